@@ -1,0 +1,78 @@
+//! One array of the grid: interior values and the ring around them.
+
+use super::{Real, Shape};
+
+/// Values of a grid, with its ring of Dirichlet values.
+///
+/// Layout: rows of [`Shape::stride`] values, the first and last of each row belonging to the
+/// ring; a plane has one more ring row above and one below. Rows lie one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field<R> {
+    shape: Shape,
+    values: Vec<R>,
+}
+
+impl<R: Real> Field<R> {
+    /// A field of one value everywhere, ring included.
+    pub fn filled(shape: Shape, value: R) -> Self {
+        Self { shape, values: vec![value; shape.stored()] }
+    }
+
+    /// A field whose interior is `value(i, row)` and whose ring is zero.
+    pub fn from_fn(shape: Shape, mut value: impl FnMut(usize, usize) -> R) -> Self {
+        let mut field = Self::filled(shape, R::default());
+        for row in 0..shape.rows() {
+            for (i, slot) in field.interior_mut(row).iter_mut().enumerate() {
+                *slot = value(i, row);
+            }
+        }
+        field
+    }
+
+    /// The shape it was made for.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// All stored values, ring included.
+    pub fn as_slice(&self) -> &[R] {
+        &self.values
+    }
+
+    /// All stored values, ring included.
+    pub fn as_mut_slice(&mut self) -> &mut [R] {
+        &mut self.values
+    }
+
+    /// The value of an interior point: column `i`, interior row `row`.
+    ///
+    /// # Panics
+    /// If the point lies outside the grid.
+    pub fn at(&self, i: usize, row: usize) -> R {
+        assert!(i < self.shape.nx(), "column {i} of {}", self.shape.nx());
+        self.interior(row)[i]
+    }
+
+    /// The interior values of one interior row, `nx` of them.
+    pub fn interior(&self, row: usize) -> &[R] {
+        let start = self.row_start(row) + 1;
+        &self.values[start..start + self.shape.nx()]
+    }
+
+    /// The interior values of one interior row, `nx` of them.
+    pub fn interior_mut(&mut self, row: usize) -> &mut [R] {
+        let start = self.row_start(row) + 1;
+        let nx = self.shape.nx();
+        &mut self.values[start..start + nx]
+    }
+
+    /// All interior values in C order: `[ny, nx]` of a plane, `[copies, nx]` of lines.
+    pub fn to_interior(&self) -> Vec<R> {
+        (0..self.shape.rows()).flat_map(|row| self.interior(row).iter().copied()).collect()
+    }
+
+    /// Where the row of an interior row begins, its left ring value included.
+    fn row_start(&self, row: usize) -> usize {
+        (row + self.shape.ring_rows()) * self.shape.stride()
+    }
+}

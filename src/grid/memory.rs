@@ -1,0 +1,57 @@
+//! What a run would take in memory, asked before anything is allocated.
+
+use super::{Precision, Shape};
+
+/// A run needs more memory than this machine can give.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("shape {shape} needs {} for {arrays} arrays of {}; {} are free", human(*.needed), .precision.name(), human(*.available))]
+pub struct OutOfMemory {
+    /// The shape, as a person writes it.
+    pub shape: String,
+    /// How many arrays of the grid are needed.
+    pub arrays: usize,
+    /// The precision of their values.
+    pub precision: Precision,
+    /// Bytes needed.
+    pub needed: u64,
+    /// Bytes free.
+    pub available: u64,
+}
+
+/// Refuses a shape whose arrays would not fit into the memory that is free now.
+///
+/// # Errors
+/// [`OutOfMemory`] with the size that would be needed.
+pub fn check(shape: &Shape, arrays: usize, precision: Precision) -> Result<(), OutOfMemory> {
+    let needed = shape.stored() as u64 * arrays as u64 * precision.bytes() as u64;
+    let available = available();
+    if needed <= available {
+        return Ok(());
+    }
+    Err(OutOfMemory { shape: shape.to_string(), arrays, precision, needed, available })
+}
+
+/// Bytes that can be allocated without swapping, as the system (or its container) says.
+pub fn available() -> u64 {
+    let mut system = sysinfo::System::new();
+    system.refresh_memory();
+    let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
+    system.available_memory().min(container)
+}
+
+/// A number of bytes as a person reads it, in powers of 1000: `26.7 kB`.
+#[allow(clippy::cast_precision_loss)]
+pub fn human(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64 / 1000.0;
+    let mut unit = 0;
+    while value >= 999.5 && unit + 1 < UNITS.len() {
+        value /= 1000.0;
+        unit += 1;
+    }
+    let digits = if value < 9.995 { 2 } else if value < 99.95 { 1 } else { 0 };
+    format!("{value:.digits$} {}", UNITS[unit])
+}

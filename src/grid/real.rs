@@ -1,0 +1,85 @@
+//! The two floating-point types that the solvers run in.
+
+use serde::{Deserialize, Serialize};
+
+/// A floating-point type of the solvers: `f32` or `f64`.
+///
+/// All constants are computed in `f64` and rounded once by [`Real::from_f64`].
+pub trait Real:
+    Copy
+    + Send
+    + Sync
+    + Default
+    + PartialOrd
+    + std::fmt::Debug
+    + std::ops::Add<Output = Self>
+    + std::ops::Sub<Output = Self>
+    + std::ops::Mul<Output = Self>
+    + 'static
+{
+    /// Which of the two it is.
+    const PRECISION: Precision;
+    /// The nearest value of this type.
+    fn from_f64(value: f64) -> Self;
+    /// The same value in `f64`, exactly.
+    fn to_f64(self) -> f64;
+    /// `self · factor + addend`, rounded once.
+    fn fma(self, factor: Self, addend: Self) -> Self;
+}
+
+macro_rules! real {
+    ($type:ty, $precision:expr) => {
+        impl Real for $type {
+            const PRECISION: Precision = $precision;
+            #[inline(always)]
+            #[allow(clippy::cast_possible_truncation)]
+            fn from_f64(value: f64) -> Self {
+                value as $type
+            }
+            #[inline(always)]
+            #[allow(clippy::useless_conversion)]
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+            #[inline(always)]
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                self.mul_add(factor, addend)
+            }
+        }
+    };
+}
+
+real!(f32, Precision::F32);
+real!(f64, Precision::F64);
+
+/// The precision that a run is made in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// 32 bits, about 7 digits.
+    F32,
+    /// 64 bits, about 16 digits.
+    #[default]
+    F64,
+}
+
+impl Precision {
+    /// Both, narrowest first.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F64];
+
+    /// Bytes of one value.
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    /// `f32` or `f64`, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The shape of a problem: its interior points, axis by axis.
+
+use std::fmt;
+
+/// The interior points of a problem, without the ring of Dirichlet values around them.
+///
+/// A line may come in several independent copies, which share the matrix and differ in nothing
+/// but where they lie in memory; a plane is one. Axis 0 (x) runs along memory, axis 1 (y) from
+/// row to row: row `j = 0` is the first in memory and the top one in every picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Points of each axis; axes past `dim` hold 1. Three of them, so that a box finds room.
+    n: [usize; 3],
+    dim: usize,
+    copies: usize,
+}
+
+/// Why a shape was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// An axis, or the number of copies, is zero.
+    #[error("{field} is 0; it must be at least 1")]
+    Zero {
+        /// `shape` or `copies`.
+        field: &'static str,
+    },
+    /// More points than this machine can number.
+    #[error("shape {shape} has more points than this machine can address")]
+    TooLarge {
+        /// The shape as it was given.
+        shape: String,
+    },
+}
+
+impl Shape {
+    /// `copies` independent lines of `n` points each.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if a number is 0 or the points cannot be addressed.
+    pub fn line(n: usize, copies: usize) -> Result<Self, ShapeError> {
+        Self { n: [n, 1, 1], dim: 1, copies }.checked()
+    }
+
+    /// `nx` × `ny` points.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if a number is 0 or the points cannot be addressed.
+    pub fn plane(nx: usize, ny: usize) -> Result<Self, ShapeError> {
+        Self { n: [nx, ny, 1], dim: 2, copies: 1 }.checked()
+    }
+
+    fn checked(self) -> Result<Self, ShapeError> {
+        if self.n.contains(&0) {
+            return Err(ShapeError::Zero { field: "shape" });
+        }
+        if self.copies == 0 {
+            return Err(ShapeError::Zero { field: "copies" });
+        }
+        let padded = |n: usize| n.checked_add(2);
+        let stored = padded(self.n[0])
+            .zip(if self.dim == 1 { Some(self.copies) } else { padded(self.n[1]) })
+            .and_then(|(columns, rows)| columns.checked_mul(rows))
+            .and_then(|values| values.checked_mul(size_of::<f64>()))
+            .filter(|&bytes| isize::try_from(bytes).is_ok());
+        match stored {
+            Some(_) => Ok(self),
+            None => Err(ShapeError::TooLarge { shape: self.to_string() }),
+        }
+    }
+
+    /// 1 for lines, 2 for a plane.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// Interior points of each axis, x first; as many as [`Shape::dim`].
+    pub fn axes(&self) -> &[usize] {
+        &self.n[..self.dim]
+    }
+
+    /// Interior points along x.
+    pub fn nx(&self) -> usize {
+        self.n[0]
+    }
+
+    /// Interior points along y; 1 for lines.
+    pub fn ny(&self) -> usize {
+        self.n[1]
+    }
+
+    /// Independent copies of a line; 1 for a plane.
+    pub fn copies(&self) -> usize {
+        self.copies
+    }
+
+    /// Interior rows in memory: the rows of a plane, or one for each copy of a line.
+    pub fn rows(&self) -> usize {
+        if self.dim == 1 { self.copies } else { self.ny() }
+    }
+
+    /// Interior points, all copies together.
+    pub fn points(&self) -> usize {
+        self.nx() * self.rows()
+    }
+
+    /// Values between a point and the one below it: a row and its two ring values.
+    pub fn stride(&self) -> usize {
+        self.nx() + 2
+    }
+
+    /// Rows of the ring above the first interior row (and below the last): 1 for a plane, and 0
+    /// for lines, which have ring values at their two ends alone.
+    pub fn ring_rows(&self) -> usize {
+        usize::from(self.dim == 2)
+    }
+
+    /// Values stored: interior and ring.
+    pub fn stored(&self) -> usize {
+        self.stride() * (self.rows() + 2 * self.ring_rows())
+    }
+}
+
+impl fmt::Display for Shape {
+    /// `1024`, `4 × 1024` (copies first) or `256 × 192`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.dim, self.copies) {
+            (1, 1) => write!(f, "{}", self.nx()),
+            (1, copies) => write!(f, "{copies} × {}", self.nx()),
+            _ => write!(f, "{} × {}", self.nx(), self.ny()),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Floor 4: from values to colours, and from colours to figures.
