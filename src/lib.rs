@@ -6,3 +6,4 @@
 
 pub mod grid;
 pub mod picture;
+pub mod problem;

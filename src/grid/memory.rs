@@ -31,9 +31,12 @@ pub fn check(shape: &Shape, arrays: usize, precision: Precision) -> Result<(), O
     Err(OutOfMemory { shape: shape.to_string(), arrays, precision, needed, available })
 }
 
-/// Bytes that can be allocated without swapping, as the system (or its container) says.
+/// Bytes that can be allocated without swapping, as the system (or its container) says; no limit
+/// where it says nothing.
 pub fn available() -> u64 {
-    let mut system = sysinfo::System::new();
+    let Ok(mut system) = sysinfo::System::new() else {
+        return u64::MAX;
+    };
     system.refresh_memory();
     let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
     system.available_memory().min(container)

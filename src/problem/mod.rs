@@ -1,0 +1,8 @@
+//! Floor 1: the linear system. Stencil, right-hand side, start, Dirichlet values, ready-made
+//! problems, and the exact solution of the discrete system.
+
+mod stencil;
+mod system;
+
+pub use stencil::{Stencil, StencilError, Weights};
+pub use system::{Boundary, Problem, Source, System};
