@@ -7,3 +7,4 @@
 pub mod grid;
 pub mod picture;
 pub mod problem;
+pub mod solver;

@@ -1,0 +1,161 @@
+//! The CPU back end.
+
+mod classic;
+mod hierarchical;
+mod level;
+mod norms;
+mod observe;
+mod team;
+mod update;
+
+pub use level::Level;
+
+use super::{CycleNorms, EdgeShare, Method, Quantity, ResidualNorms, Samples, Solver, Window};
+use crate::grid::memory::{self, OutOfMemory};
+use crate::grid::{Field, Real, Tiling};
+use crate::problem::{Problem, System};
+use hierarchical::Hierarchical;
+use std::sync::Arc;
+use team::Team;
+
+/// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
+/// may be given, makes four.
+const ARRAYS: usize = 3;
+
+/// A solver in the memory of this machine, with 1 to any number of threads.
+///
+/// Its results are the same to the last bit for any number of threads and at any [`Level`].
+pub struct CpuSolver<R> {
+    problem: Arc<Problem>,
+    system: Arc<System<R>>,
+    /// The iterate.
+    current: Field<R>,
+    /// The iterate one cycle earlier; at the start, the start.
+    previous: Field<R>,
+    exact: Option<Arc<Field<f64>>>,
+    method: Cycle,
+    level: Level,
+    team: Team,
+}
+
+/// A method, prepared for a grid.
+#[derive(Clone, Debug)]
+enum Cycle {
+    Classic,
+    Hierarchical(Hierarchical),
+}
+
+/// What a method needs to turn an iterate (`from`) into the next (`to`).
+struct Pass<'a, R> {
+    system: &'a System<R>,
+    from: &'a [R],
+    to: &'a mut [R],
+    exact: Option<&'a [f64]>,
+    level: Level,
+    team: &'a Team,
+}
+
+impl<R: Real> CpuSolver<R> {
+    /// Sets up a solver at the start u₀. `threads` of 0 means one for each core.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if its arrays would not fit, found out before anything is allocated.
+    pub fn new(
+        problem: &Arc<Problem>,
+        method: Method,
+        level: Level,
+        threads: usize,
+    ) -> Result<Self, OutOfMemory> {
+        memory::check(&problem.shape, ARRAYS, R::PRECISION)?;
+        let system = Arc::new(System::new(problem));
+        Ok(Self::at_start(Arc::clone(problem), system, method, level, Team::new(threads)))
+    }
+
+    fn at_start(
+        problem: Arc<Problem>,
+        system: Arc<System<R>>,
+        method: Method,
+        level: Level,
+        team: Team,
+    ) -> Self {
+        let current = problem.start_field();
+        let method = match method {
+            Method::Classic => Cycle::Classic,
+            Method::Hierarchical { k, tiling } => {
+                Cycle::Hierarchical(Hierarchical::new(&problem.shape, k, &tiling))
+            }
+        };
+        let previous = current.clone();
+        Self { problem, system, current, previous, exact: None, method, level, team }
+    }
+
+    /// The iterate, with its ring.
+    pub fn iterate(&self) -> &Field<R> {
+        &self.current
+    }
+}
+
+impl<R: Real> Solver for CpuSolver<R> {
+    fn cycle(&mut self) -> CycleNorms {
+        let pass = Pass {
+            system: &self.system,
+            from: self.current.as_slice(),
+            to: self.previous.as_mut_slice(),
+            exact: self.exact.as_deref().map(Field::as_slice),
+            level: self.level,
+            team: &self.team,
+        };
+        let norms = match &self.method {
+            Cycle::Classic => classic::cycle(pass),
+            Cycle::Hierarchical(method) => method.cycle(pass),
+        };
+        std::mem::swap(&mut self.current, &mut self.previous);
+        norms.finish(self.system.diagonal, self.exact.is_some())
+    }
+
+    fn restart(&mut self) {
+        self.current = self.problem.start_field();
+        self.previous.clone_from(&self.current);
+    }
+
+    fn residual(&self) -> ResidualNorms {
+        self.measure_residual()
+    }
+
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) {
+        self.exact = Some(exact);
+    }
+
+    fn error(&self) -> Option<f64> {
+        self.measure_error()
+    }
+
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Samples {
+        self.take_samples(quantity, window)
+    }
+
+    fn edge_share(&self, tiling: &Tiling) -> EdgeShare {
+        self.measure_edge_share(tiling)
+    }
+
+    fn solution(&self) -> Field<f64> {
+        let mut copy = Field::filled(*self.current.shape(), 0.0);
+        for (to, from) in copy.as_mut_slice().iter_mut().zip(self.current.as_slice()) {
+            *to = from.to_f64();
+        }
+        copy
+    }
+
+    fn with_method(&self, method: Method) -> Result<Box<dyn Solver>, OutOfMemory> {
+        memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
+        let mut solver = Self::at_start(
+            Arc::clone(&self.problem),
+            Arc::clone(&self.system),
+            method,
+            self.level,
+            self.team.clone(),
+        );
+        solver.exact.clone_from(&self.exact);
+        Ok(Box::new(solver))
+    }
+}

@@ -1,0 +1,207 @@
+//! What can be seen of an iterate: its fields, row by row, and what is summed up from them.
+
+use super::CpuSolver;
+use super::level::Task;
+use super::norms::{Lanes, Partial, residual_norms};
+use super::update::{Rows, Update, WithUpdate, update_row, with_update};
+use crate::grid::{Field, Real, Tiling};
+use crate::solver::sample::{larger, near_border};
+use crate::solver::{EdgeShare, Quantity, ResidualNorms, Samples, Window};
+use std::ops::Range;
+
+/// Rows that one task looks at; a constant, so that sums come in a fixed order.
+const BAND: usize = 16;
+
+/// Points at either end of an axis, cut into parts of `size`.
+fn bands(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
+    range.clone().step_by(size).map(|start| start..(start + size).min(range.end)).collect()
+}
+
+/// Computes u₁ − u₀, the change that one sweep would make, on a part of a row.
+struct SweepChange<'a, R> {
+    solver: &'a CpuSolver<R>,
+    row: usize,
+    columns: Range<usize>,
+    updated: &'a mut [R],
+    out: &'a mut [f64],
+}
+
+impl<R: Real> Task for SweepChange<'_, R> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        with_update(&self.solver.system.weights, self.solver.problem.shape.dim(), self);
+    }
+}
+
+impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
+    type Output = ();
+    #[inline(always)]
+    fn with<U: Update<R>>(self, update: U) {
+        let shape = self.solver.problem.shape;
+        let start = (self.row + shape.ring_rows()) * shape.stride() + self.columns.start;
+        let g = &self.solver.system.g.interior(self.row)[self.columns.clone()];
+        let neighbour = shape.ring_rows() * shape.stride();
+        let rows = Rows::new(self.solver.current.as_slice(), start, neighbour, g);
+        update_row(update, rows, self.updated);
+        for ((out, new), old) in self.out.iter_mut().zip(&*self.updated).zip(&rows.centre[1..]) {
+            *out = (*new - *old).to_f64();
+        }
+    }
+}
+
+/// A part of a row of a field, and what is needed to compute it.
+struct RowReader<R> {
+    updated: Vec<R>,
+    values: Vec<f64>,
+}
+
+impl<R: Real> RowReader<R> {
+    fn new(length: usize) -> Self {
+        Self { updated: vec![R::default(); length], values: vec![0.0; length] }
+    }
+
+    /// u₁ − u₀ on the columns: the residual over the diagonal.
+    fn sweep_change(&mut self, of: &CpuSolver<R>, row: usize, columns: Range<usize>) -> &[f64] {
+        let Self { updated, values } = self;
+        of.level.run(SweepChange { solver: of, row, columns, updated, out: values });
+        values
+    }
+
+    /// A field on the columns.
+    fn read(
+        &mut self,
+        of: &CpuSolver<R>,
+        quantity: Quantity<'_>,
+        row: usize,
+        columns: Range<usize>,
+    ) -> &[f64] {
+        let own = &of.current.interior(row)[columns.clone()];
+        let mut against = |other: &Field<f64>| {
+            let other = &other.interior(row)[columns.clone()];
+            for ((out, u), other) in self.values.iter_mut().zip(own).zip(other) {
+                *out = u.to_f64() - other;
+            }
+        };
+        match quantity {
+            Quantity::Residual => {
+                self.sweep_change(of, row, columns);
+                for value in &mut self.values {
+                    *value *= of.system.diagonal;
+                }
+            }
+            Quantity::Error => match &of.exact {
+                Some(exact) => against(exact),
+                None => self.values.fill(f64::NAN),
+            },
+            Quantity::Difference(other) => against(other),
+            Quantity::Change => {
+                let before = &of.previous.interior(row)[columns];
+                for ((out, new), old) in self.values.iter_mut().zip(own).zip(before) {
+                    *out = (*new - *old).to_f64();
+                }
+            }
+            Quantity::Solution => {
+                for (out, u) in self.values.iter_mut().zip(own) {
+                    *out = u.to_f64();
+                }
+            }
+        }
+        &self.values
+    }
+}
+
+impl<R: Real> CpuSolver<R> {
+    pub(super) fn measure_residual(&self) -> ResidualNorms {
+        let nx = self.problem.shape.nx();
+        let parts = self.team.map(
+            bands(0..self.problem.shape.rows(), BAND),
+            || RowReader::new(nx),
+            |reader, rows| {
+                let mut changes = Lanes::default();
+                for row in rows {
+                    changes.add_all(reader.sweep_change(self, row, 0..nx).iter().copied());
+                }
+                changes.total()
+            },
+        );
+        let total = parts.into_iter().fold(Partial::default(), |a, b| a + b);
+        residual_norms(total, self.system.diagonal)
+    }
+
+    pub(super) fn measure_error(&self) -> Option<f64> {
+        self.exact.as_ref()?;
+        let nx = self.problem.shape.nx();
+        let parts = self.team.map(
+            bands(0..self.problem.shape.rows(), BAND),
+            || RowReader::new(nx),
+            |reader, rows| {
+                let mut errors = Lanes::default();
+                for row in rows {
+                    let row = reader.read(self, Quantity::Error, row, 0..nx);
+                    errors.add_all(row.iter().copied());
+                }
+                errors.total()
+            },
+        );
+        Some(parts.into_iter().fold(Partial::default(), |a, b| a + b).squares.sqrt())
+    }
+
+    pub(super) fn measure_edge_share(&self, tiling: &Tiling) -> EdgeShare {
+        let shape = self.problem.shape;
+        let nx = shape.nx();
+        let near_x = near_border(tiling, 0, nx);
+        // Lines have no borders along y, however many copies there are.
+        let near_y = near_border(tiling, 1, shape.rows());
+        let parts = self.team.map(
+            bands(0..shape.rows(), BAND),
+            || RowReader::new(nx),
+            |reader, rows| {
+                let (mut near, mut all) = (0.0, 0.0);
+                for row in rows {
+                    let changes = reader.sweep_change(self, row, 0..nx);
+                    let mut edges = 0.0;
+                    let mut total = 0.0;
+                    for (change, &is_near) in changes.iter().zip(&near_x) {
+                        let square = change * change;
+                        total += square;
+                        edges += if is_near { square } else { 0.0 };
+                    }
+                    near += if near_y[row] { total } else { edges };
+                    all += total;
+                }
+                (near, all)
+            },
+        );
+        let (near, all) = parts.into_iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        let part_of = |near: &[bool]| {
+            near.iter().filter(|&&is_near| is_near).count() as f64 / near.len() as f64
+        };
+        EdgeShare {
+            residual: if all > 0.0 { near / all } else { 0.0 },
+            points: 1.0 - (1.0 - part_of(&near_x)) * (1.0 - part_of(&near_y)),
+        }
+    }
+
+    pub(super) fn take_samples(&self, quantity: Quantity<'_>, window: &Window) -> Samples {
+        let block = window.block();
+        let width = window.columns.len();
+        let size = [width.div_ceil(block[0]), window.rows.len().div_ceil(block[1])];
+        let sample_rows = self.team.map(
+            bands(window.rows.clone(), block[1]),
+            || RowReader::new(width),
+            |reader, rows| {
+                let mut largest = vec![0.0_f64; size[0]];
+                for row in rows {
+                    let values = reader.read(self, quantity, row, window.columns.clone());
+                    for (slot, block) in largest.iter_mut().zip(values.chunks(block[0])) {
+                        *slot = block.iter().fold(*slot, |a, &b| larger(a, b));
+                    }
+                }
+                largest
+            },
+        );
+        let values = sample_rows.into_iter().flatten().map(|value| value as f32).collect();
+        Samples { columns: window.columns.clone(), rows: window.rows.clone(), block, size, values }
+    }
+}

@@ -1,0 +1,47 @@
+//! The threads of a solver.
+
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// A number of threads that share out the parts of a cycle. Results come in the order of the
+/// parts, whoever made them.
+#[derive(Clone)]
+pub(super) struct Team {
+    /// `None`: the calling thread does it all.
+    pool: Option<Arc<rayon::ThreadPool>>,
+}
+
+impl Team {
+    /// `threads` of 0 means one for each core. A system that gives no threads leaves the work to
+    /// the calling one.
+    pub fn new(threads: usize) -> Self {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if threads == 0 { cores() } else { threads };
+        if threads == 1 {
+            return Self { pool: None };
+        }
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|i| format!("tilescope-solver-{i}"))
+            .build();
+        Self { pool: pool.ok().map(Arc::new) }
+    }
+
+    /// `work` on every part, with a scratch area that a thread keeps from part to part.
+    pub fn map<P: Send, S, T: Send>(
+        &self,
+        parts: Vec<P>,
+        scratch: impl Fn() -> S + Sync + Send,
+        work: impl Fn(&mut S, P) -> T + Sync + Send,
+    ) -> Vec<T> {
+        match &self.pool {
+            Some(pool) if parts.len() > 1 => {
+                pool.install(|| parts.into_par_iter().map_init(scratch, work).collect())
+            }
+            _ => {
+                let mut scratch = scratch();
+                parts.into_iter().map(|part| work(&mut scratch, part)).collect()
+            }
+        }
+    }
+}

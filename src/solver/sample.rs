@@ -1,0 +1,98 @@
+//! What can be looked at, and how it is thinned out.
+
+use crate::grid::{Field, Tiling};
+use std::ops::Range;
+
+/// A field that a solver can show. All are signed.
+#[derive(Clone, Copy, Debug)]
+pub enum Quantity<'a> {
+    /// r = b − A u, with A's 1/h² scaling.
+    Residual,
+    /// u − u*, the distance from the exact solution of the discrete system.
+    Error,
+    /// What the last cycle changed.
+    Change,
+    /// u minus another iterate of the same shape: the staleness, when that is Jacobi's after the
+    /// same number of sweeps.
+    Difference(&'a Field<f64>),
+    /// The iterate u itself.
+    Solution,
+}
+
+/// The part of a field that is asked for, and how many samples it may come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Columns of the grid.
+    pub columns: Range<usize>,
+    /// Interior rows of the grid.
+    pub rows: Range<usize>,
+    /// At most so many samples across and down; at least 1 each.
+    pub most: [usize; 2],
+}
+
+/// A field or a part of it. Where it is thinned out, a sample stands for a block of points and is
+/// the value of largest magnitude among them, so that a line one point wide never vanishes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// Columns of the grid that are covered.
+    pub columns: Range<usize>,
+    /// Interior rows of the grid that are covered.
+    pub rows: Range<usize>,
+    /// Points across and down that one sample stands for; the last ones may stand for fewer.
+    pub block: [usize; 2],
+    /// Samples across and down.
+    pub size: [usize; 2],
+    /// The samples, row by row, the top row first. NaN: not known.
+    pub values: Vec<f32>,
+}
+
+/// Points up to this far from a tile border count as lying at it.
+pub const EDGE_WIDTH: usize = 2;
+
+/// How much of the residual lies near tile borders, beside how many of the points do.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EdgeShare {
+    /// The part of ‖r‖² within [`EDGE_WIDTH`] points of a border between tiles, 0 to 1; 0 where
+    /// the residual is zero everywhere.
+    pub residual: f64,
+    /// The part of the points that lie there, 0 to 1.
+    pub points: f64,
+}
+
+impl Window {
+    /// All of a grid of `columns` × `rows` points, as it is.
+    pub fn whole(columns: usize, rows: usize) -> Self {
+        Self { columns: 0..columns, rows: 0..rows, most: [columns, rows] }
+    }
+
+    /// Points across and down that one sample has to stand for.
+    pub fn block(&self) -> [usize; 2] {
+        [
+            self.columns.len().div_ceil(self.most[0].max(1)).max(1),
+            self.rows.len().div_ceil(self.most[1].max(1)).max(1),
+        ]
+    }
+}
+
+impl Samples {
+    /// The sample that stands for a point of the grid, or `None` outside of what is covered.
+    pub fn at(&self, i: usize, row: usize) -> Option<f32> {
+        if !self.columns.contains(&i) || !self.rows.contains(&row) {
+            return None;
+        }
+        let across = (i - self.columns.start) / self.block[0];
+        let down = (row - self.rows.start) / self.block[1];
+        self.values.get(down * self.size[0] + across).copied()
+    }
+}
+
+/// Of two values the one of larger magnitude; NaN wins, so that it is never hidden.
+pub(super) fn larger(a: f64, b: f64) -> f64 {
+    if a.abs() >= b.abs() || a.is_nan() { a } else { b }
+}
+
+/// Which points of an axis lie within [`EDGE_WIDTH`] of a border between two of its tiles.
+pub(super) fn near_border(tiling: &Tiling, axis: usize, n: usize) -> Vec<bool> {
+    let distance = |i| tiling.axes().get(axis).and_then(|tiles| tiles.distance(i));
+    (0..n).map(|i| distance(i).is_some_and(|distance| distance <= EDGE_WIDTH)).collect()
+}
