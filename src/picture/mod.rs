@@ -1,1 +1,19 @@
 //! Floor 4: from values to colours, and from colours to figures.
+//!
+//! A [`Scale`] says where a value lies between two ends, a [`ColourMap`] which colour lies there,
+//! [`colours`] does both for a whole field. The same function fills the window's texture, the
+//! figures that are saved ([`HeatMapFigure`], [`CurvesFigure`]), and the pictures that the tests
+//! compare. A figure is described once, as SVG; [`render`] makes pixels of it with the fonts that
+//! come with the program, so it looks the same everywhere.
+
+mod colour_map;
+mod file;
+mod heat_map;
+mod scale;
+mod ticks;
+
+pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
+pub use file::{FileError, encode_png, read_png_text, save_png, write_atomically};
+pub use heat_map::{NO_VALUE, Samples, SamplesError, colours};
+pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
+pub use ticks::{Tick, linear_ticks, number, ticks};
