@@ -7,13 +7,24 @@
 //! come with the program, so it looks the same everywhere.
 
 mod colour_map;
+mod curves_figure;
 mod file;
 mod heat_map;
+mod heat_map_figure;
+mod layout;
+mod render;
 mod scale;
+mod svg;
+mod text;
+mod theme;
 mod ticks;
 
 pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
+pub use curves_figure::{Curve, CurvesFigure};
 pub use file::{FileError, encode_png, read_png_text, save_png, write_atomically};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours};
+pub use heat_map_figure::{Axis, HeatMapFigure};
+pub use render::{LARGEST_SIDE, PictureError, render};
 pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
+pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};

@@ -1,0 +1,399 @@
+//! The figure of convergence: one curve a run, over cycles, sweeps or seconds.
+
+use super::layout::{Area, Head, Layout, room_for, snapped};
+use super::scale::{Range, Scale, ScaleKind};
+use super::svg::{Anchor, Canvas, Stroke, round};
+use super::text::{Weight, fit, width};
+use super::theme::Theme;
+use super::ticks::{Tick, ticks};
+
+/// A curve of a [`CurvesFigure`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Curve<'a> {
+    /// Its name in the legend; a curve without one isn't listed.
+    pub label: &'a str,
+    /// Its points, from left to right. It is broken where a value is not finite, or not positive
+    /// on a logarithmic axis.
+    pub points: &'a [(f64, f64)],
+    /// Red, green, blue; see [`Theme::curve`].
+    pub colour: [u8; 3],
+    /// Whether it is dashed, as a reference beside runs.
+    pub dashed: bool,
+}
+
+/// Curves with axes, legend, title and settings.
+#[derive(Clone, Copy, Debug)]
+pub struct CurvesFigure<'a> {
+    /// The first line; may be empty.
+    pub title: &'a str,
+    /// The line of settings below it; takes two lines when it is long; may be empty.
+    pub subtitle: &'a str,
+    /// What is written below the plot; may be empty.
+    pub x_label: &'a str,
+    /// What is written left of the plot; may be empty.
+    pub y_label: &'a str,
+    /// Drawn in this order, later ones above earlier ones.
+    pub curves: &'a [Curve<'a>],
+    /// Whether the y axis is logarithmic.
+    pub y_log: bool,
+    /// A horizontal line, such as the tolerance, and its name.
+    pub level: Option<(f64, &'a str)>,
+    /// Pixels across; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 300.
+    pub width: u32,
+    /// Pixels down; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 240.
+    pub height: u32,
+    /// For a bright or a dark room.
+    pub theme: Theme,
+}
+
+/// A run of points in pixels, without a gap.
+type Stretch = Vec<(f64, f64)>;
+
+/// Where everything goes.
+struct Plan {
+    plot: Area,
+    x_ticks: Vec<Tick>,
+    y_ticks: Vec<Tick>,
+    y_label_x: f64,
+}
+
+/// The entries of a legend, and how wide each is.
+struct Legend<'a> {
+    entries: Vec<(&'a Curve<'a>, String, f64)>,
+    /// The sample of the line and the room after it.
+    sample: f64,
+    line_height: f64,
+    padding: f64,
+}
+
+impl CurvesFigure<'_> {
+    /// The figure as an SVG document. Text stays text; points nearer than a pixel are thinned to
+    /// the lowest and highest of each pixel column.
+    pub fn svg(&self) -> String {
+        let layout = Layout::new(self.width, self.height, self.theme);
+        let mut canvas = Canvas::new(layout.width, layout.height, layout.palette.background);
+        let head = Head::new(&layout, self.title, self.subtitle);
+        let (x_scale, y_scale) = self.scales();
+        let legend = self.legend(&layout);
+
+        // The legend goes where no curve is; if curves are everywhere, above them.
+        let mut plan = self.plan(&layout, head.height, &x_scale, &y_scale);
+        let mut stretches = self.stretches(plan.plot, &x_scale, &y_scale);
+        let inside = self.free_corner(&layout, &plan, &legend, &stretches, &y_scale);
+        if inside.is_none() && !legend.entries.is_empty() {
+            let top = head.height + legend.height_above(plan.plot.width);
+            plan = self.plan(&layout, top, &x_scale, &y_scale);
+            stretches = self.stretches(plan.plot, &x_scale, &y_scale);
+        }
+
+        head.draw(&mut canvas, &layout, &[plan.plot.x]);
+        draw_grid(&mut canvas, &layout, &plan);
+        self.draw_level(&mut canvas, &layout, plan.plot, &y_scale);
+        for (curve, stretches) in self.curves.iter().zip(&stretches) {
+            draw_curve(&mut canvas, &layout, curve, stretches);
+        }
+        layout.frame(&mut canvas, plan.plot);
+        layout.x_axis(&mut canvas, plan.plot, &plan.x_ticks, self.x_label);
+        let y_label = (self.y_label, plan.y_label_x);
+        layout.y_axis(&mut canvas, plan.plot, &plan.y_ticks, false, y_label);
+        match inside {
+            Some(corner) => legend.draw_inside(&mut canvas, &layout, corner),
+            None => legend.draw_above(&mut canvas, &layout, plan.plot, head.height),
+        }
+        canvas.finish()
+    }
+
+    fn shown(&self, (x, y): (f64, f64)) -> bool {
+        x.is_finite() && y.is_finite() && (!self.y_log || y > 0.0)
+    }
+
+    /// Scales that hold all that is shown, with a little air above and below.
+    fn scales(&self) -> (Scale, Scale) {
+        let points = || {
+            let points = self.curves.iter().flat_map(|curve| curve.points.iter().copied());
+            points.filter(|point| self.shown(*point))
+        };
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+                (value.min(lo), value.max(hi))
+            })
+        };
+        let (lo, hi) = ends(&mut points().map(|(x, _)| x));
+        let x_scale = Scale::new(ScaleKind::Linear, Range::new(lo, hi));
+        let level = self.level.map(|(level, _)| level).filter(|level| self.shown((0.0, *level)));
+        let (lo, hi) = ends(&mut points().map(|(_, y)| y).chain(level));
+        let y_scale = if self.y_log {
+            let range = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
+            let air = (range.hi() / range.lo()).abs().powf(0.04).max(1.1);
+            Scale::new(ScaleKind::Log, Range::new(range.lo() / air, range.hi() * air))
+        } else {
+            let range = Range::new(lo, hi);
+            let air = 0.04 * (range.hi() - range.lo());
+            Scale::new(ScaleKind::Linear, Range::new(range.lo() - air, range.hi() + air))
+        };
+        (x_scale, y_scale)
+    }
+
+    fn plan(&self, layout: &Layout, top: f64, x_scale: &Scale, y_scale: &Scale) -> Plan {
+        let Layout { unit, .. } = *layout;
+        let (w, h) = (f64::from(layout.width), f64::from(layout.height));
+        let margin = layout.margin();
+        let top = top.max(margin + 0.5 * unit);
+        let bottom = margin + layout.x_axis_height(self.x_label);
+        let height = (h - top - bottom).floor().max(8.0);
+        let y_ticks = ticks(y_scale, room_for(height, 2.4 * unit, 13));
+        let mark = layout.mark() + layout.gap() + layout.hairline();
+        let labels = layout.widest(&y_ticks);
+        let x = (margin + layout.upright_label_width(self.y_label) + labels + mark).round();
+        // The last label below the plot reaches half its width beyond it.
+        let size = layout.tick_label().size;
+        let widest = layout.widest(&ticks(x_scale, 9));
+        let right = margin.max(0.5 * widest + 2.0);
+        let plot = Area { x, y: top, width: (w - x - right).floor().max(8.0), height };
+        let x_ticks = ticks(x_scale, room_for(plot.width, widest.max(2.0 * size) + 1.8 * unit, 11));
+        let y_label_x = x - mark - labels - layout.gap() - 0.5 * unit;
+        Plan { plot, x_ticks, y_ticks, y_label_x }
+    }
+
+    /// Every curve in pixels.
+    fn stretches(&self, plot: Area, x_scale: &Scale, y_scale: &Scale) -> Vec<Vec<Stretch>> {
+        let place = |(x, y): (f64, f64)| {
+            let across = plot.x + x_scale.position(x) * plot.width;
+            (across, plot.bottom() - y_scale.position(y) * plot.height)
+        };
+        let unbroken = |curve: &Curve<'_>| {
+            let stretches = curve.points.split(|point| !self.shown(*point));
+            let stretches = stretches.filter(|stretch| !stretch.is_empty());
+            stretches.map(|stretch| thinned(stretch.iter().map(|point| place(*point)))).collect()
+        };
+        self.curves.iter().map(unbroken).collect()
+    }
+
+    fn legend(&self, layout: &Layout) -> Legend<'_> {
+        let Layout { unit, .. } = *layout;
+        let size = layout.tick_label().size;
+        let sample = 2.2 * unit;
+        let room = 0.6 * f64::from(layout.width) - sample;
+        let mut entries = Vec::new();
+        for curve in self.curves.iter().filter(|curve| !curve.label.is_empty()) {
+            let label = fit(curve.label, Weight::Regular, size, room);
+            let entry_width = sample + width(&label, Weight::Regular, size);
+            entries.push((curve, label, entry_width));
+        }
+        Legend { entries, sample, line_height: 1.35 * unit, padding: 0.6 * unit }
+    }
+
+    /// The corner of the plot in which the legend hides nothing.
+    fn free_corner(
+        &self,
+        layout: &Layout,
+        plan: &Plan,
+        legend: &Legend<'_>,
+        stretches: &[Vec<Stretch>],
+        y_scale: &Scale,
+    ) -> Option<Area> {
+        let plot = plan.plot;
+        let (width, height) = legend.size();
+        if legend.entries.is_empty() || width > 0.7 * plot.width || height > 0.7 * plot.height {
+            return None;
+        }
+        let inset = (0.6 * layout.unit).round();
+        let (left, right) = (plot.x + inset, plot.right() - inset - width);
+        let (top, bottom) = (plot.y + inset, plot.bottom() - inset - height);
+        let corners = [(right, top), (left, bottom), (right, bottom), (left, top)];
+        let level = self.level.map(|(level, name)| {
+            let y = plot.bottom() - y_scale.position(level) * plot.height;
+            // The name stands on the line.
+            (y - if name.is_empty() { 0.0 } else { 1.4 * layout.unit }, y)
+        });
+        let free = |area: &Area| {
+            let clear_of_level = level.is_none_or(|(from, to)| to < area.y || from > area.bottom());
+            clear_of_level
+                && stretches.iter().flatten().all(|stretch| !touches(stretch, *area, inset))
+        };
+        corners.into_iter().map(|(x, y)| Area { x, y, width, height }).find(free)
+    }
+
+    fn draw_level(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, y_scale: &Scale) {
+        let Some((level, name)) = self.level else { return };
+        if !self.shown((0.0, level)) {
+            return;
+        }
+        let line = layout.hairline();
+        let y = snapped(plot.bottom() - y_scale.position(level) * plot.height, line);
+        let dash = Some(4.0 * line);
+        let stroke = Stroke { dash, crisp: true, ..Stroke::solid(line, layout.palette.soft) };
+        canvas.line(&format!("M{} {y}h{}", round(plot.x), round(plot.width)), stroke);
+        let mut style = layout.tick_label();
+        style.colour = layout.palette.soft;
+        let name = fit(name, style.weight, style.size, plot.width - layout.unit);
+        let x = plot.x + 0.5 * layout.unit;
+        canvas.words(x, y - 0.7 * layout.unit, Anchor::Start, style, &name);
+    }
+}
+
+/// The points that show at this size: of all that follow each other in one pixel column, the
+/// first, the lowest, the highest and the last.
+fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Stretch {
+    let mut kept: Stretch = Vec::new();
+    let mut column: Stretch = Vec::new();
+    let mut empty = |column: &mut Stretch| {
+        if column.len() <= 4 {
+            kept.append(column);
+            return;
+        }
+        let by_height = |a: &usize, b: &usize| column[*a].1.total_cmp(&column[*b].1);
+        let last = column.len() - 1;
+        let highest = (0..=last).min_by(by_height).unwrap_or(0);
+        let lowest = (0..=last).max_by(by_height).unwrap_or(0);
+        let mut indices = vec![0, highest, lowest, last];
+        indices.sort_unstable();
+        indices.dedup();
+        kept.extend(indices.into_iter().map(|index| column[index]));
+        column.clear();
+    };
+    for point in points {
+        if column.first().is_some_and(|first| first.0.floor() != point.0.floor()) {
+            empty(&mut column);
+        }
+        column.push(point);
+    }
+    empty(&mut column);
+    kept
+}
+
+/// Whether a line comes within `distance` pixels of an area.
+fn touches(stretch: &[(f64, f64)], area: Area, distance: f64) -> bool {
+    let wide = Area {
+        x: area.x - distance,
+        y: area.y - distance,
+        width: area.width + 2.0 * distance,
+        height: area.height + 2.0 * distance,
+    };
+    let between = |pair: &[(f64, f64)]| {
+        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
+        // Points of the line so near each other that none jumps over the area.
+        let steps = ((x1 - x0).abs().max((y1 - y0).abs()) / distance.max(1.0)).ceil().max(1.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let steps = steps as u32;
+        (0..=steps).any(|step| {
+            let share = f64::from(step) / f64::from(steps);
+            wide.contains(x0 + share * (x1 - x0), y0 + share * (y1 - y0))
+        })
+    };
+    stretch.iter().any(|(x, y)| wide.contains(*x, *y)) || stretch.windows(2).any(between)
+}
+
+fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
+    let Area { x, y, width, height } = plan.plot;
+    let line = layout.hairline();
+    let mut path = String::new();
+    for tick in &plan.x_ticks {
+        let place = snapped(x + tick.position * width, line);
+        path.push_str(&format!("M{place} {}v{}", round(y), round(height)));
+    }
+    for tick in &plan.y_ticks {
+        let place = snapped(y + (1.0 - tick.position) * height, line);
+        path.push_str(&format!("M{} {place}h{}", round(x), round(width)));
+    }
+    if !path.is_empty() {
+        let stroke = Stroke { crisp: true, ..Stroke::solid(line, layout.palette.grid) };
+        canvas.line(&path, stroke);
+    }
+}
+
+fn curve_stroke(layout: &Layout, curve: &Curve<'_>) -> Stroke {
+    let width = (layout.unit / 7.0).max(1.5);
+    let dash = curve.dashed.then_some(3.0 * width);
+    Stroke { dash, ..Stroke::solid(width, curve.colour) }
+}
+
+fn draw_curve(canvas: &mut Canvas, layout: &Layout, curve: &Curve<'_>, stretches: &[Stretch]) {
+    let stroke = curve_stroke(layout, curve);
+    let mut path = String::new();
+    for stretch in stretches {
+        if let [(x, y)] = stretch[..] {
+            // A point between two gaps is no line; it is shown as a dot.
+            let r = round(stroke.width);
+            let (left, y) = (round(x - stroke.width), round(y));
+            let dot =
+                format!("M{left} {y}a{r} {r} 0 1 1 {0} 0a{r} {r} 0 1 1 -{0} 0z", round(2.0 * r));
+            canvas.area(&dot, curve.colour);
+            continue;
+        }
+        for (index, (x, y)) in stretch.iter().enumerate() {
+            let step = if index == 0 { 'M' } else { 'L' };
+            path.push_str(&format!("{step}{} {}", round(*x), round(*y)));
+        }
+    }
+    if !path.is_empty() {
+        canvas.line(&path, stroke);
+    }
+}
+
+impl Legend<'_> {
+    /// Its width and height as one column.
+    fn size(&self) -> (f64, f64) {
+        let widest = self.entries.iter().map(|entry| entry.2).fold(0.0, f64::max);
+        let lines = self.entries.len() as f64 * self.line_height;
+        (widest + 2.0 * self.padding, lines + self.padding)
+    }
+
+    /// The entries in rows that are no wider than `room`.
+    fn rows(&self, room: f64) -> Vec<Vec<&(&Curve<'_>, String, f64)>> {
+        let mut rows: Vec<Vec<_>> = Vec::new();
+        let mut left = 0.0;
+        for entry in &self.entries {
+            let needed = entry.2 + 2.0 * self.padding;
+            match rows.last_mut() {
+                Some(row) if needed <= left => row.push(entry),
+                _ => {
+                    rows.push(vec![entry]);
+                    left = room;
+                }
+            }
+            left -= needed;
+        }
+        rows
+    }
+
+    fn height_above(&self, room: f64) -> f64 {
+        (self.rows(room).len() as f64 * self.line_height + 0.4 * self.padding).round()
+    }
+
+    fn draw_inside(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
+        canvas.rect(area.x, area.y, area.width, area.height, layout.palette.background, 0.85);
+        for (index, entry) in self.entries.iter().enumerate() {
+            let line = index as f64 + 0.5;
+            let y = area.y + 0.5 * self.padding + line * self.line_height;
+            self.draw_entry(canvas, layout, area.x + self.padding, y, entry);
+        }
+    }
+
+    fn draw_above(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, top: f64) {
+        for (index, row) in self.rows(plot.width).into_iter().enumerate() {
+            let y = top + (index as f64 + 0.3) * self.line_height;
+            let mut x = plot.x;
+            for entry in row {
+                self.draw_entry(canvas, layout, x, y, entry);
+                x += entry.2 + 2.0 * self.padding;
+            }
+        }
+    }
+
+    fn draw_entry(
+        &self,
+        canvas: &mut Canvas,
+        layout: &Layout,
+        x: f64,
+        y: f64,
+        (curve, label, _): &(&Curve<'_>, String, f64),
+    ) {
+        let sample = self.sample - 0.5 * layout.unit;
+        canvas.line(
+            &format!("M{} {}h{}", round(x), round(y), round(sample)),
+            curve_stroke(layout, curve),
+        );
+        canvas.words(x + self.sample, y, Anchor::Start, layout.tick_label(), label);
+    }
+}

@@ -1,0 +1,262 @@
+//! The figure of a field: the map, its axes, and a colour bar.
+
+use super::colour_map::{COLOURS, ColourMap};
+use super::file::encode_png;
+use super::heat_map::{Samples, colours};
+use super::layout::{Area, Head, Layout, over, room_for, snapped};
+use super::scale::{End, Range, Scale};
+use super::svg::{Canvas, Stroke, round};
+use super::text::{Weight, width};
+use super::theme::Theme;
+use super::ticks::{Tick, linear_ticks, ticks};
+
+/// Tile borders nearer than this many pixels would hide the map.
+const NEAREST_BORDERS: f64 = 4.0;
+
+/// An axis of a [`HeatMapFigure`]: samples divide it evenly from `start` to `end`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis<'a> {
+    /// What is written along it; may be empty.
+    pub label: &'a str,
+    /// Its value at the left or upper edge of the map.
+    pub start: f64,
+    /// Its value at the right or lower edge of the map; more than `start`.
+    pub end: f64,
+}
+
+/// A heat map with axes, colour bar, title and settings.
+#[derive(Clone, Copy, Debug)]
+pub struct HeatMapFigure<'a> {
+    /// The first line; may be empty.
+    pub title: &'a str,
+    /// The line of settings below it; takes two lines when it is long; may be empty.
+    pub subtitle: &'a str,
+    /// The values. More samples than pixels are pooled, see [`Samples::pooled`].
+    pub samples: Samples<'a>,
+    /// Across, to the right.
+    pub x_axis: Axis<'a>,
+    /// Down: its start is on top.
+    pub y_axis: Axis<'a>,
+    /// Where tile borders run down the map, in units of the x axis; empty to draw none.
+    pub tile_borders_x: &'a [f64],
+    /// Where tile borders run across the map, in units of the y axis; empty to draw none.
+    pub tile_borders_y: &'a [f64],
+    /// Whether samples are drawn as squares.
+    pub equal_aspect: bool,
+    /// Where values lie on the colour bar.
+    pub scale: Scale,
+    /// Their colours.
+    pub map: ColourMap,
+    /// What is written along the colour bar, such as `|residual|`; may be empty.
+    pub value_label: &'a str,
+    /// Pixels across; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 300.
+    pub width: u32,
+    /// Pixels down; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 240.
+    pub height: u32,
+    /// For a bright or a dark room.
+    pub theme: Theme,
+}
+
+/// Where everything goes.
+struct Plan {
+    map: Area,
+    bar: Area,
+    x_ticks: Vec<Tick>,
+    y_ticks: Vec<Tick>,
+    bar_ticks: Vec<Tick>,
+    y_label_x: f64,
+    value_label_x: f64,
+}
+
+impl HeatMapFigure<'_> {
+    /// The figure as an SVG document. Text stays text; the map is embedded as PNG.
+    pub fn svg(&self) -> String {
+        let layout = Layout::new(self.width, self.height, self.theme);
+        let mut canvas = Canvas::new(layout.width, layout.height, layout.palette.background);
+        let head = Head::new(&layout, self.title, self.subtitle);
+        let plan = self.plan(&layout, &head);
+        head.draw(&mut canvas, &layout, &[plan.map.x, plan.y_label_x - 0.5 * layout.unit]);
+        self.draw_map(&mut canvas, &layout, plan.map);
+        self.draw_bar(&mut canvas, &layout, plan.bar);
+        layout.x_axis(&mut canvas, plan.map, &plan.x_ticks, self.x_axis.label);
+        let y_label = (self.y_axis.label, plan.y_label_x);
+        layout.y_axis(&mut canvas, plan.map, &plan.y_ticks, true, y_label);
+        let value_label = (self.value_label, plan.value_label_x);
+        layout.right_axis(&mut canvas, plan.map, plan.bar, &plan.bar_ticks, value_label);
+        canvas.finish()
+    }
+
+    fn plan(&self, layout: &Layout, head: &Head) -> Plan {
+        let Layout { unit, .. } = *layout;
+        let (w, h) = (f64::from(layout.width), f64::from(layout.height));
+        let margin = layout.margin();
+        // The uppermost tick label reaches half a line above the map.
+        let top = head.height.max(margin + 0.5 * unit);
+        let bottom = margin + layout.x_axis_height(self.x_axis.label);
+        let room_down = (h - top - bottom).floor().max(8.0);
+
+        // Ticks are chosen for the room there is; a map made smaller by its aspect takes fewer,
+        // never wider ones.
+        let y_most = |height| whole_steps(&self.y_axis, room_for(height, 3.4 * unit, 9));
+        let bar_most = |height| room_for(height, 2.6 * unit, 12);
+        let y_ticks = axis_ticks(&self.y_axis, y_most(room_down));
+        let bar_ticks = ticks(&self.scale, bar_most(room_down));
+        let mark = layout.mark() + layout.gap() + layout.hairline();
+        let left = layout.upright_label_width(self.y_axis.label) + layout.widest(&y_ticks) + mark;
+        let bar_width = (1.1 * unit).round();
+        let bar_gap = (1.3 * unit).round();
+        let right = bar_gap
+            + bar_width
+            + mark
+            + layout.widest(&bar_ticks)
+            + layout.gap()
+            + layout.upright_label_width(self.value_label);
+        let room_across = (w - 2.0 * margin - left - right).floor().max(8.0);
+
+        let (map_width, map_height) = self.map_size(room_across, room_down);
+        let x = (margin + left + 0.5 * (room_across - map_width)).round();
+        let y = (top + 0.5 * (room_down - map_height)).round();
+        let map = Area { x, y, width: map_width, height: map_height };
+        // Marks of clipped ends take their room from the bar, so that it is as high as the map.
+        let end = end_height(bar_width);
+        let bar = Area {
+            x: map.right() + bar_gap,
+            y: y + end,
+            width: bar_width,
+            height: (map_height - 2.0 * end).max(1.0),
+        };
+        let (y_ticks, bar_ticks) = (
+            axis_ticks(&self.y_axis, y_most(map_height)),
+            ticks(&self.scale, bar_most(bar.height)),
+        );
+        let size = layout.tick_label().size;
+        let longest = axis_ticks(&self.x_axis, 9);
+        let each = longest.iter().map(|tick| width(&tick.label, Weight::Regular, size));
+        let each = each.fold(2.0 * unit, f64::max) + 1.6 * unit;
+        let x_most = whole_steps(&self.x_axis, room_for(map_width, each, 11));
+        let x_ticks = axis_ticks(&self.x_axis, x_most);
+        let half_label = 0.5 * unit;
+        let bar_labels = bar.right() + mark + layout.widest(&bar_ticks) + layout.gap();
+        Plan {
+            y_label_x: map.x - mark - layout.widest(&y_ticks) - layout.gap() - half_label,
+            value_label_x: bar_labels + half_label,
+            map,
+            bar,
+            x_ticks,
+            y_ticks,
+            bar_ticks,
+        }
+    }
+
+    /// The size of the map in whole pixels, within the room. Cells of several pixels get a whole
+    /// number of them where that costs little, so that all look alike.
+    fn map_size(&self, room_across: f64, room_down: f64) -> (f64, f64) {
+        let cols = self.samples.cols().max(1) as f64;
+        let rows = self.samples.rows().max(1) as f64;
+        let whole = |cell: f64| if cell.floor() > 0.85 * cell { cell.floor() } else { cell };
+        let (across, down) = (room_across / cols, room_down / rows);
+        let (across, down) = if self.equal_aspect {
+            let cell = whole(across.min(down));
+            (cell, cell)
+        } else {
+            (whole(across), whole(down))
+        };
+        ((cols * across).round().max(1.0), (rows * down).round().max(1.0))
+    }
+
+    fn draw_map(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
+        canvas.rect(area.x, area.y, area.width, area.height, layout.palette.missing, 1.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let pooled = self.samples.pooled(area.width as usize, area.height as usize);
+        let (cols, rows, values) = pooled;
+        if let Ok(samples) = Samples::new(cols, rows, &values) {
+            let mut pixels = Vec::new();
+            colours(&samples, &self.scale, self.map, &mut pixels);
+            draw_pixels(canvas, area, cols, rows, pixels);
+        }
+        self.draw_borders(canvas, layout, area);
+        layout.frame(canvas, area);
+    }
+
+    fn draw_borders(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
+        let line = layout.hairline();
+        let places = |axis: &Axis<'_>, borders: &[f64], start: f64, length: f64| -> Vec<f64> {
+            let range = Range::new(axis.start, axis.end);
+            let place = |border: &f64| (border - range.lo()) / (range.hi() - range.lo());
+            let inside = borders.iter().map(place).filter(|place| *place > 0.0 && *place < 1.0);
+            let places: Vec<f64> =
+                inside.map(|place| snapped(start + place * length, line)).collect();
+            let near = |pair: &[f64]| (pair[1] - pair[0]).abs() < NEAREST_BORDERS * line;
+            if places.windows(2).any(near) { Vec::new() } else { places }
+        };
+        let mut path = String::new();
+        for x in places(&self.x_axis, self.tile_borders_x, area.x, area.width) {
+            path.push_str(&format!("M{x} {}v{}", round(area.y), round(area.height)));
+        }
+        for y in places(&self.y_axis, self.tile_borders_y, area.y, area.height) {
+            path.push_str(&format!("M{} {y}h{}", round(area.x), round(area.width)));
+        }
+        if !path.is_empty() {
+            let dark_map = !self.map.is_diverging() && self.map != ColourMap::Turbo;
+            let colour = over(dark_map);
+            let stroke = Stroke { opacity: 0.35, crisp: true, ..Stroke::solid(line, colour) };
+            canvas.line(&path, stroke);
+        }
+    }
+
+    fn draw_bar(&self, canvas: &mut Canvas, layout: &Layout, bar: Area) {
+        let upwards = self.map.table().iter().rev().flatten().copied().collect();
+        draw_pixels(canvas, bar, 1, COLOURS, upwards);
+        layout.frame(canvas, bar);
+        // A triangle says that values go on beyond that end, in the colour that they get.
+        let half = layout.hairline() / 2.0;
+        let end = end_height(bar.width) - layout.hairline();
+        let ends =
+            [(End::High, COLOURS - 1, bar.y - half, -end), (End::Low, 0, bar.bottom() + half, end)];
+        for (which, step, base, rise) in ends {
+            if !self.samples.clip(&self.scale, which) {
+                continue;
+            }
+            let [r, g, b, _] = self.map.table()[step];
+            let path = format!(
+                "M{} {}h{}L{} {}z",
+                round(bar.x - half),
+                round(base),
+                round(bar.width + 2.0 * half),
+                round(bar.x + 0.5 * bar.width),
+                round(base + rise)
+            );
+            canvas.area(&path, [r, g, b]);
+            canvas.line(&path, Stroke::solid(layout.hairline(), layout.palette.axis));
+        }
+    }
+}
+
+/// The height of the mark of a clipped end, with the line around it.
+fn end_height(bar_width: f64) -> f64 {
+    (0.75 * bar_width).round()
+}
+
+/// An axis that counts points or cycles has no marks between two of them.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn whole_steps(axis: &Axis<'_>, most: usize) -> usize {
+    let whole = axis.start.fract() == 0.0 && axis.end.fract() == 0.0;
+    let span = (axis.end - axis.start).abs();
+    // From a dozen steps on, ticks are whole anyway.
+    if whole && span < 12.0 { most.min(span as usize + 1) } else { most }
+}
+
+fn axis_ticks(axis: &Axis<'_>, most: usize) -> Vec<Tick> {
+    let range = Range::new(axis.start, axis.end);
+    linear_ticks(range.lo(), range.hi(), most)
+}
+
+/// Embeds RGBA pixels. Sizes that PNG cannot say are sizes without pixels: nothing is drawn.
+fn draw_pixels(canvas: &mut Canvas, area: Area, cols: usize, rows: usize, pixels: Vec<u8>) {
+    let (Ok(cols), Ok(rows)) = (u32::try_from(cols), u32::try_from(rows)) else { return };
+    let Some(image) = image::RgbaImage::from_raw(cols, rows, pixels) else { return };
+    let mut png = Vec::new();
+    if encode_png(&mut png, &image, &[]).is_ok() {
+        canvas.image(area.x, area.y, area.width, area.height, &png);
+    }
+}

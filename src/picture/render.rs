@@ -1,0 +1,83 @@
+//! From SVG to pixels, the same on every machine.
+
+use std::sync::{Arc, LazyLock};
+
+use image::RgbaImage;
+use resvg::{tiny_skia, usvg};
+
+use super::text::FONTS;
+
+/// The longest side of a picture, in pixels.
+pub const LARGEST_SIDE: u32 = 16_384;
+
+/// Why a figure could not be turned into pixels.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PictureError {
+    /// The text is not SVG.
+    #[error("the figure is not valid SVG: {0}")]
+    Svg(String),
+    /// The picture has no pixels, or too many.
+    #[error(
+        "a picture of {width} × {height} pixels cannot be made; each side takes 1 to {LARGEST_SIDE}"
+    )]
+    Size {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+}
+
+static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
+    let mut fonts = usvg::fontdb::Database::new();
+    for font in FONTS {
+        fonts.load_font_data(font.to_vec());
+    }
+    fonts.set_sans_serif_family("Inter");
+    usvg::Options {
+        font_family: "Inter".to_owned(),
+        fontdb: Arc::new(fonts),
+        image_href_resolver: usvg::ImageHrefResolver {
+            // A figure holds all it shows; nothing is fetched from the disk.
+            resolve_string: Box::new(|_, _| None),
+            ..Default::default()
+        },
+        ..Default::default()
+    }
+});
+
+/// Draws an SVG document at its own size, with the fonts that come with the program and no
+/// others.
+///
+/// # Errors
+/// [`PictureError`] if it is no SVG, or a side is 0 or longer than [`LARGEST_SIDE`].
+pub fn render(svg: &str) -> Result<RgbaImage, PictureError> {
+    let tree = usvg::Tree::from_str(svg, &OPTIONS)
+        .map_err(|error| PictureError::Svg(error.to_string()))?;
+    let size = tree.size().to_int_size();
+    let (width, height) = (size.width(), size.height());
+    let refused = || PictureError::Size { width, height };
+    if width > LARGEST_SIDE || height > LARGEST_SIDE {
+        return Err(refused());
+    }
+    let mut pixels = tiny_skia::Pixmap::new(width, height).ok_or_else(refused)?;
+    resvg::render(&tree, tiny_skia::Transform::identity(), &mut pixels.as_mut());
+    RgbaImage::from_raw(width, height, pixels.take_demultiplied()).ok_or_else(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_picture_is_refused_in_a_sentence() {
+        assert!(matches!(render("k = 32"), Err(PictureError::Svg(_))));
+        let svg = |side: u32| {
+            format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="{side}" height="9"/>"#)
+        };
+        assert!(render(&svg(0)).is_err());
+        let said = render(&svg(20_000)).unwrap_err().to_string();
+        assert!(said.contains("20000 × 9 pixels"), "{said}");
+        assert_eq!(render(&svg(7)).unwrap().dimensions(), (7, 9));
+    }
+}
