@@ -86,7 +86,7 @@ impl CurvesFigure<'_> {
             stretches = self.stretches(plan.plot, &x_scale, &y_scale);
         }
 
-        head.draw(&mut canvas, &layout, &[plan.plot.x]);
+        head.draw(&mut canvas, &layout, 0.0, &[plan.plot.x]);
         draw_grid(&mut canvas, &layout, &plan);
         self.draw_level(&mut canvas, &layout, plan.plot, &y_scale);
         for (curve, stretches) in self.curves.iter().zip(&stretches) {
@@ -358,7 +358,7 @@ impl Legend<'_> {
     }
 
     fn height_above(&self, room: f64) -> f64 {
-        (self.rows(room).len() as f64 * self.line_height + 0.4 * self.padding).round()
+        (self.rows(room).len() as f64 * self.line_height + 0.5 * self.padding).round()
     }
 
     fn draw_inside(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
@@ -372,7 +372,7 @@ impl Legend<'_> {
 
     fn draw_above(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, top: f64) {
         for (index, row) in self.rows(plot.width).into_iter().enumerate() {
-            let y = top + (index as f64 + 0.3) * self.line_height;
+            let y = top + (index as f64 + 0.25) * self.line_height;
             let mut x = plot.x;
             for entry in row {
                 self.draw_entry(canvas, layout, x, y, entry);
@@ -395,5 +395,93 @@ impl Legend<'_> {
             curve_stroke(layout, curve),
         );
         canvas.words(x + self.sample, y, Anchor::Start, layout.tick_label(), label);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::render;
+    use super::*;
+
+    fn figure<'a>(curves: &'a [Curve<'a>], y_log: bool) -> CurvesFigure<'a> {
+        CurvesFigure {
+            title: "Convergence",
+            subtitle: "a < b & c",
+            x_label: "cycles",
+            y_label: "‖r‖ / ‖r₀‖",
+            curves,
+            y_log,
+            level: Some((1e-4, "tolerance")),
+            width: 400,
+            height: 300,
+            theme: Theme::Light,
+        }
+    }
+
+    fn curve<'a>(label: &'a str, points: &'a [(f64, f64)]) -> Curve<'a> {
+        Curve { label, points, colour: Theme::Light.curve(0), dashed: false }
+    }
+
+    #[test]
+    fn any_points_are_drawn() {
+        let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-320, 1.0, 1e308];
+        let all: Vec<(f64, f64)> = odd.iter().flat_map(|x| odd.map(|y| (*x, y))).collect();
+        for points in [&[][..], &all[..], &[(0.0, 1.0)][..], &[(3.0, 1e308), (1.0, -1e308)][..]] {
+            for y_log in [true, false] {
+                for level in [None, Some((1e-4, "tolerance")), Some((f64::NAN, ""))] {
+                    let curves = [curve("a", points), curve("", points)];
+                    let figure = CurvesFigure { level, ..figure(&curves, y_log) };
+                    let svg = figure.svg();
+                    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+                    assert!(render(&svg).is_ok());
+                }
+            }
+        }
+        for (width, height) in [(64, 64), (300, 240), (8000, 300), (240, 3000)] {
+            let points = [(0.0, 1.0), (100.0, 1e-6)];
+            let many = [curve("a name that is rather long for a legend", &points); 12];
+            let svg = CurvesFigure { width, height, ..figure(&many, true) }.svg();
+            assert_eq!(render(&svg).unwrap().dimensions(), (width, height));
+        }
+    }
+
+    #[test]
+    fn thinning_keeps_peaks_and_ends() {
+        let points = (0..100_000_i32).map(|k| (f64::from(k) / 1000.0, f64::from(k % 7)));
+        let mut points: Vec<(f64, f64)> = points.collect();
+        points[55_555].1 = 99.0;
+        let kept = thinned(points.iter().copied());
+        assert!(kept.len() <= 4 * 101, "{}", kept.len());
+        assert!(kept.contains(&points[55_555]));
+        assert_eq!((kept.first(), kept.last()), (points.first(), points.last()));
+        assert!(kept.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        assert_eq!(thinned(points[..3].iter().copied()), points[..3]);
+    }
+
+    #[test]
+    fn gaps_break_the_line() {
+        let points = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.0), (3.0, 0.2), (4.0, 0.1)];
+        let stretches = |y_log| {
+            let curves = [curve("", &points)];
+            let figure = figure(&curves, y_log);
+            let (x, y) = figure.scales();
+            let plot = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
+            figure.stretches(plot, &x, &y)[0].len()
+        };
+        assert_eq!((stretches(true), stretches(false)), (2, 1));
+    }
+
+    #[test]
+    fn the_legend_hides_no_curve() {
+        let falling: Vec<(f64, f64)> =
+            (0..100).map(|k| (f64::from(k), (-f64::from(k) / 10.0).exp())).collect();
+        let zigzag: Vec<(f64, f64)> =
+            (0..100).map(|k| (f64::from(k), if k % 2 == 0 { 1e-6 } else { 1.0 })).collect();
+        let inside = |points: &[(f64, f64)]| {
+            let curves = [curve("a", points)];
+            // Only a legend inside has a backdrop one can see through.
+            figure(&curves, true).svg().contains("fill-opacity")
+        };
+        assert!(inside(&falling) && !inside(&zigzag));
     }
 }

@@ -59,6 +59,8 @@ pub struct HeatMapFigure<'a> {
 
 /// Where everything goes.
 struct Plan {
+    /// How far everything moves down, so that the figure stands in the middle.
+    down: f64,
     map: Area,
     bar: Area,
     x_ticks: Vec<Tick>,
@@ -75,7 +77,8 @@ impl HeatMapFigure<'_> {
         let mut canvas = Canvas::new(layout.width, layout.height, layout.palette.background);
         let head = Head::new(&layout, self.title, self.subtitle);
         let plan = self.plan(&layout, &head);
-        head.draw(&mut canvas, &layout, &[plan.map.x, plan.y_label_x - 0.5 * layout.unit]);
+        let flush_with = [plan.map.x, plan.y_label_x - 0.5 * layout.unit];
+        head.draw(&mut canvas, &layout, plan.down, &flush_with);
         self.draw_map(&mut canvas, &layout, plan.map);
         self.draw_bar(&mut canvas, &layout, plan.bar);
         layout.x_axis(&mut canvas, plan.map, &plan.x_ticks, self.x_axis.label);
@@ -115,7 +118,8 @@ impl HeatMapFigure<'_> {
 
         let (map_width, map_height) = self.map_size(room_across, room_down);
         let x = (margin + left + 0.5 * (room_across - map_width)).round();
-        let y = (top + 0.5 * (room_down - map_height)).round();
+        let down = (0.5 * (room_down - map_height)).round().max(0.0);
+        let y = top + down;
         let map = Area { x, y, width: map_width, height: map_height };
         // Marks of clipped ends take their room from the bar, so that it is as high as the map.
         let end = end_height(bar_width);
@@ -140,6 +144,7 @@ impl HeatMapFigure<'_> {
         Plan {
             y_label_x: map.x - mark - layout.widest(&y_ticks) - layout.gap() - half_label,
             value_label_x: bar_labels + half_label,
+            down,
             map,
             bar,
             x_ticks,
@@ -258,5 +263,96 @@ fn draw_pixels(canvas: &mut Canvas, area: Area, cols: usize, rows: usize, pixels
     let mut png = Vec::new();
     if encode_png(&mut png, &image, &[]).is_ok() {
         canvas.image(area.x, area.y, area.width, area.height, &png);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ScaleKind, render};
+    use super::*;
+
+    fn figure<'a>(samples: Samples<'a>, width: u32, height: u32) -> HeatMapFigure<'a> {
+        HeatMapFigure {
+            title: "Residual <after> cycle & more",
+            subtitle: "Poisson 2D, 256² · k = 32, overlap = 0, tile = 32 · ‖r‖/‖r₀‖ = 0.0312",
+            samples,
+            x_axis: Axis { label: "i", start: 0.0, end: samples.cols() as f64 },
+            y_axis: Axis { label: "j", start: 0.0, end: samples.rows() as f64 },
+            tile_borders_x: &[2.0, f64::NAN, 1e300],
+            tile_borders_y: &[1.0],
+            equal_aspect: true,
+            scale: Scale::new(ScaleKind::Log, Range::new(1e-4, 1.0)),
+            map: ColourMap::Inferno,
+            value_label: "|residual|",
+            width,
+            height,
+            theme: Theme::Dark,
+        }
+    }
+
+    /// The colours of a picture along its outermost pixels.
+    fn rim(picture: &image::RgbaImage) -> Vec<[u8; 4]> {
+        let (w, h) = picture.dimensions();
+        let across = (0..w).flat_map(|x| [(x, 0), (x, h - 1)]);
+        let down = (0..h).flat_map(|y| [(0, y), (w - 1, y)]);
+        across.chain(down).map(|(x, y)| picture.get_pixel(x, y).0).collect()
+    }
+
+    #[test]
+    fn any_size_and_shape_is_drawn_and_nothing_reaches_the_rim() {
+        let values: Vec<f32> = (0..4000_u16).map(|k| f32::from(k) / 1000.0).collect();
+        let shapes = [(4, 3), (4000, 1), (1, 4000), (50, 80), (0, 0), (0, 5)];
+        for (width, height) in [(300, 240), (400, 300), (1600, 300), (300, 1500), (8000, 400)] {
+            for (cols, rows) in shapes {
+                let samples = Samples::new(cols, rows, &values[..cols * rows]).unwrap();
+                for equal_aspect in [true, false] {
+                    let figure = HeatMapFigure { equal_aspect, ..figure(samples, width, height) };
+                    let picture = render(&figure.svg()).unwrap();
+                    assert_eq!(picture.dimensions(), (width, height));
+                    let rim = rim(&picture);
+                    let plain = rim.iter().all(|pixel| *pixel == rim[0]);
+                    assert!(plain, "{width} × {height}, {cols} × {rows}");
+                }
+            }
+        }
+        let samples = Samples::new(4, 3, &values[..12]).unwrap();
+        assert_eq!(render(&figure(samples, 0, u32::MAX).svg()).unwrap().width(), 64);
+    }
+
+    #[test]
+    fn cells_have_hard_edges() {
+        let values = [1.0, 1e-4, 1e-4, 1.0];
+        let samples = Samples::new(2, 2, &values).unwrap();
+        let borders =
+            HeatMapFigure { tile_borders_x: &[], tile_borders_y: &[], ..figure(samples, 600, 500) };
+        let picture = render(&borders.svg()).unwrap();
+        let table = ColourMap::Inferno.table();
+        let cells = picture.pixels().filter(|pixel| pixel.0 == table[255]).count();
+        let dark = picture.pixels().filter(|pixel| pixel.0 == table[0]).count();
+        // Two cells each; the bar adds a few pixels, equally many at both ends.
+        assert!(cells > 2 * 150 * 150 && cells.abs_diff(dark) < 100, "{cells} {dark}");
+    }
+
+    #[test]
+    fn a_line_one_point_wide_survives_a_small_figure() {
+        let mut values = vec![1e-4_f32; 2000 * 2000];
+        values.iter_mut().skip(777).step_by(2000).for_each(|value| *value = 1.0);
+        let samples = Samples::new(2000, 2000, &values).unwrap();
+        let picture = render(&figure(samples, 300, 240).svg()).unwrap();
+        let bright = ColourMap::Inferno.table()[255];
+        let longest =
+            (0..300).map(|x| (0..240).filter(|y| picture.get_pixel(x, *y).0 == bright).count());
+        assert!(longest.max() > Some(100));
+    }
+
+    #[test]
+    fn ends_beyond_which_values_lie_are_marked() {
+        let count = |values: &[f32]| {
+            let samples = Samples::new(values.len(), 1, values).unwrap();
+            figure(samples, 400, 300).svg().matches("<path").count()
+        };
+        let neither = count(&[0.5, 0.1]);
+        assert!(count(&[2.0, 0.1]) > neither && count(&[0.5, 0.0]) > neither);
+        assert_eq!(count(&[f32::NAN, 0.1]), neither);
     }
 }

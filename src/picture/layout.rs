@@ -219,12 +219,13 @@ impl Head {
         Self { title, subtitle, height, margin, width }
     }
 
-    /// Draws it flush with the first of these abscissas from which it fits, or with the margin.
-    pub fn draw(&self, canvas: &mut Canvas, layout: &Layout, flush_with: &[f64]) {
+    /// Draws it `down` pixels from the top, flush with the first of these abscissas from which it
+    /// fits, or with the margin.
+    pub fn draw(&self, canvas: &mut Canvas, layout: &Layout, down: f64, flush_with: &[f64]) {
         let rightmost = f64::from(layout.width) - self.margin - self.width;
         let fits = flush_with.iter().copied().find(|x| *x <= rightmost);
         let x = fits.unwrap_or(self.margin);
-        let mut y = self.margin;
+        let mut y = self.margin + down;
         if !self.title.0.is_empty() {
             canvas.words(x, y + 0.7 * layout.unit, Anchor::Start, self.title.1, &self.title.0);
             y += 1.75 * layout.unit;

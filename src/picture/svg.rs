@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::{CAPITAL, FAMILY, Weight};
+use super::text::{CAPITAL, Weight, family};
 use super::theme::Rgb;
 
 /// Where a text lies against its point, across.
@@ -60,7 +60,8 @@ impl Canvas {
         let mut canvas = Self { text: String::new() };
         put!(
             canvas,
-            r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{FAMILY}">"#
+            r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{}">"#,
+            family(Weight::Regular)
         );
         canvas.rect(0.0, 0.0, width.into(), height.into(), background, 1.0);
         canvas
@@ -131,11 +132,17 @@ impl Canvas {
         let Style { size, weight, colour } = style;
         // Viewers differ in how they centre a line; a baseline is a baseline everywhere.
         let (x, y) = (round(x), round(y + 0.5 * CAPITAL * size));
-        let (size, weight, colour) = (round(size), weight.number(), hex(colour));
+        let (size, colour) = (round(size), hex(colour));
+        let (family, weight) = match weight {
+            Weight::Regular => (String::new(), ""),
+            Weight::SemiBold => {
+                (format!(r#" font-family="{}""#, family(weight)), r#" font-weight="600""#)
+            }
+        };
         let text = escaped(text);
         put!(
             self,
-            r#"<text x="{x}" y="{y}" font-size="{size}" font-weight="{weight}" fill="{colour}" text-anchor="{anchor}"{turn}>{text}</text>"#
+            r#"<text x="{x}" y="{y}" font-size="{size}"{family}{weight} fill="{colour}" text-anchor="{anchor}"{turn}>{text}</text>"#
         );
     }
 
@@ -144,7 +151,7 @@ impl Canvas {
         let (x, y, width, height) = (round(x), round(y), round(width), round(height));
         put!(
             self,
-            r#"<image x="{x}" y="{y}" width="{width}" height="{height}" preserveAspectRatio="none" image-rendering="pixelated" xlink:href="data:image/png;base64,{}"/>"#,
+            r#"<image x="{x}" y="{y}" width="{width}" height="{height}" preserveAspectRatio="none" style="image-rendering:pixelated" xlink:href="data:image/png;base64,{}"/>"#,
             base64(png)
         );
     }

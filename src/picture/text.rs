@@ -9,9 +9,6 @@ pub(super) const FONTS: [&[u8]; 2] = [
     include_bytes!("../../assets/fonts/Inter-SemiBold.otf"),
 ];
 
-/// Where SVG viewers without Inter should look next.
-pub(super) const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
-
 /// The height of a capital as a share of the font size (from the fonts' OS/2 table).
 pub(super) const CAPITAL: f64 = 0.727;
 
@@ -21,13 +18,12 @@ pub(super) enum Weight {
     SemiBold,
 }
 
-impl Weight {
-    /// As CSS has it.
-    pub const fn number(self) -> u16 {
-        match self {
-            Self::Regular => 400,
-            Self::SemiBold => 600,
-        }
+/// The families to look for, the bundled one first. Its semi-bold calls itself a family of its
+/// own; viewers that have Inter from elsewhere find the weight in the family.
+pub(super) const fn family(weight: Weight) -> &'static str {
+    match weight {
+        Weight::Regular => "Inter, Helvetica, Arial, sans-serif",
+        Weight::SemiBold => "Inter Semi Bold, Inter, Helvetica, Arial, sans-serif",
     }
 }
 
