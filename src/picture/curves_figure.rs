@@ -88,7 +88,7 @@ impl CurvesFigure<'_> {
 
         head.draw(&mut canvas, &layout, 0.0, &[plan.plot.x]);
         draw_grid(&mut canvas, &layout, &plan);
-        self.draw_level(&mut canvas, &layout, plan.plot, &y_scale);
+        self.draw_level(&mut canvas, &layout, plan.plot, &y_scale, &stretches);
         for (curve, stretches) in self.curves.iter().zip(&stretches) {
             draw_curve(&mut canvas, &layout, curve, stretches);
         }
@@ -214,7 +214,14 @@ impl CurvesFigure<'_> {
         corners.into_iter().map(|(x, y)| Area { x, y, width, height }).find(free)
     }
 
-    fn draw_level(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, y_scale: &Scale) {
+    fn draw_level(
+        &self,
+        canvas: &mut Canvas,
+        layout: &Layout,
+        plot: Area,
+        y_scale: &Scale,
+        stretches: &[Vec<Stretch>],
+    ) {
         let Some((level, name)) = self.level else { return };
         if !self.shown((0.0, level)) {
             return;
@@ -227,8 +234,15 @@ impl CurvesFigure<'_> {
         let mut style = layout.tick_label();
         style.colour = layout.palette.soft;
         let name = fit(name, style.weight, style.size, plot.width - layout.unit);
-        let x = plot.x + 0.5 * layout.unit;
-        canvas.words(x, y - 0.7 * layout.unit, Anchor::Start, style, &name);
+        let (name_width, inset) = (width(&name, style.weight, style.size), 0.5 * layout.unit);
+        // On the line, at the end where no curve runs through the name: mostly the left one.
+        let height = 1.2 * layout.unit;
+        let left = Area { x: plot.x + inset, y: y - height, width: name_width, height };
+        let right = Area { x: plot.right() - inset - name_width, ..left };
+        let free =
+            |area: &Area| !stretches.iter().flatten().any(|stretch| touches(stretch, *area, line));
+        let place = if !free(&left) && free(&right) { right } else { left };
+        canvas.words(place.x, y - 0.7 * layout.unit, Anchor::Start, style, &name);
     }
 }
 
@@ -274,7 +288,6 @@ fn touches(stretch: &[(f64, f64)], area: Area, distance: f64) -> bool {
         let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
         // Points of the line so near each other that none jumps over the area.
         let steps = ((x1 - x0).abs().max((y1 - y0).abs()) / distance.max(1.0)).ceil().max(1.0);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let steps = steps as u32;
         (0..=steps).any(|step| {
             let share = f64::from(step) / f64::from(steps);

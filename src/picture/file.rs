@@ -112,7 +112,6 @@ fn try_write(
 /// The permissions of the file that is replaced, or else those of any new file, from which the
 /// system takes the umask; a temporary file would be its owner's alone.
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)]
 fn permissions(existing: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
     let new = || fs::Permissions::from_mode(0o666);

@@ -103,7 +103,6 @@ pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut V
         ScaleKind::Linear => {
             let (lo, hi) = (scale.range().lo(), scale.range().hi());
             let factor = 1.0 / (hi - lo);
-            #[allow(clippy::cast_possible_truncation)]
             paint(samples.values, map, out, |value| ((f64::from(value) - lo) * factor) as f32);
         }
         ScaleKind::Log => {
@@ -129,7 +128,6 @@ pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut V
 }
 
 /// The factor and the offset that take `lo` to 0 and `hi` to 1.
-#[allow(clippy::cast_possible_truncation)]
 fn line(lo: f64, hi: f64) -> (f32, f32) {
     let factor = 1.0 / (hi - lo);
     (factor as f32, (-lo * factor) as f32)
@@ -159,14 +157,13 @@ fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> 
 
 /// What [`log2`] adds between the ends of an octave: interpolates
 /// (log2(1 + m) − m) / (m·(1 − m)) at the five Chebyshev points of 0–1, lowest power first.
-const POLYNOMIAL: [f32; 5] = [0.44265407, -0.27656950, 0.18410083, -0.09720183, 0.02569126];
+const POLYNOMIAL: [f32; 5] = [0.44265407, -0.2765695, 0.18410083, -0.09720183, 0.02569126];
 
 /// The logarithm to base 2 of `|value|`, to 2·10⁻⁵; the lowest
 /// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once a
 /// pixel.
 fn log2(value: f32) -> f32 {
     let bits = value.to_bits() & 0x7fff_ffff;
-    #[allow(clippy::cast_possible_wrap, clippy::cast_precision_loss)]
     let exponent = (bits >> 23) as i32 as f32 - 127.0;
     let m = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000) - 1.0;
     // log2(1 + m) = m + m·(1 − m)·p(m): exact at both ends of an octave, so that nothing jumps.

@@ -171,7 +171,6 @@ impl HeatMapFigure<'_> {
 
     fn draw_map(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
         canvas.rect(area.x, area.y, area.width, area.height, layout.palette.missing, 1.0);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let pooled = self.samples.pooled(area.width as usize, area.height as usize);
         let (cols, rows, values) = pooled;
         if let Ok(samples) = Samples::new(cols, rows, &values) {
@@ -243,7 +242,6 @@ fn end_height(bar_width: f64) -> f64 {
 }
 
 /// An axis that counts points or cycles has no marks between two of them.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn whole_steps(axis: &Axis<'_>, most: usize) -> usize {
     let whole = axis.start.fract() == 0.0 && axis.end.fract() == 0.0;
     let span = (axis.end - axis.start).abs();

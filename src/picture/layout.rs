@@ -172,13 +172,16 @@ impl Layout {
         self.upright_label(canvas, area, label);
     }
 
-    /// A label beside `area`, reading upwards, centred on the abscissa it comes with.
+    /// A label beside `area`, reading upwards, centred on the abscissa it comes with. One that is
+    /// longer than the area is high goes on below it, beside the x axis, not above it, where the
+    /// title is.
     fn upright_label(&self, canvas: &mut Canvas, area: Area, (label, x): (&str, f64)) {
         let style = self.label();
-        let middle = area.y + 0.5 * area.height;
-        // It may be longer than the plot is high, but not than the picture.
-        let room = 2.0 * middle.min(f64::from(self.height) - middle) - 4.0;
-        canvas.words_up(x, middle, style, &fit(label, style.weight, style.size, room.max(0.0)));
+        let room = f64::from(self.height) - self.margin() - area.y;
+        let label = fit(label, style.weight, style.size, room.max(0.0));
+        let length = width(&label, style.weight, style.size);
+        let middle = area.y + 0.5 * area.height.max(length);
+        canvas.words_up(x, middle, style, &label);
     }
 }
 
@@ -238,7 +241,6 @@ impl Head {
 }
 
 /// How many ticks of an axis find room if each takes `each` pixels.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 pub(super) fn room_for(length: f64, each: f64, most: usize) -> usize {
     ((length / each).max(0.0) as usize).clamp(2, most)
 }

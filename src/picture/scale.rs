@@ -127,15 +127,12 @@ impl Range {
             return Self { lo: LOG_FLOOR, hi: 1.0 };
         }
         let total: u64 = counts.iter().sum();
-        #[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation)]
-        #[allow(clippy::cast_sign_loss)]
         let left_out = (total as f64 * LOG_LEFT_OUT) as u64;
         let mut seen = 0;
         let bucket = counts.iter().position(|count| {
             seen += count;
             seen > left_out
         });
-        #[allow(clippy::cast_possible_truncation)]
         let lo = f32::from_bits((bucket.unwrap_or(0) as u32) << BUCKET_SHIFT);
         let hi = f64::from(hi);
         // Half the highest, so that a constant field has a range, and is bright in it.

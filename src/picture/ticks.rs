@@ -43,7 +43,6 @@ pub fn linear_ticks(lo: f64, hi: f64, most: usize) -> Vec<Tick> {
         .collect()
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)]
 fn linear_values(lo: f64, hi: f64, most: usize) -> impl Iterator<Item = (f64, String)> {
     let mut exponent = exponent_of((hi - lo) / most as f64);
     let mut factors = [1.0, 2.0, 5.0].into_iter().cycle();
@@ -77,7 +76,6 @@ fn linear_values(lo: f64, hi: f64, most: usize) -> impl Iterator<Item = (f64, St
 }
 
 /// Round values of a log axis, thinned to `most`.
-#[allow(clippy::cast_sign_loss)]
 fn log_values(lo: f64, hi: f64, most: usize) -> Vec<f64> {
     let (first, last) = (exponent_of(lo), exponent_of(hi));
     let inside = |value: &f64| *value >= lo * (1.0 - 1e-9) && *value <= hi * (1.0 + 1e-9);
@@ -107,7 +105,6 @@ fn log_values(lo: f64, hi: f64, most: usize) -> Vec<f64> {
 
 /// Zero and, on both sides, powers of ten beyond the even part of the scale, thinned until no two
 /// are nearer than the `most`th part of the bar.
-#[allow(clippy::cast_precision_loss)]
 fn symmetric_values(scale: &Scale, hi: f64, most: usize) -> Vec<f64> {
     let largest = exponent_of(hi * (1.0 + 1e-9));
     let smallest = exponent_of(hi * SYMMETRIC_THRESHOLD) + 1;
@@ -131,7 +128,6 @@ fn symmetric_values(scale: &Scale, hi: f64, most: usize) -> Vec<f64> {
 }
 
 /// The exponent of the power of ten at or just below `|value|`; of 0 and what is not finite, 0.
-#[allow(clippy::cast_possible_truncation)]
 fn exponent_of(value: f64) -> i32 {
     let size = value.abs();
     if size == 0.0 || !size.is_finite() {
@@ -187,7 +183,6 @@ pub fn number(value: f64) -> String {
     if !(0.000_999_95..99_999.5).contains(&size) {
         return scientific(value, 3, true);
     }
-    #[allow(clippy::cast_sign_loss)]
     let decimals = (3 - exponent_of(value)).clamp(0, 9) as usize;
     let text = fixed(value, decimals);
     if text.contains('.') {
@@ -252,33 +247,27 @@ mod tests {
             (1.0, "1"),
             (-2.5, "−2.5"),
             (0.031_25, "0.03125"),
-            (0.000_1, "10⁻⁴"),
+            (0.000_1, "1×10⁻⁴"),
             (1.25e-7, "1.25×10⁻⁷"),
             (5888.0, "5888"),
             (65_536.0, "65,536"),
             (12_345.678, "12,346"),
-            (1e9, "10⁹"),
+            (1e9, "1×10⁹"),
             (-3.5e12, "−3.5×10¹²"),
             (f64::NAN, "no value"),
             (f64::NEG_INFINITY, "−∞"),
-            (99_999.7, "10⁵"),
+            (99_999.7, "1×10⁵"),
             (1.000_04, "1"),
         ];
         for (value, text) in cases {
-            // A mantissa of one says nothing.
-            let shown = number(value).replace("1×10", "10");
-            assert_eq!(shown, text, "{value}");
+            assert_eq!(number(value), text, "{value}");
         }
-        assert_eq!(number(1e-4), "1×10⁻⁴");
     }
 
     #[test]
     fn marks_are_the_ones_a_person_would_choose() {
         assert_eq!(labels(ScaleKind::Linear, 0.0, 256.0, 6), "0 50 100 150 200 250");
-        assert_eq!(
-            labels(ScaleKind::Linear, -0.15, 0.2, 5),
-            "−0.1 0.0 0.1 0.2".replace("0.0", "0")
-        );
+        assert_eq!(labels(ScaleKind::Linear, -0.15, 0.2, 5), "−0.1 0 0.1 0.2");
         assert_eq!(labels(ScaleKind::Linear, 0.0, 3e-7, 4), "0 1×10⁻⁷ 2×10⁻⁷ 3×10⁻⁷");
         assert_eq!(labels(ScaleKind::Log, 1e-4, 1.0, 8), "10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
         assert_eq!(labels(ScaleKind::Log, 1e-9, 1e3, 5), "10⁻⁹ 10⁻⁶ 10⁻³ 1 10³");
