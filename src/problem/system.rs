@@ -55,7 +55,11 @@ impl Source {
                 points.iter().filter(|p| (p.0, p.1) == (i, row)).map(|p| p.2).sum()
             }
             Self::Box { columns, rows, value } => {
-                if columns.contains(&i) && rows.contains(&row) { *value } else { 0.0 }
+                if columns.contains(&i) && rows.contains(&row) {
+                    *value
+                } else {
+                    0.0
+                }
             }
             Self::Random { seed } => random(*seed, (row * nx + i) as u64),
             Self::Array(values) => values[row * nx + i],
