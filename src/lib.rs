@@ -8,3 +8,4 @@ pub mod grid;
 pub mod picture;
 pub mod problem;
 pub mod solver;
+pub mod run;

@@ -26,8 +26,8 @@ pub struct Boundary {
 pub enum Source {
     /// The same value everywhere.
     Constant(f64),
-    /// Given point by point: (column, row, value); zero elsewhere.
-    Points(Vec<(usize, usize, f64)>),
+    /// Given point by point, zero elsewhere: (column, row, value), where no row means every row.
+    Points(Vec<(usize, Option<usize>, f64)>),
     /// One value in a box of columns and rows, zero elsewhere.
     Box {
         /// Columns of the box.
@@ -52,7 +52,8 @@ impl Source {
         match self {
             Self::Constant(value) => *value,
             Self::Points(points) => {
-                points.iter().filter(|p| (p.0, p.1) == (i, row)).map(|p| p.2).sum()
+                let here = |p: &&(usize, Option<usize>, f64)| p.0 == i && p.1.unwrap_or(row) == row;
+                points.iter().filter(here).map(|p| p.2).sum()
             }
             Self::Box { columns, rows, value } => {
                 if columns.contains(&i) && rows.contains(&row) {

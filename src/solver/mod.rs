@@ -6,7 +6,7 @@
 pub mod cpu;
 mod sample;
 
-pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window};
+pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
 
 use crate::grid::{Field, Precision, Tiling, memory::OutOfMemory};
 use crate::problem::Problem;
@@ -63,6 +63,11 @@ pub trait Solver: Send {
     /// Makes one cycle.
     fn cycle(&mut self) -> CycleNorms;
 
+    /// Makes one cycle without its norms: for going where a run has been before.
+    fn cycle_unmeasured(&mut self) {
+        self.cycle();
+    }
+
     /// Goes back to the start u₀.
     fn restart(&mut self);
 
@@ -85,6 +90,9 @@ pub trait Solver: Send {
 
     /// A copy of the present iterate, with its ring.
     fn solution(&self) -> Field<f64>;
+
+    /// A copy of one interior row of the present iterate, without its ring: `nx` values.
+    fn solution_row(&self, row: usize) -> Vec<f64>;
 
     /// Another method on the same system, from the start; what can be shared is shared.
     ///

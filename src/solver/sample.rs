@@ -87,7 +87,7 @@ impl Samples {
 }
 
 /// Of two values the one of larger magnitude; NaN wins, so that it is never hidden.
-pub(super) fn larger(a: f64, b: f64) -> f64 {
+pub fn larger(a: f64, b: f64) -> f64 {
     if a.abs() >= b.abs() || a.is_nan() { a } else { b }
 }
 

@@ -146,6 +146,10 @@ impl<R: Real> Solver for CpuSolver<R> {
         copy
     }
 
+    fn solution_row(&self, row: usize) -> Vec<f64> {
+        self.current.interior(row).iter().map(|value| value.to_f64()).collect()
+    }
+
     fn with_method(&self, method: Method) -> Result<Box<dyn Solver>, OutOfMemory> {
         memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
         let mut solver = Self::at_start(

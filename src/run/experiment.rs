@@ -1,0 +1,265 @@
+//! A run with all that is looked at beside it: Jacobi's iteration on the same system, and a
+//! line's space–time diagram.
+
+use super::plan::Plan;
+use super::runner::{Run, RunError};
+use super::space_time::SpaceTime;
+use crate::grid::Field;
+use crate::solver::{Quantity, Samples, Window};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The fields that can be shown.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FieldKind {
+    /// r = b − A u: what is wrong at a point, and where tile edges show at once
+    #[default]
+    Residual,
+    /// u − u*: the distance from the exact solution of the discrete system
+    Error,
+    /// What the last cycle changed
+    Change,
+    /// u minus Jacobi's iterate after the same number of sweeps: how far a point lags
+    Staleness,
+    /// The iterate u itself
+    Solution,
+}
+
+impl FieldKind {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 5] =
+        [Self::Residual, Self::Error, Self::Change, Self::Staleness, Self::Solution];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Residual => "residual",
+            Self::Error => "error",
+            Self::Change => "change",
+            Self::Staleness => "staleness",
+            Self::Solution => "solution",
+        }
+    }
+
+    /// The name in menus and titles.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Residual => "Residual",
+            Self::Error => "Error",
+            Self::Change => "Change",
+            Self::Staleness => "Staleness",
+            Self::Solution => "Solution",
+        }
+    }
+
+    /// The name in formulas.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Residual => "r",
+            Self::Error => "u − u*",
+            Self::Change => "Δu",
+            Self::Staleness => "u − u_Jacobi",
+            Self::Solution => "u",
+        }
+    }
+
+    /// What it shows, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Residual => "r = b − A u: what is still wrong at each point. Tile edges show at once.",
+            Self::Error => "u − u*: the distance from the exact solution. Smooth; tile edges hardly show.",
+            Self::Change => "Δu: what the last cycle changed at each point.",
+            Self::Staleness => {
+                "u minus Jacobi's iterate after the same number of sweeps: how far a point lags behind. Exactly zero when o ≥ 2(k − 1)."
+            }
+            Self::Solution => "u: the iterate itself.",
+        }
+    }
+
+    /// What to ask a solver for; staleness is the difference from `classic`.
+    pub(super) fn quantity(self, classic: Option<&Field<f64>>) -> Quantity<'_> {
+        match (self, classic) {
+            (Self::Residual, _) => Quantity::Residual,
+            (Self::Error, _) => Quantity::Error,
+            (Self::Change, _) => Quantity::Change,
+            (Self::Staleness, Some(classic)) => Quantity::Difference(classic),
+            (Self::Staleness, None) | (Self::Solution, _) => Quantity::Solution,
+        }
+    }
+}
+
+/// A field as it is shown: of a plane, or of a line over its cycles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// The values. In a space–time diagram rows are cycles.
+    pub samples: Samples,
+    /// In a space–time diagram the cycles from one row to the next; `None` in a map of a plane.
+    pub cycles_per_row: Option<u64>,
+}
+
+/// A run, and what is looked at beside it.
+pub struct Experiment {
+    run: Run,
+    classic: Option<Run>,
+    diagram: Option<SpaceTime>,
+}
+
+impl Experiment {
+    /// Sets up an experiment at its start.
+    ///
+    /// # Errors
+    /// [`RunError`] if its arrays do not fit.
+    pub fn new(plan: &Arc<Plan>) -> Result<Self, RunError> {
+        Ok(Self::of(Run::new(plan)?, None))
+    }
+
+    /// Another experiment on the same system, from the start. Jacobi's iteration, which does not
+    /// depend on the method, goes on where it was.
+    ///
+    /// # Errors
+    /// [`RunError`] if its arrays do not fit; this experiment is as it was then.
+    pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, RunError> {
+        let run = self.run.with_plan(plan)?;
+        Ok(Self::of(run, self.classic.take()))
+    }
+
+    fn of(run: Run, classic: Option<Run>) -> Self {
+        Self { diagram: SpaceTime::new(&run), run, classic }
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// Jacobi's iteration on the same system, once [`Experiment::advance_classic`] has set it up.
+    pub fn classic(&self) -> Option<&Run> {
+        self.classic.as_ref()
+    }
+
+    /// Makes one cycle, unless the run has come to its end.
+    pub fn advance(&mut self) {
+        self.run.advance();
+        if let Some(diagram) = &mut self.diagram {
+            diagram.record(&self.run);
+        }
+    }
+
+    /// Measures what is not known yet of the present iterate.
+    pub fn settle(&mut self) {
+        self.run.settle();
+    }
+
+    /// Takes the exact solution in.
+    pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
+        self.run.set_exact(Arc::clone(exact));
+        if let Some(diagram) = &mut self.diagram {
+            diagram.set_exact(exact);
+        }
+    }
+
+    /// Makes one sweep of Jacobi's iteration, unless that has come to its end.
+    ///
+    /// # Errors
+    /// [`RunError`] if its arrays do not fit.
+    pub fn advance_classic(&mut self) -> Result<(), RunError> {
+        let classic = self.classic_run()?;
+        if classic.cycle() < classic.history().latest().cycle {
+            classic.replay();
+        } else {
+            classic.advance();
+        }
+        Ok(())
+    }
+
+    /// Whether a field of the present iterate can be shown; if not, there is work to do first.
+    pub fn is_ready(&self, kind: FieldKind) -> bool {
+        kind != FieldKind::Staleness || self.staleness_goal().is_none()
+    }
+
+    /// How much of that work is done, 0 to 1.
+    pub fn prepared(&self) -> f32 {
+        let Some(goal) = self.staleness_goal() else {
+            return 1.0;
+        };
+        let made = self.classic.as_ref().map_or(0, Run::cycle);
+        let sweeps = goal.max(self.run.cycle()) * self.run.sweeps_per_cycle();
+        (made as f64 / sweeps.max(1) as f64).min(1.0) as f32
+    }
+
+    /// Does a part of the work that [`Experiment::is_ready`] waits for: a sweep of Jacobi's
+    /// iteration, on its way to as many as the run has made.
+    ///
+    /// # Errors
+    /// [`RunError`] if its arrays do not fit.
+    pub fn prepare(&mut self, kind: FieldKind) -> Result<(), RunError> {
+        if kind != FieldKind::Staleness {
+            return Ok(());
+        }
+        let Some(cycle) = self.staleness_goal() else {
+            return Ok(());
+        };
+        let sweeps = cycle * self.run.sweeps_per_cycle();
+        let classic = self.classic_run()?;
+        if classic.cycle() > sweeps {
+            classic.rewind();
+        }
+        if classic.cycle() < sweeps {
+            classic.step();
+        }
+        let reached = classic.cycle() == sweeps;
+        if let (true, Some(diagram), Some(classic)) = (reached, &mut self.diagram, &self.classic) {
+            diagram.set_staleness(cycle, classic);
+        }
+        Ok(())
+    }
+
+    /// The cycle whose staleness is to be told next.
+    fn staleness_goal(&self) -> Option<u64> {
+        match &self.diagram {
+            Some(diagram) => diagram.next_without_staleness(),
+            None => {
+                let there = self.classic.as_ref().is_some_and(|c| c.cycle() == self.run.sweeps());
+                (!there).then_some(self.run.cycle())
+            }
+        }
+    }
+
+    /// A field of the present iterate, or a line's field over all cycles; of staleness that is not
+    /// ready, nothing is known.
+    pub fn picture(&self, kind: FieldKind, window: &Window) -> Picture {
+        if let Some(diagram) = &self.diagram {
+            let (samples, cycles_per_row) = diagram.samples(kind);
+            return Picture { samples, cycles_per_row: Some(cycles_per_row) };
+        }
+        Picture { samples: self.samples(kind, window), cycles_per_row: None }
+    }
+
+    /// A field of the present iterate; of staleness that is not ready, nothing is known.
+    pub fn samples(&self, kind: FieldKind, window: &Window) -> Samples {
+        let solver = self.run.solver();
+        if kind != FieldKind::Staleness {
+            return solver.sample(kind.quantity(None), window);
+        }
+        let in_step = self.classic.as_ref().filter(|c| c.cycle() == self.run.sweeps());
+        match in_step {
+            Some(classic) => solver.sample(kind.quantity(Some(&classic.solver().solution())), window),
+            None => {
+                let mut samples = solver.sample(Quantity::Solution, window);
+                samples.values.fill(f32::NAN);
+                samples
+            }
+        }
+    }
+
+    fn classic_run(&mut self) -> Result<&mut Run, RunError> {
+        match self.classic {
+            Some(ref mut classic) => Ok(classic),
+            None => Ok(self.classic.insert(self.run.classic()?)),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The norms of a run, cycle by cycle.
+
+use crate::solver::ResidualNorms;
+
+/// Records that are kept at the most: every cycle of most runs (the longest of the papers' has
+/// 179,306), every second, fourth, … of longer ones.
+const CAPACITY: usize = 1 << 18;
+
+/// The norms of one iterate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Record {
+    /// Cycles made so far; 0 is the start.
+    pub cycle: u64,
+    /// Seconds that the solver took so far.
+    pub seconds: f64,
+    /// ‖r‖₂ and ‖r‖∞ of this iterate. They come for nothing with the next cycle, and are `None`
+    /// until then.
+    pub residual: Option<ResidualNorms>,
+    /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the start.
+    pub max_change: Option<f64>,
+    /// ‖u − u*‖₂, where the exact solution was known.
+    pub error: Option<f64>,
+}
+
+/// The records of a run, from its start on.
+#[derive(Clone, Debug)]
+pub struct History {
+    records: Vec<Record>,
+    /// A record is kept of every so manieth cycle.
+    stride: u64,
+    latest: Record,
+}
+
+impl History {
+    /// A history that begins at the start of a run.
+    pub fn new(start: Record) -> Self {
+        Self { records: vec![start], stride: 1, latest: start }
+    }
+
+    /// The record of the newest iterate.
+    pub fn latest(&self) -> &Record {
+        &self.latest
+    }
+
+    /// Adds the record of the next iterate. Cycles that are known already (made once more on the
+    /// way to some other cycle) are passed over.
+    pub fn push(&mut self, record: Record) {
+        if record.cycle <= self.latest.cycle {
+            return;
+        }
+        self.latest = record;
+        if record.cycle.is_multiple_of(self.stride) {
+            self.records.push(record);
+        }
+        if self.records.len() > CAPACITY {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.records.retain(|record| record.cycle.is_multiple_of(stride));
+        }
+    }
+
+    /// Fills in the residual of a cycle, if it is the newest and has none yet.
+    pub fn set_residual(&mut self, cycle: u64, residual: ResidualNorms) {
+        self.fill_in(cycle, |record| _ = record.residual.get_or_insert(residual));
+    }
+
+    /// Fills in the error of a cycle, if it is the newest and has none yet.
+    pub fn set_error(&mut self, cycle: u64, error: f64) {
+        self.fill_in(cycle, |record| _ = record.error.get_or_insert(error));
+    }
+
+    fn fill_in(&mut self, cycle: u64, fill: impl Fn(&mut Record)) {
+        if self.latest.cycle == cycle {
+            fill(&mut self.latest);
+            self.records.last_mut().filter(|kept| kept.cycle == cycle).into_iter().for_each(fill);
+        }
+    }
+
+    /// The records that are kept, the newest in any case, from the start on.
+    pub fn records(&self) -> impl Iterator<Item = &Record> {
+        let newest = self.records.last().is_none_or(|last| last.cycle < self.latest.cycle);
+        self.records.iter().chain(newest.then_some(&self.latest))
+    }
+
+    /// At most about `most` records, evenly spread, the first and the newest among them: as many
+    /// as a plot can show.
+    pub fn thinned(&self, most: usize) -> Vec<Record> {
+        let step = self.records.len().div_ceil(most.max(1)).max(1);
+        let spread = self.records.iter().step_by(step).copied();
+        let mut thinned: Vec<_> = spread.collect();
+        if thinned.last().is_none_or(|last| last.cycle < self.latest.cycle) {
+            thinned.push(self.latest);
+        }
+        thinned
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(cycle: u64) -> Record {
+        Record { cycle, seconds: 0.0, residual: None, max_change: None, error: None }
+    }
+
+    #[test]
+    fn a_long_history_stays_within_its_capacity_and_keeps_both_ends() {
+        let mut history = History::new(record(0));
+        let last = 3 * CAPACITY as u64 + 5;
+        for cycle in 1..=last {
+            history.push(record(cycle));
+        }
+        let kept: Vec<_> = history.records().map(|record| record.cycle).collect();
+        assert!(kept.len() <= CAPACITY + 1);
+        assert_eq!((kept[0], *kept.last().unwrap()), (0, last));
+        assert!(kept.windows(2).all(|pair| pair[0] < pair[1]));
+        assert!(history.thinned(100).len() <= 102);
+    }
+
+    #[test]
+    fn a_residual_that_comes_late_finds_its_record() {
+        let mut history = History::new(record(0));
+        history.push(record(1));
+        let residual = ResidualNorms { l2: 2.0, max: 1.0 };
+        history.set_residual(0, residual);
+        history.set_residual(1, residual);
+        let known: Vec<_> = history.records().map(|record| record.residual.is_some()).collect();
+        assert_eq!(known, [false, true]);
+    }
+
+    #[test]
+    fn cycles_made_again_are_not_recorded_again() {
+        let mut history = History::new(record(0));
+        for cycle in [1, 2, 1, 2, 3] {
+            history.push(record(cycle));
+        }
+        let kept: Vec<_> = history.records().map(|record| record.cycle).collect();
+        assert_eq!(kept, [0, 1, 2, 3]);
+    }
+}

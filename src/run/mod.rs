@@ -1,0 +1,22 @@
+//! Floor 3: runs. What a person chose, the loop that makes cycles until it is time to stop, what
+//! is remembered of them, and the thread on which all this happens.
+
+mod experiment;
+mod history;
+mod plan;
+mod preset;
+mod runner;
+mod space_time;
+mod spec;
+mod worker;
+
+pub use experiment::{Experiment, FieldKind, Picture};
+pub use history::{History, Record};
+pub use plan::{Plan, PlanError, Planner, Stop};
+pub use preset::{PRESETS, Preset};
+pub use runner::{Divergence, Outcome, Run, RunError};
+pub use spec::{
+    Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
+    StopSpec, VERSION,
+};
+pub use worker::{Capture, Captured, ExactState, Phase, Report, View, Wish, Worker};

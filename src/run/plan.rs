@@ -1,0 +1,307 @@
+//! From what was chosen to what can be run: the one place where a description is checked.
+
+use super::spec::{MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
+use crate::grid::{Precision, Shape, ShapeError, Tiling, TilingError};
+use crate::problem::{Boundary, InputError, Problem, Source, Stencil, StencilError, input};
+use crate::solver::Method;
+use std::sync::Arc;
+
+/// A description that was found to make sense, with everything made that it stands for.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What was chosen.
+    pub spec: RunSpec,
+    /// The system.
+    pub problem: Arc<Problem>,
+    /// The method.
+    pub method: Method,
+    /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
+    pub tiling: Tiling,
+    /// The precision of the arithmetic.
+    pub precision: Precision,
+    /// Threads; 0 for one a core.
+    pub threads: usize,
+    /// When to stop.
+    pub stop: Stop,
+}
+
+/// When a run stops.
+pub type Stop = StopSpec;
+
+/// Why a description cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// A value that is out of its range.
+    #[error("{field} is {value}; {allowed}")]
+    Value {
+        /// Which field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        allowed: String,
+    },
+    /// A shape that cannot be.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A tile or an overlap that cannot be.
+    #[error(transparent)]
+    Tiling(#[from] TilingError),
+    /// A matrix row that cannot be.
+    #[error(transparent)]
+    Stencil(#[from] StencilError),
+    /// A right-hand side that cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+}
+
+/// The most subiterations of a cycle: a cycle is what a run can be stopped after.
+const MOST_SUBITERATIONS: usize = 4096;
+
+/// The most threads.
+const MOST_THREADS: usize = 1024;
+
+/// The wind of the convection–diffusion problem, over diffusivity and side.
+const WIND: [f64; 2] = [60.0, 25.0];
+
+/// The seed of the random start.
+const SEED: u64 = 1;
+
+/// Point sources: where they are, as a part of each side, and their strength. Chosen to lie in no
+/// symmetric pattern.
+const SOURCES: [(f64, f64, f64); 5] =
+    [(0.21, 0.30, 1.0), (0.72, 0.18, 1.0), (0.55, 0.62, -1.0), (0.83, 0.77, 1.0), (0.17, 0.81, -1.0)];
+
+/// Makes plans, and remembers the last problem, so that a change of method reads no file again.
+#[derive(Debug, Default)]
+pub struct Planner {
+    last: Option<(ProblemSpec, Arc<Problem>)>,
+}
+
+impl Planner {
+    /// Checks a description and makes what it stands for.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the field, its value, and what is allowed.
+    pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
+        let shape = shape(&spec.problem)?;
+        check_stop(&spec.stop)?;
+        let tiling = tiling(&spec.method, &shape)?;
+        let method = method(&spec.method, &tiling)?;
+        let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
+        let problem = match known {
+            Some((_, problem)) => Arc::clone(problem),
+            None => Arc::new(problem(&spec.problem, shape)?),
+        };
+        self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
+        Ok(Plan {
+            spec: spec.clone(),
+            problem,
+            method,
+            tiling,
+            precision: spec.method.precision,
+            threads: spec.method.threads,
+            stop: spec.stop,
+        })
+    }
+}
+
+impl Plan {
+    /// Sweeps that a cycle makes.
+    pub fn sweeps_per_cycle(&self) -> u64 {
+        self.method.sweeps_per_cycle() as u64
+    }
+
+    /// What its user should know before trusting it to converge: a sentence, or nothing.
+    pub fn warning(&self) -> Option<String> {
+        let stencil = &self.problem.stencil;
+        if stencil.is_dominant() {
+            return None;
+        }
+        let cure = match self.spec.problem.kind {
+            ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
+                "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
+            }
+            _ => "raise the diagonal, or lower the other entries",
+        };
+        Some(format!(
+            "The matrix is not diagonally dominant (Σ|w| = {:.3} > 1), so Jacobi's iteration may diverge; {cure}.",
+            stencil.dominance()
+        ))
+    }
+}
+
+fn value(field: &'static str, value: impl ToString, allowed: impl Into<String>) -> PlanError {
+    PlanError::Value { field, value: value.to_string(), allowed: allowed.into() }
+}
+
+/// The shape that was chosen.
+fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
+    match spec.shape[..] {
+        [n] => Ok(Shape::line(n, spec.copies)?),
+        [_, _] if spec.copies != 1 => {
+            Err(value("copies", spec.copies, "a plane comes in one copy, lines in any number"))
+        }
+        [nx, ny] => Ok(Shape::plane(nx, ny)?),
+        _ => Err(value(
+            "shape",
+            format!("{:?}", spec.shape),
+            "it must have one number (a line) or two (a plane)",
+        )),
+    }
+}
+
+fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
+    if let Some(tolerance) = stop.tolerance
+        && !(tolerance > 0.0 && tolerance.is_finite())
+    {
+        return Err(value("tolerance", tolerance, "it must be a positive number, such as 1e-4"));
+    }
+    Ok(())
+}
+
+fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
+    for (field, values) in [("tile", &spec.tile), ("overlap", &spec.overlap)] {
+        if values.is_empty() || values.len() > 1.max(shape.dim()) {
+            return Err(value(
+                field,
+                format!("{values:?}"),
+                format!("it must have one number, or one for each of the {} axes", shape.dim()),
+            ));
+        }
+    }
+    let axes = 0..shape.dim();
+    let tile: Vec<_> = axes.clone().map(|axis| spec.tile_of(axis)).collect();
+    let overlap: Vec<_> = axes.map(|axis| spec.overlap_of(axis)).collect();
+    Ok(Tiling::new(shape.axes(), &tile, &overlap)?)
+}
+
+fn method(spec: &MethodSpec, tiling: &Tiling) -> Result<Method, PlanError> {
+    if spec.threads > MOST_THREADS {
+        return Err(value("threads", spec.threads, format!("it must be at most {MOST_THREADS}")));
+    }
+    if !(1..=MOST_SUBITERATIONS).contains(&spec.k) {
+        return Err(value("k", spec.k, format!("it must be 1 to {MOST_SUBITERATIONS}")));
+    }
+    Ok(match spec.name {
+        MethodName::Classic => Method::Classic,
+        MethodName::Hierarchical => Method::Hierarchical { k: spec.k, tiling: tiling.clone() },
+    })
+}
+
+/// The system that was chosen.
+fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
+    let zero = Source::Constant(0.0);
+    let poisson = Stencil::poisson(&shape);
+    let plain = |rhs: Source, start: Source| Problem {
+        shape,
+        stencil: poisson,
+        rhs,
+        start,
+        boundary: Boundary::default(),
+    };
+    only_with(spec, "seed", spec.seed.is_some(), ProblemKind::Random)?;
+    only_with(spec, "velocity", spec.velocity.is_some(), ProblemKind::ConvectionDiffusion)?;
+    only_with(spec, "rhs", spec.rhs.is_some(), ProblemKind::Picture)?;
+    let mut problem = match spec.kind {
+        ProblemKind::Poisson => plain(Source::Constant(1.0), Source::Constant(1.0)),
+        ProblemKind::HeatPlate => plain(zero, hot_centre(&shape)),
+        ProblemKind::HotSide => Problem {
+            boundary: Boundary { left: 1.0, ..Boundary::default() },
+            ..plain(zero.clone(), zero)
+        },
+        ProblemKind::PointSources => plain(point_sources(&shape), zero),
+        ProblemKind::Random => plain(zero, Source::Random { seed: spec.seed.unwrap_or(SEED) }),
+        ProblemKind::ConvectionDiffusion => Problem {
+            stencil: convection_diffusion(spec, &shape)?,
+            ..plain(Source::Constant(1.0), zero)
+        },
+        ProblemKind::Picture => match &spec.rhs {
+            Some(path) => plain(Source::Array(input::load(path, &shape)?), zero),
+            None => {
+                return Err(value("rhs", "missing", "this problem needs a picture or an .npy array"));
+            }
+        },
+    };
+    if let Some(boundary) = spec.boundary {
+        check_boundary(&boundary, &shape)?;
+        problem.boundary = boundary;
+    }
+    if let Some(stencil) = spec.stencil {
+        problem.stencil = stencil;
+    }
+    problem.stencil.check(&shape)?;
+    Ok(problem)
+}
+
+/// Refuses a field that some other problem than the chosen one has.
+fn only_with(
+    spec: &ProblemSpec,
+    field: &'static str,
+    given: bool,
+    kind: ProblemKind,
+) -> Result<(), PlanError> {
+    if given && spec.kind != kind {
+        let allowed = format!("it goes with problem {} alone", kind.name());
+        return Err(value(field, format!("given with problem {}", spec.kind.name()), allowed));
+    }
+    Ok(())
+}
+
+fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, PlanError> {
+    let velocity = spec.velocity.unwrap_or(WIND);
+    if velocity.iter().any(|v| !v.is_finite()) {
+        return Err(value("velocity", format!("{velocity:?}"), "it must be two finite numbers"));
+    }
+    Ok(Stencil::convection_diffusion(shape, velocity))
+}
+
+fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
+    let Boundary { left, right, top, bottom } = *boundary;
+    let sides = [
+        ("boundary.left", left),
+        ("boundary.right", right),
+        ("boundary.top", top),
+        ("boundary.bottom", bottom),
+    ];
+    for (field, side) in sides {
+        if !side.is_finite() {
+            return Err(value(field, side, "it must be a finite number"));
+        }
+    }
+    for (field, side) in &sides[2..] {
+        if shape.dim() == 1 && *side != 0.0 {
+            return Err(value(field, side, "a line has a left and a right end alone"));
+        }
+    }
+    Ok(())
+}
+
+/// A hot square (on a line: a stretch) over the middle quarter of each side.
+fn hot_centre(shape: &Shape) -> Source {
+    let middle = |n: usize| (3 * n) / 8..((5 * n).div_ceil(8)).max(3 * n / 8 + 1);
+    let rows = if shape.dim() == 1 { 0..shape.rows() } else { middle(shape.ny()) };
+    Source::Box { columns: middle(shape.nx()), rows, value: 1.0 }
+}
+
+/// Unit charges, spread over the cell of the point that they lie in.
+fn point_sources(shape: &Shape) -> Source {
+    let cells: f64 = shape.axes().iter().map(|&n| (n + 1) as f64).product();
+    let place = |part: f64, n: usize| ((part * n as f64) as usize).min(n - 1);
+    let points = SOURCES.iter().map(|&(x, y, charge)| {
+        let row = (shape.dim() == 2).then(|| place(y, shape.ny()));
+        (place(x, shape.nx()), row, charge * cells)
+    });
+    Source::Points(points.collect())
+}
+
+impl StopSpec {
+    /// Whether a run that has these norms is to stop.
+    pub(super) fn is_met(&self, reduction: Option<f64>, max_change: Option<f64>) -> bool {
+        let measured = match self.rule {
+            StopRule::Residual => reduction,
+            StopRule::Change => max_change,
+        };
+        measured.zip(self.tolerance).is_some_and(|(measured, tolerance)| measured <= tolerance)
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs worth starting from.
+
+use super::spec::{ProblemKind, ProblemSpec, RunSpec, StopSpec};
+
+/// A run that is ready to start.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The name in menus.
+    pub label: &'static str,
+    /// What it is for, in one sentence.
+    pub about: &'static str,
+    kind: ProblemKind,
+    shape: &'static [usize],
+    copies: usize,
+}
+
+/// The ready-made runs, in the order of menus.
+pub const PRESETS: [Preset; 11] = [
+    preset("poisson-2d", "Poisson 2D, 256²", "The default experiment.", ProblemKind::Poisson, &[256, 256]),
+    preset("paper-2d", "Poisson 2D, 1024² (paper)", "Islam & Wang's 2D problem, at its size.", ProblemKind::Poisson, &[1024, 1024]),
+    preset("paper-1d", "Poisson 1D, n = 1024 (paper)", "Islam & Wang's 1D problem: watch cycles run down a space–time diagram.", ProblemKind::Poisson, &[1024]),
+    Preset { copies: 1024, ..preset("paper-1d-copies", "Poisson 1D, 1024 copies (paper)", "The 1D problem as the paper times it: 1024 copies at once.", ProblemKind::Poisson, &[1024]) },
+    preset("heat-plate", "Heat plate, hot centre", ProblemKind::HeatPlate.about(), ProblemKind::HeatPlate, &[256, 256]),
+    preset("heat-plate-2048", "Heat plate, 2048² (article)", "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).", ProblemKind::HeatPlate, &[2048, 2048]),
+    preset("hot-side", "Heat plate, hot side", ProblemKind::HotSide.about(), ProblemKind::HotSide, &[256, 256]),
+    preset("point-sources", "Point sources", ProblemKind::PointSources.about(), ProblemKind::PointSources, &[256, 256]),
+    preset("random", "Random start", ProblemKind::Random.about(), ProblemKind::Random, &[256, 256]),
+    preset("convection-diffusion", "Convection–diffusion", ProblemKind::ConvectionDiffusion.about(), ProblemKind::ConvectionDiffusion, &[256, 256]),
+    preset("random-1d", "Random start, 1D", "A random line: short waves die at once, long ones wait for the tile edges.", ProblemKind::Random, &[256]),
+];
+
+/// The name of the preset that has a limit of its own.
+const ARTICLE: &str = "heat-plate-2048";
+
+/// The article's limit of cycles.
+const ARTICLE_CYCLES: u64 = 15_000;
+
+const fn preset(
+    name: &'static str,
+    label: &'static str,
+    about: &'static str,
+    kind: ProblemKind,
+    shape: &'static [usize],
+) -> Preset {
+    Preset { name, label, about, kind, shape, copies: 1 }
+}
+
+impl Preset {
+    /// The preset of that name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// The problem alone and when it stops: what a menu changes, the method left as it is.
+    pub fn problem(&self) -> (ProblemSpec, StopSpec) {
+        let problem = ProblemSpec {
+            kind: self.kind,
+            shape: self.shape.to_vec(),
+            copies: self.copies,
+            ..ProblemSpec::default()
+        };
+        let mut stop = self.kind.default_stop();
+        if self.name == ARTICLE {
+            stop.max_cycles = ARTICLE_CYCLES;
+        }
+        (problem, stop)
+    }
+
+    /// The whole run, with the default method.
+    pub fn run(&self) -> RunSpec {
+        let (problem, stop) = self.problem();
+        RunSpec { problem, stop, ..RunSpec::default() }
+    }
+}

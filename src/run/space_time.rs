@@ -1,0 +1,148 @@
+//! A line's run as one picture: x across, cycles downwards.
+
+use super::experiment::FieldKind;
+use super::runner::Run;
+use crate::grid::Field;
+use crate::solver::{Quantity, Samples, Window, larger};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Rows of the diagram. When it is full, every second row goes and the diagram covers twice as
+/// many cycles: it changes its scale now and then, and not all the time.
+pub(super) const ROWS: usize = 512;
+
+/// Samples across at the most: more than any screen shows.
+const COLUMNS: usize = 2048;
+
+/// Longest line whose iterates are kept, for a staleness that is asked for later: 64 MiB in all.
+const LONGEST: usize = 16_384;
+
+/// The fields that are sampled as the run goes; the others follow from the iterates.
+const SAMPLED: [FieldKind; 3] = [FieldKind::Residual, FieldKind::Change, FieldKind::Solution];
+
+/// The first copy of a line, cycle by cycle.
+pub(super) struct SpaceTime {
+    nx: usize,
+    /// A row is kept of every so manieth cycle.
+    stride: u64,
+    rows: BTreeMap<u64, Row>,
+    /// u* of the first copy, once it is there.
+    exact: Option<Vec<f64>>,
+}
+
+/// What is kept of one cycle.
+struct Row {
+    /// Samples of the fields in [`SAMPLED`], in its order.
+    samples: [Vec<f32>; SAMPLED.len()],
+    /// Samples of the staleness, once somebody asked for it.
+    staleness: Option<Vec<f32>>,
+    /// The iterate, of lines that are not too long.
+    iterate: Option<Vec<f64>>,
+}
+
+impl SpaceTime {
+    /// The diagram of a run that is at its start; of a plane there is none.
+    pub fn new(run: &Run) -> Option<Self> {
+        let shape = run.plan().problem.shape;
+        (shape.dim() == 1)
+            .then(|| Self { nx: shape.nx(), stride: 1, rows: BTreeMap::new(), exact: None })
+            .map(|mut diagram| {
+                diagram.record(run);
+                diagram
+            })
+    }
+
+    /// Keeps the present iterate, if its cycle is one to keep.
+    pub fn record(&mut self, run: &Run) {
+        if !run.cycle().is_multiple_of(self.stride) || self.rows.contains_key(&run.cycle()) {
+            return;
+        }
+        let iterate = (self.nx <= LONGEST).then(|| run.solver().solution_row(0));
+        let samples = SAMPLED.map(|kind| self.take(run, kind.quantity(None)));
+        self.rows.insert(run.cycle(), Row { samples, staleness: None, iterate });
+        if self.rows.len() > ROWS {
+            self.stride *= 2;
+            let stride = self.stride;
+            self.rows.retain(|cycle, _| cycle.is_multiple_of(stride));
+        }
+    }
+
+    /// The first cycle whose staleness can be told and has not been.
+    pub fn next_without_staleness(&self) -> Option<u64> {
+        let unknown = |row: &Row| row.staleness.is_none() && row.iterate.is_some();
+        self.rows.iter().find(|(_, row)| unknown(row)).map(|(&cycle, _)| cycle)
+    }
+
+    /// Takes in Jacobi's iterate after as many sweeps as `cycle` cycles make.
+    pub fn set_staleness(&mut self, cycle: u64, classic: &Run) {
+        let classic = classic.solver().solution_row(0);
+        let block = self.block();
+        if let Some(row) = self.rows.get_mut(&cycle)
+            && let Some(iterate) = &row.iterate
+        {
+            row.staleness = Some(difference(iterate, &classic, block));
+        }
+    }
+
+    /// Takes in the exact solution.
+    pub fn set_exact(&mut self, exact: &Field<f64>) {
+        self.exact = Some(exact.interior(0).to_vec());
+    }
+
+    /// The diagram of one field: as many rows as there will be before its scale changes, those of
+    /// cycles to come not known. Gives the cycles that a row stands for, too.
+    pub fn samples(&self, kind: FieldKind) -> (Samples, u64) {
+        let block = self.block();
+        let width = self.nx.div_ceil(block);
+        let mut values = vec![f32::NAN; width * ROWS];
+        for (cycle, row) in &self.rows {
+            let slot = values.chunks_mut(width).nth((cycle / self.stride) as usize);
+            if let Some((slot, known)) = slot.zip(self.row(row, kind)) {
+                slot.copy_from_slice(&known);
+            }
+        }
+        let samples = Samples {
+            columns: 0..self.nx,
+            rows: 0..ROWS,
+            block: [block, 1],
+            size: [width, ROWS],
+            values,
+        };
+        (samples, self.stride)
+    }
+
+    /// Samples of a field of one cycle, if they are known.
+    fn row<'a>(&self, row: &'a Row, kind: FieldKind) -> Option<Cow<'a, [f32]>> {
+        match kind {
+            FieldKind::Staleness => row.staleness.as_deref().map(Cow::from),
+            FieldKind::Error => {
+                let (iterate, exact) = row.iterate.as_ref().zip(self.exact.as_ref())?;
+                Some(difference(iterate, exact, self.block()).into())
+            }
+            _ => {
+                let index = SAMPLED.iter().position(|&sampled| sampled == kind)?;
+                Some(Cow::from(&row.samples[index]))
+            }
+        }
+    }
+
+    fn window(&self) -> Window {
+        Window { columns: 0..self.nx, rows: 0..1, most: [COLUMNS, 1] }
+    }
+
+    /// Points that one sample stands for.
+    fn block(&self) -> usize {
+        self.window().block()[0]
+    }
+
+    fn take(&self, run: &Run, quantity: Quantity<'_>) -> Vec<f32> {
+        run.solver().sample(quantity, &self.window()).values
+    }
+}
+
+/// Samples of `a − b`, each the one of largest magnitude in a block of points.
+fn difference(a: &[f64], b: &[f64], block: usize) -> Vec<f32> {
+    let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let largest = |block: &[f64]| block.iter().fold(0.0, |a, &b| larger(a, b)) as f32;
+    difference.chunks(block).map(largest).collect()
+}

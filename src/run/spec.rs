@@ -1,0 +1,380 @@
+//! The one description of a run: the window edits it, a TOML file is it, the command line parses
+//! to it, a picture carries it.
+
+use crate::grid::Precision;
+use crate::problem::{Boundary, Stencil};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The version of the description that this program writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// Everything that makes a run: the problem, the method, and when to stop.
+///
+/// It holds what was chosen, not whether it makes sense: that is found out, in one place, when a
+/// [`Planner`](super::Planner) turns it into a [`Plan`](super::Plan).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunSpec {
+    /// The version of this description, [`VERSION`].
+    pub version: u32,
+    /// The system to solve.
+    #[serde(default)]
+    pub problem: ProblemSpec,
+    /// How to solve it.
+    #[serde(default)]
+    pub method: MethodSpec,
+    /// When to stop.
+    #[serde(default)]
+    pub stop: StopSpec,
+}
+
+/// The problems that are ready-made.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProblemKind {
+    /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero all around
+    #[default]
+    Poisson,
+    /// Laplace: a hot square in the middle of a cold plate cools down
+    HeatPlate,
+    /// Laplace: a plate with one hot side warms up
+    HotSide,
+    /// A few point sources and sinks, from zero
+    PointSources,
+    /// A random start that decays to zero: every wavelength at once
+    Random,
+    /// Diffusion with a wind: weights that are not symmetric
+    ConvectionDiffusion,
+    /// Your own right-hand side, from a PNG or JPEG picture or an .npy array
+    Picture,
+}
+
+/// The system to solve, as it was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProblemSpec {
+    /// Which problem.
+    pub kind: ProblemKind,
+    /// Interior points of each axis, x first: one number for a line, two for a plane.
+    pub shape: Vec<usize>,
+    /// Independent copies of a line; 1 for a plane.
+    pub copies: usize,
+    /// The file of the right-hand side, for [`ProblemKind::Picture`].
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rhs: Option<PathBuf>,
+    /// Seed of the random start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Velocity of the wind along x and y, over diffusivity and side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub velocity: Option<[f64; 2]>,
+    /// Dirichlet values in place of the problem's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boundary: Option<Boundary>,
+    /// A matrix row in place of the problem's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stencil: Option<Stencil>,
+}
+
+/// The two methods.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum MethodName {
+    /// Jacobi's iteration, a sweep over the whole grid at a time
+    Classic,
+    /// k sweeps inside every tile, with its ring frozen
+    #[default]
+    Hierarchical,
+}
+
+/// Where the solver runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backend {
+    /// The cores of this machine
+    #[default]
+    Cpu,
+}
+
+/// How to solve, as it was chosen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct MethodSpec {
+    /// Which method.
+    pub name: MethodName,
+    /// Subiterations of a cycle.
+    pub k: usize,
+    /// Points of a tile along each axis; one number stands for all axes.
+    pub tile: Vec<usize>,
+    /// Points that neighbouring tiles share, even; one number stands for all axes.
+    pub overlap: Vec<usize>,
+    /// The precision of the arithmetic.
+    pub precision: Precision,
+    /// Where it runs.
+    pub backend: Backend,
+    /// Threads; 0 for one a core. No result depends on it.
+    pub threads: usize,
+}
+
+/// What is compared with the tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopRule {
+    /// The residual over that of the start, ‖r‖₂ / ‖r₀‖₂
+    #[default]
+    Residual,
+    /// The largest change of a cycle, ‖Δu‖∞
+    Change,
+}
+
+/// When to stop, as it was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct StopSpec {
+    /// What is compared.
+    pub rule: StopRule,
+    /// Stop when it is at most this; never, where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<f64>,
+    /// Stop after so many cycles in any case.
+    pub max_cycles: u64,
+}
+
+/// The tolerance of the papers' experiments (Islam & Wang, section III-A).
+const TOLERANCE: f64 = 1e-4;
+
+impl Default for RunSpec {
+    /// Poisson 2D, 256², tile 32, k = 16, no overlap: the grid of tile edges at its clearest.
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            problem: ProblemSpec::default(),
+            method: MethodSpec::default(),
+            stop: StopSpec::default(),
+        }
+    }
+}
+
+impl Default for ProblemSpec {
+    fn default() -> Self {
+        Self {
+            kind: ProblemKind::Poisson,
+            shape: vec![256, 256],
+            copies: 1,
+            rhs: None,
+            seed: None,
+            velocity: None,
+            boundary: None,
+            stencil: None,
+        }
+    }
+}
+
+impl Default for MethodSpec {
+    fn default() -> Self {
+        Self {
+            name: MethodName::Hierarchical,
+            k: 16,
+            tile: vec![32],
+            overlap: vec![0],
+            precision: Precision::F64,
+            backend: Backend::Cpu,
+            threads: 0,
+        }
+    }
+}
+
+impl Default for StopSpec {
+    fn default() -> Self {
+        Self { rule: StopRule::Residual, tolerance: Some(TOLERANCE), max_cycles: 10_000_000 }
+    }
+}
+
+impl ProblemKind {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 7] = [
+        Self::Poisson,
+        Self::HeatPlate,
+        Self::HotSide,
+        Self::PointSources,
+        Self::Random,
+        Self::ConvectionDiffusion,
+        Self::Picture,
+    ];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Poisson => "poisson",
+            Self::HeatPlate => "heat-plate",
+            Self::HotSide => "hot-side",
+            Self::PointSources => "point-sources",
+            Self::Random => "random",
+            Self::ConvectionDiffusion => "convection-diffusion",
+            Self::Picture => "picture",
+        }
+    }
+
+    /// The name in menus and titles.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Poisson => "Poisson",
+            Self::HeatPlate => "Heat plate, hot centre",
+            Self::HotSide => "Heat plate, hot side",
+            Self::PointSources => "Point sources",
+            Self::Random => "Random start",
+            Self::ConvectionDiffusion => "Convection–diffusion",
+            Self::Picture => "Your own picture",
+        }
+    }
+
+    /// What it is for, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Poisson => {
+                "The papers' model problem (b = 1, u₀ = 1, zero all around): the clearest view of tile edges."
+            }
+            Self::HeatPlate => {
+                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest change."
+            }
+            Self::HotSide => {
+                "Laplace: heat creeps in from one hot side, so the far tiles wait for news from their rings."
+            }
+            Self::PointSources => {
+                "A few sources and sinks: see how far a point's influence travels in one cycle."
+            }
+            Self::Random => {
+                "A random start that decays to zero: short waves die in a few sweeps, long ones stay."
+            }
+            Self::ConvectionDiffusion => {
+                "Diffusion with a wind: weights that are not symmetric, and a matrix that may lose dominance."
+            }
+            Self::Picture => {
+                "Your own right-hand side: bright pixels of a PNG or JPEG, or the values of an .npy array."
+            }
+        }
+    }
+
+    /// When such a problem stops unless something else is chosen.
+    pub fn default_stop(self) -> StopSpec {
+        match self {
+            Self::HeatPlate | Self::HotSide => {
+                StopSpec { rule: StopRule::Change, ..StopSpec::default() }
+            }
+            _ => StopSpec::default(),
+        }
+    }
+}
+
+impl MethodName {
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Hierarchical => "hierarchical",
+        }
+    }
+}
+
+impl Backend {
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+impl MethodSpec {
+    /// The tile's points along an axis.
+    pub fn tile_of(&self, axis: usize) -> usize {
+        of_axis(&self.tile, axis)
+    }
+
+    /// The overlap along an axis.
+    pub fn overlap_of(&self, axis: usize) -> usize {
+        of_axis(&self.overlap, axis)
+    }
+}
+
+/// The value of an axis in a list whose single entry stands for every axis; 0 in an empty one.
+fn of_axis(values: &[usize], axis: usize) -> usize {
+    values.get(axis).or(values.first()).copied().unwrap_or(0)
+}
+
+/// Why a description could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SpecError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {source}", path = .path.display())]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is not a run's description.
+    #[error("{what} is not a run description: {}", .source.message())]
+    Toml {
+        /// The file, or what else it came from.
+        what: String,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+    /// A newer program wrote it.
+    #[error("{what} has version {version}, but this program reads versions up to {VERSION}; a newer tilescope wrote it")]
+    Newer {
+        /// The file, or what else it came from.
+        what: String,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// The version alone, read first: a newer description may have anything else in it.
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
+impl RunSpec {
+    /// The description as a TOML file holds it.
+    pub fn to_toml(&self) -> String {
+        // Only maps with keys that are no strings, and values after tables, cannot be written;
+        // this type has neither.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads a description from TOML text; `what` names its origin in errors.
+    ///
+    /// # Errors
+    /// [`SpecError`] if it is no description, has a key that is not known, or is newer than this
+    /// program.
+    pub fn from_toml(text: &str, what: &str) -> Result<Self, SpecError> {
+        let wrong = |source| SpecError::Toml { what: what.to_owned(), source: Box::new(source) };
+        let Versioned { version } = toml::from_str(text).map_err(wrong)?;
+        if version > VERSION {
+            return Err(SpecError::Newer { what: what.to_owned(), version });
+        }
+        toml::from_str(text).map_err(wrong)
+    }
+
+    /// Reads a description from a TOML file. A right-hand side that it names by a relative path is
+    /// looked for beside it.
+    ///
+    /// # Errors
+    /// [`SpecError`], naming the file.
+    pub fn load(path: &Path) -> Result<Self, SpecError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SpecError::Read { path: path.to_owned(), source })?;
+        let mut spec = Self::from_toml(&text, &path.display().to_string())?;
+        if let (Some(rhs), Some(folder)) = (&mut spec.problem.rhs, path.parent()) {
+            *rhs = folder.join(&*rhs);
+        }
+        Ok(spec)
+    }
+}
