@@ -1,0 +1,303 @@
+use super::{ExactError, exact, largest, residual, row_sum};
+use crate::grid::{Field, Shape};
+use crate::problem::{Boundary, Problem, Source, Stencil, System, Weights};
+use proptest::prelude::*;
+use std::f64::consts::PI;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+static GOES_ON: AtomicBool = AtomicBool::new(false);
+
+fn problem(shape: Shape, stencil: Stencil) -> Problem {
+    Problem {
+        shape,
+        stencil,
+        rhs: Source::Random { seed: 7 },
+        start: Source::Constant(1.0),
+        boundary: Boundary { left: 0.5, right: -2.0, top: 1.5, bottom: 3.0 },
+    }
+}
+
+fn solved(problem: &Problem) -> Field<f64> {
+    exact(problem, &GOES_ON).unwrap_or_else(|error| panic!("{error}: {problem:?}"))
+}
+
+fn plane(nx: usize, ny: usize) -> Shape {
+    Shape::plane(nx, ny).unwrap()
+}
+
+/// A u = b written out in full and eliminated with row exchanges, on one copy.
+fn dense(problem: &Problem) -> Vec<f64> {
+    let Problem { shape, stencil, rhs, boundary, .. } = problem;
+    let (nx, ny) = (shape.nx(), shape.ny());
+    let n = nx * ny;
+    let mut rows: Vec<Vec<f64>> = (0..n)
+        .map(|k| {
+            let (i, j) = (k % nx, k / nx);
+            let mut row = vec![0.0; n + 1];
+            row[k] = stencil.d;
+            row[n] = rhs.at(nx, i, j);
+            let mut couple = |entry: f64, inside: Option<usize>, outside: f64| match inside {
+                Some(other) => row[other] = entry,
+                None => row[n] -= entry * outside,
+            };
+            couple(stencil.a, (i > 0).then(|| k - 1), boundary.left);
+            couple(stencil.c, (i + 1 < nx).then(|| k + 1), boundary.right);
+            if shape.dim() == 2 {
+                couple(stencil.e, (j > 0).then(|| k - nx), boundary.top);
+                couple(stencil.f, (j + 1 < ny).then(|| k + nx), boundary.bottom);
+            }
+            row
+        })
+        .collect();
+    for k in 0..n {
+        let best = (k..n).max_by(|&p, &q| rows[p][k].abs().total_cmp(&rows[q][k].abs()));
+        rows.swap(k, best.unwrap());
+        let (above, below) = rows.split_at_mut(k + 1);
+        for row in below {
+            let factor = row[k] / above[k][k];
+            for (value, pivot) in row[k..].iter_mut().zip(&above[k][k..]) {
+                *value -= factor * pivot;
+            }
+        }
+    }
+    let mut u = vec![0.0; n];
+    for k in (0..n).rev() {
+        let known: f64 = (k + 1..n).map(|other| rows[k][other] * u[other]).sum();
+        u[k] = (rows[k][n] - known) / rows[k][k];
+    }
+    u
+}
+
+fn assert_near(actual: &[f64], expected: &[f64], tolerance: f64) {
+    let size = largest(expected).max(1e-300);
+    for (k, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        let error = (actual - expected).abs() / size;
+        assert!(error <= tolerance, "value {k}: {actual} instead of {expected}, off by {error:e}");
+    }
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    (1..=12usize, 1..=12usize, any::<bool>())
+        .prop_map(|(nx, ny, line)| if line { Shape::line(nx, 1).unwrap() } else { plane(nx, ny) })
+}
+
+/// Dominant by a margin, symmetric along an axis every now and then.
+fn stencils(dim: usize) -> impl Strategy<Value = Stencil> {
+    let entry = || prop_oneof![1 => Just(0.0), 8 => -1.0..1.0f64];
+    let entries = [entry(), entry(), entry(), entry()];
+    (entries, 1e-3..1.0f64, any::<[bool; 3]>()).prop_map(
+        move |([a, mut c, mut e, mut f], margin, [x, y, negative])| {
+            if x {
+                c = a;
+            }
+            if y {
+                f = e;
+            }
+            if dim == 1 {
+                (e, f) = (0.0, 0.0);
+            }
+            let d = a.abs() + c.abs() + e.abs() + f.abs() + margin;
+            Stencil { d: if negative { -d } else { d }, a, c, e, f }
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_dense_elimination(
+        (shape, stencil) in shapes().prop_flat_map(|s| (Just(s), stencils(s.dim()))),
+        boundary in prop::array::uniform4(-3.0..3.0f64),
+        seed in any::<u64>(),
+    ) {
+        let [left, right, top, bottom] = boundary;
+        let problem = Problem {
+            rhs: Source::Random { seed },
+            boundary: Boundary { left, right, top, bottom },
+            ..problem(shape, stencil)
+        };
+        assert_near(&solved(&problem).to_interior(), &dense(&problem), 1e-11);
+    }
+
+    /// Matrices that are not dominant: right, or refused.
+    #[test]
+    fn is_never_wrong_where_nothing_is_promised(
+        shape in shapes(),
+        entries in prop::array::uniform4(-2..=2i32),
+        d in 1..=4i32,
+    ) {
+        let [a, c, e, f] = entries.map(|entry| 0.5 * f64::from(entry));
+        let y = if shape.dim() == 1 { 0.0 } else { 1.0 };
+        let stencil = Stencil { d: 0.5 * f64::from(d), a, c, e: y * e, f: y * f };
+        let problem = problem(shape, stencil);
+        match exact(&problem, &GOES_ON) {
+            Ok(u) => {
+                let mut rest = vec![0.0; shape.points()];
+                residual(&problem, &u, &mut rest, &GOES_ON).unwrap();
+                let allowed = 1e-14 * row_sum(&stencil) * largest(u.as_slice());
+                prop_assert!(largest(&rest) <= allowed);
+            }
+            Err(ExactError::Singular { .. } | ExactError::NotConverged { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// b = λ sin sin has the solution u = sin sin, with λ an eigenvalue of the discrete −∇².
+#[test]
+fn finds_eigenfunctions_of_poisson() {
+    for (nx, ny, p, q) in [(64, 64, 1, 1), (101, 37, 3, 2), (1, 50, 1, 4), (2, 3, 1, 1)] {
+        let shape = plane(nx, ny);
+        let stencil = Stencil::poisson(&shape);
+        let wave =
+            |mode: usize, i: usize, n: usize| (PI * (mode * (i + 1)) as f64 / (n + 1) as f64).sin();
+        let half = |mode: usize, n: usize| (0.5 * PI * mode as f64 / (n + 1) as f64).sin().powi(2);
+        let lambda = -4.0 * (stencil.a * half(p, nx) + stencil.e * half(q, ny));
+        let u = Field::from_fn(shape, |i, j| wave(p, i, nx) * wave(q, j, ny)).to_interior();
+        let b: Vec<f64> = u.iter().map(|u| lambda * u).collect();
+        let rhs = Source::Array(b.into());
+        let problem = Problem { rhs, boundary: Boundary::default(), ..problem(shape, stencil) };
+        assert_near(&solved(&problem).to_interior(), &u, 1e-14);
+    }
+}
+
+/// One update leaves it where it is, to the rounding of the update.
+#[test]
+fn is_a_fixed_point_of_jacobi() {
+    for stencil in [
+        Stencil { d: 4.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0 },
+        Stencil { d: 8.0, a: -1.0, c: -1.0, e: -2.0, f: -2.0 },
+        Stencil { d: 8.0, a: -1.0, c: -2.0, e: -3.0, f: -1.5 },
+    ] {
+        let problem = problem(plane(40, 31), stencil);
+        let u = solved(&problem);
+        let system = System::<f64>::new(&problem);
+        let [w, e, s, n] = match system.weights {
+            Weights::Isotropic(w) => [w; 4],
+            Weights::PerAxis { x, y } => [x, x, y, y],
+            Weights::General { west, east, south, north } => [west, east, south, north],
+        };
+        let (values, stride) = (u.as_slice(), u.shape().stride());
+        let update = Field::from_fn(*u.shape(), |i, j| {
+            let k = (j + 1) * stride + i + 1;
+            system.g.at(i, j)
+                + w * values[k - 1]
+                + e * values[k + 1]
+                + s * values[k - stride]
+                + n * values[k + stride]
+        });
+        assert_near(&update.to_interior(), &u.to_interior(), 4.0 * f64::EPSILON);
+    }
+}
+
+/// The ring is that of the start, and its corners hold zero.
+#[test]
+fn keeps_the_ring() {
+    let problem = problem(plane(5, 4), Stencil::poisson(&plane(5, 4)));
+    let (mut u, mut start) = (solved(&problem), problem.start_field::<f64>());
+    for row in 0..4 {
+        u.interior_mut(row).fill(0.0);
+        start.interior_mut(row).fill(0.0);
+    }
+    assert_eq!(u, start);
+}
+
+/// −u'' = 1 is solved exactly by its discretisation: u = x (1 − x) / 2. The condition number of
+/// the long line is 4·10¹¹; without refinement ten digits are lost.
+#[test]
+fn is_right_to_the_last_digits_on_long_lines() {
+    for (n, copies) in [(1, 1), (2, 3), (1_023, 4), (1_048_575, 1)] {
+        let shape = Shape::line(n, copies).unwrap();
+        let problem = Problem {
+            rhs: Source::Constant(1.0),
+            boundary: Boundary::default(),
+            ..problem(shape, Stencil::poisson(&shape))
+        };
+        let h = 1.0 / (n + 1) as f64;
+        let expected = Field::from_fn(shape, |i, _| {
+            let x = (i + 1) as f64 * h;
+            0.5 * x * (1.0 - x)
+        });
+        assert_near(&solved(&problem).to_interior(), &expected.to_interior(), 1e-15);
+    }
+}
+
+/// Every kind of plane at sizes where the methods differ; `exact` verifies the residual itself.
+#[test]
+fn solves_planes_of_every_kind() {
+    for (nx, ny, velocity) in [
+        (512, 300, [0.0, 0.0]),
+        (15, 20_000, [0.0, 0.0]),
+        (300, 257, [40.0, 0.0]),
+        (127, 200, [0.0, -300.0]),
+        (1, 1000, [5.0, 5.0]),
+        (1000, 1, [5.0, 5.0]),
+        (200, 200, [15.0, -20.0]),
+        (130, 128, [100.0, 100.0]),
+        (100, 140, [-800.0, 500.0]),
+    ] {
+        let shape = plane(nx, ny);
+        solved(&problem(shape, Stencil::convection_diffusion(&shape, velocity)));
+    }
+    for (a, c, e, f) in [(-1.5, -0.5, -1.5, -0.5), (-1.0, 0.0, 0.0, -1.0), (1.0, -1.0, 1.0, -1.0)] {
+        let d: f64 = [a, c, e, f].iter().copied().map(f64::abs).sum();
+        solved(&problem(plane(150, 100), Stencil { d, a, c, e, f }));
+    }
+}
+
+#[test]
+fn refuses_singular_matrices() {
+    // 2 cos(π/3) = 1, so that the second of five modes is lost.
+    let line = Stencil { d: 1.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 };
+    let error = exact(&problem(Shape::line(5, 2).unwrap(), line), &GOES_ON).unwrap_err();
+    assert!(matches!(error, ExactError::Singular { .. }), "{error}");
+    // cos(π/4) = −cos(3π/4), so that the modes (1, 3), (2, 2) and (3, 1) are lost.
+    for d in [1e-300, 1e-17] {
+        let plane_of_zeros = Stencil { d, a: 1.0, c: 1.0, e: 1.0, f: 1.0 };
+        let error = exact(&problem(plane(3, 3), plane_of_zeros), &GOES_ON).unwrap_err();
+        assert!(error.to_string().contains("singular"), "{error}");
+    }
+}
+
+#[test]
+fn refuses_what_is_not_a_number() {
+    let shape = plane(6, 5);
+    let good = problem(shape, Stencil::poisson(&shape));
+    let nan = Problem { rhs: Source::Constant(f64::NAN), ..good.clone() };
+    assert_eq!(exact(&nan, &GOES_ON), Err(ExactError::NotFinite));
+    let huge = Problem { rhs: Source::Constant(1e308), ..good.clone() };
+    let tiny = Stencil { d: 1e-5, a: 0.0, c: 0.0, e: 0.0, f: 0.0 };
+    assert_eq!(exact(&Problem { stencil: tiny, ..huge }, &GOES_ON), Err(ExactError::NotFinite));
+    let no_diagonal = Stencil { d: 0.0, ..good.stencil };
+    let error = exact(&Problem { stencil: no_diagonal, ..good }, &GOES_ON).unwrap_err();
+    assert!(matches!(error, ExactError::Stencil(_)), "{error}");
+}
+
+#[test]
+fn nothing_comes_of_nothing() {
+    let shape = plane(9, 4);
+    let problem = Problem {
+        rhs: Source::Constant(0.0),
+        boundary: Boundary::default(),
+        ..problem(shape, Stencil::poisson(&shape))
+    };
+    assert_eq!(solved(&problem), Field::filled(shape, 0.0));
+}
+
+#[test]
+fn stops_when_it_is_cancelled() {
+    let shape = plane(1024, 1024);
+    let stencil = Stencil::convection_diffusion(&shape, [500.0, 500.0]);
+    let cancel = AtomicBool::new(true);
+    assert_eq!(exact(&problem(shape, stencil), &cancel), Err(ExactError::Cancelled));
+    cancel.store(false, Ordering::Relaxed);
+    let stopped = std::thread::scope(|scope| {
+        let run = scope.spawn(|| exact(&problem(shape, stencil), &cancel));
+        std::thread::sleep(Duration::from_millis(100));
+        cancel.store(true, Ordering::Relaxed);
+        let asked = Instant::now();
+        (run.join().unwrap(), asked.elapsed())
+    });
+    assert_eq!(stopped.0, Err(ExactError::Cancelled));
+    assert!(stopped.1 < Duration::from_millis(500), "took {:?}", stopped.1);
+}
