@@ -55,12 +55,6 @@ pub fn human(bytes: u64) -> String {
         value /= 1000.0;
         unit += 1;
     }
-    let digits = if value < 9.995 {
-        2
-    } else if value < 99.95 {
-        1
-    } else {
-        0
-    };
+    let digits = if value < 9.995 { 2 } else if value < 99.95 { 1 } else { 0 };
     format!("{value:.digits$} {}", UNITS[unit])
 }
