@@ -2,6 +2,7 @@
 //! problems, and the exact solution of the discrete system.
 
 mod exact;
+pub mod input;
 mod stencil;
 mod system;
 

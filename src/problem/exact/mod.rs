@@ -59,29 +59,16 @@ pub enum ExactError {
          the boundary, are not finite numbers in 64 bits"
     )]
     NotFinite,
-    /// The corrections did not vanish: the matrix is singular to working precision, or far from
-    /// dominant.
+    /// The corrections did not vanish, or left a residual: the matrix is singular to working
+    /// precision, or far from dominant.
     #[error(
-        "the exact solution could not be computed: after {steps} corrections it still changed by \
-         {change:.1e} of its size, so the matrix is close to a singular one or far from dominant; \
-         where |d| > |a| + |c| + |e| + |f| it is neither"
+        "the exact solution could not be computed: its last correction was {change:.1e} of its \
+         size, so the matrix is close to a singular one or far from dominant; where \
+         |d| > |a| + |c| + |e| + |f| it is neither"
     )]
     NotConverged {
-        /// Corrections made.
-        steps: usize,
-        /// The size of the last one, over the size of the solution.
+        /// The size of the last correction, over the size of the solution.
         change: f64,
-    },
-    /// The solution does not satisfy the system.
-    #[error(
-        "the exact solution could not be computed: it leaves a residual of {residual:.1e}, more \
-         than the {allowed:.1e} that rounding explains"
-    )]
-    Residual {
-        /// max|b − A u|.
-        residual: f64,
-        /// What it may be.
-        allowed: f64,
     },
 }
 
@@ -109,26 +96,29 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     let mut u: Field<f64> = Problem { start, ..problem.clone() }.start_field();
     let mut rest = vec![0.0; shape.points()];
     let mut previous = None;
+    let mut settled = false;
     let mut relative = f64::NAN;
-    for _ in 0..method.steps() {
+    for _ in 0..=method.steps() {
         residual(problem, &u, &mut rest, cancel)?;
+        let size = largest(u.as_slice());
+        if settled && largest(&rest) <= ROUNDING * row_sum(stencil) * size {
+            return Ok(u);
+        }
         solver.solve(&mut rest, cancel)?;
         let change = largest(&rest);
         add(&mut u, &rest);
         let size = largest(u.as_slice());
         if !(change.is_finite() && size.is_finite()) {
-            return Err(ExactError::NotFinite);
+            if previous.is_none() {
+                return Err(ExactError::NotFinite);
+            }
+            break;
         }
-        if is_settled(change, previous, size) {
-            residual(problem, &u, &mut rest, cancel)?;
-            let (residual, allowed) = (largest(&rest), ROUNDING * row_sum(stencil) * size);
-            let verified = residual <= allowed;
-            return verified.then_some(u).ok_or(ExactError::Residual { residual, allowed });
-        }
-        previous = Some(change);
         relative = change / size;
+        settled = is_settled(change, previous, size);
+        previous = Some(change);
     }
-    Err(ExactError::NotConverged { steps: method.steps(), change: relative })
+    Err(ExactError::NotConverged { change: relative })
 }
 
 /// Whether what is left after a correction is less than the rounding of the values: each

@@ -1,0 +1,134 @@
+//! NumPy arrays (numpy.lib.format: versions 1 to 3).
+
+use super::InputError;
+use crate::grid::{Precision, Shape, memory};
+use npyz::{NpyFile, NpyHeader, NpyReader, Order};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What every such file begins with.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Bytes of a header that are looked at. Arrays of numbers need about 128.
+const HEADER_LIMIT: u64 = 1024;
+/// Digits that a header may hold in all: what they promise can then be counted in 64 bits.
+const DIGITS_LIMIT: usize = 18;
+
+pub(super) fn load(
+    path: &Path,
+    file: impl Read + Seek,
+    shape: &Shape,
+) -> Result<Arc<[f64]>, InputError> {
+    let file = open(path, file)?;
+    let (nx, rows) = (shape.nx(), shape.rows());
+    let whole = [rows as u64, nx as u64];
+    let serves_all = shape.dim() == 1 && *file.shape() == [nx as u64];
+    if !serves_all && *file.shape() != whole {
+        let needed = if shape.dim() == 1 {
+            format!("[{nx}] or {whole:?}")
+        } else {
+            format!("{whole:?}, that is [ny, nx]")
+        };
+        let (path, found) = (path.to_owned(), format!("{:?}", file.shape()));
+        return Err(InputError::WrongShape { path, found, shape: shape.to_string(), needed });
+    }
+    memory::check(shape, 2, Precision::F64)
+        .map_err(|source| InputError::Memory { path: path.to_owned(), source })?;
+    let count = if serves_all { nx } else { nx * rows };
+    let column_by_column = file.order() == Order::Fortran && !serves_all;
+    let stored = read(path, file, count)?;
+    let values: Vec<f64> = if serves_all {
+        stored.repeat(rows)
+    } else if column_by_column {
+        (0..count).map(|k| stored[(k % nx) * rows + k / nx]).collect()
+    } else {
+        stored
+    };
+    match values.iter().position(|value| !value.is_finite()) {
+        None => Ok(values.into()),
+        Some(k) => Err(InputError::NotFinite {
+            path: path.to_owned(),
+            value: values[k],
+            row: k / nx,
+            column: k % nx,
+        }),
+    }
+}
+
+pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape, InputError> {
+    let file = open(path, file)?;
+    let axes: Option<Vec<usize>> = file.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
+    let shape = match axes.as_deref() {
+        Some(&[nx]) if nx > 0 => Shape::line(nx, 1),
+        Some(&[ny, nx]) if nx > 0 && ny > 0 => Shape::plane(nx, ny),
+        _ => {
+            let found = format!("{:?}", file.shape());
+            return Err(InputError::NoShape { path: path.to_owned(), found });
+        }
+    };
+    shape.map_err(|source| InputError::Shape { path: path.to_owned(), source })
+}
+
+/// Reads the header and stops at the first value. A header that promises more than can be counted,
+/// or is itself too long, is refused before it is parsed.
+fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputError> {
+    let read = |source| InputError::Read { path: path.to_owned(), source };
+    let refuse = |reason: &str| InputError::Header { path: path.to_owned(), reason: reason.into() };
+    let mut start = Vec::new();
+    file.by_ref().take(HEADER_LIMIT).read_to_end(&mut start).map_err(read)?;
+    let (from, length) = match *start.as_slice() {
+        [_, _, _, _, _, _, 1, _, low, high, ..] => {
+            (10, usize::from(u16::from_le_bytes([low, high])))
+        }
+        [_, _, _, _, _, _, _, _, a, b, 0, 0, ..] => (12, usize::from(u16::from_le_bytes([a, b]))),
+        _ => return Err(refuse("its header is cut short or too long")),
+    };
+    let end = from + length;
+    let Some(text) = start.get(from..end) else {
+        return Err(refuse("its header is cut short or too long"));
+    };
+    if text.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_LIMIT {
+        return Err(refuse("its header promises more values than can be"));
+    }
+    let header =
+        NpyHeader::from_reader(&start[..end]).map_err(|error| refuse(&error.to_string()))?;
+    file.seek(SeekFrom::Start(end as u64)).map_err(read)?;
+    Ok(NpyFile::with_header(header, file))
+}
+
+/// The values of an array in the order that they are stored in, whatever numbers they are.
+fn read<R: Read>(path: &Path, file: NpyFile<R>, count: usize) -> Result<Vec<f64>, InputError> {
+    macro_rules! read_as {
+        ($($number:ty),*) => {{
+            $(
+                let file = match file.try_data::<$number>() {
+                    Ok(values) => return collect(path, values, count, |value| value as f64),
+                    Err(file) => file,
+                };
+            )*
+            file
+        }};
+    }
+    #[allow(clippy::unnecessary_cast)]
+    let other = read_as!(f64, f32, u8, i8, u16, i16, u32, i32, u64, i64);
+    Err(InputError::Kind { path: path.to_owned(), kind: other.dtype().descr() })
+}
+
+fn collect<T: npyz::Deserialize, R: Read>(
+    path: &Path,
+    values: NpyReader<T, R>,
+    count: usize,
+    to_f64: impl Fn(T) -> f64,
+) -> Result<Vec<f64>, InputError> {
+    let mut collected = Vec::with_capacity(count);
+    for value in values {
+        collected.push(to_f64(value.map_err(|source| match source.kind() {
+            io::ErrorKind::UnexpectedEof => {
+                InputError::Truncated { path: path.to_owned(), values: count }
+            }
+            _ => InputError::Read { path: path.to_owned(), source },
+        })?));
+    }
+    Ok(collected)
+}

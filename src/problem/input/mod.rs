@@ -1,0 +1,191 @@
+//! Somebody's own right-hand side, from a file: a NumPy array or a picture.
+//!
+//! What a file is, its first bytes tell; its name does not count.
+
+mod array;
+mod picture;
+#[cfg(test)]
+mod tests;
+
+pub use picture::PICTURE_PEAK;
+
+use crate::grid::memory::OutOfMemory;
+use crate::grid::{Shape, ShapeError};
+use image::ImageFormat;
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why a file is no right-hand side.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// It is missing, or a folder, or somebody else's.
+    #[error("{} cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another kind of file, or an empty one.
+    #[error(
+        "{} is neither a NumPy array (.npy) nor a picture (PNG or JPEG)",
+        .path.display()
+    )]
+    Unknown {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The start of an array that makes no sense.
+    #[error("{} is not a NumPy array that can be read: {reason}", .path.display())]
+    Header {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// An array of strings, records or complex numbers.
+    #[error(
+        "{} holds values of type {kind}; allowed are floating-point numbers of 32 or 64 bits and \
+         integers of 8 to 64 bits",
+        .path.display()
+    )]
+    Kind {
+        /// The file.
+        path: PathBuf,
+        /// The type as the file says it.
+        kind: String,
+    },
+    /// An array made for another grid.
+    #[error("{} holds an array of shape {found}; shape {shape} needs {needed}", .path.display())]
+    WrongShape {
+        /// The file.
+        path: PathBuf,
+        /// The shape of the array.
+        found: String,
+        /// The shape of the grid, as a person writes it.
+        shape: String,
+        /// The shapes that are allowed.
+        needed: String,
+    },
+    /// An array that no grid has the shape of.
+    #[error(
+        "{} holds an array of shape {found}; a grid has [nx] or [ny, nx] points, each at least 1",
+        .path.display()
+    )]
+    NoShape {
+        /// The file.
+        path: PathBuf,
+        /// The shape of the array.
+        found: String,
+    },
+    /// An array that ends too soon.
+    #[error("{} ends before its last value; it should hold {values}", .path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// How many values it should hold.
+        values: usize,
+    },
+    /// A value of an array is NaN or infinite.
+    #[error(
+        "{} has {value} at row {row}, column {column} (counted from 0); values must be finite \
+         numbers",
+        .path.display()
+    )]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The first such value in C order.
+        value: f64,
+        /// Its row, or its copy of a line.
+        row: usize,
+        /// Its column.
+        column: usize,
+    },
+    /// A broken picture, or one too large to decode.
+    #[error("{} is a picture that cannot be read: {source}", .path.display())]
+    Picture {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder says.
+        source: image::ImageError,
+    },
+    /// A grid that no picture can be stretched to.
+    #[error("shape {shape} is too long for a picture; an axis may have 4294967295 points")]
+    TooLong {
+        /// The shape, as a person writes it.
+        shape: String,
+    },
+    /// The values do not fit into memory.
+    #[error("{} cannot be loaded: {source}", .path.display())]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// How much is needed.
+        source: OutOfMemory,
+    },
+    /// The file suggests a shape that this machine cannot number.
+    #[error("{} suggests a grid that cannot be: {source}", .path.display())]
+    Shape {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ShapeError,
+    },
+}
+
+/// Reads the right-hand side of a grid, in C order: `[ny, nx]` of a plane, `[copies, nx]` of
+/// lines.
+///
+/// * An array must have just that shape; one of `[nx]` serves every copy of a line. It may be in C
+///   or Fortran order, of floating-point numbers or integers of either byte order.
+/// * A picture is stretched to the grid: its luminance, from 0 to 1, times [`PICTURE_PEAK`], row 0
+///   of the picture being row 0 of the grid; what is transparent is dark. Lines get the average
+///   of its rows, the same in every copy.
+///
+/// # Errors
+/// [`InputError`] naming the file and what is wrong with it.
+pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
+    let (kind, file) = open(path)?;
+    match kind {
+        Kind::Array => array::load(path, file, shape),
+        Kind::Picture(format) => picture::load(path, file, format, shape),
+    }
+}
+
+/// The shape that a file suggests to somebody who gave none: that of an array (`[nx]` a line,
+/// `[ny, nx]` a plane), or that of a picture scaled down so that no side is over 512.
+///
+/// # Errors
+/// [`InputError`] naming the file and what is wrong with it.
+pub fn natural_shape(path: &Path) -> Result<Shape, InputError> {
+    let (kind, file) = open(path)?;
+    match kind {
+        Kind::Array => array::natural_shape(path, file),
+        Kind::Picture(format) => picture::natural_shape(path, file, format),
+    }
+}
+
+/// What a file turned out to be.
+enum Kind {
+    Array,
+    Picture(ImageFormat),
+}
+
+/// Opens a file and looks at its first bytes.
+fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
+    let read = |source| InputError::Read { path: path.to_owned(), source };
+    let mut file = BufReader::new(File::open(path).map_err(read)?);
+    let mut start = Vec::new();
+    file.by_ref().take(16).read_to_end(&mut start).map_err(read)?;
+    file.rewind().map_err(read)?;
+    if start.starts_with(array::MAGIC) {
+        return Ok((Kind::Array, file));
+    }
+    match image::guess_format(&start) {
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => Ok((Kind::Picture(format), file)),
+        _ => Err(InputError::Unknown { path: path.to_owned() }),
+    }
+}
