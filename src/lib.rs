@@ -7,5 +7,5 @@
 pub mod grid;
 pub mod picture;
 pub mod problem;
-pub mod solver;
 pub mod run;
+pub mod solver;

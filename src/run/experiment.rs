@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The fields that can be shown.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
     /// r = b − A u: what is wrong at a point, and where tile edges show at once
@@ -70,8 +68,12 @@ impl FieldKind {
     /// What it shows, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Residual => "r = b − A u: what is still wrong at each point. Tile edges show at once.",
-            Self::Error => "u − u*: the distance from the exact solution. Smooth; tile edges hardly show.",
+            Self::Residual => {
+                "r = b − A u: what is still wrong at each point. Tile edges show at once."
+            }
+            Self::Error => {
+                "u − u*: the distance from the exact solution. Smooth; tile edges hardly show."
+            }
             Self::Change => "Δu: what the last cycle changed at each point.",
             Self::Staleness => {
                 "u minus Jacobi's iterate after the same number of sweeps: how far a point lags behind. Exactly zero when o ≥ 2(k − 1)."
@@ -247,7 +249,9 @@ impl Experiment {
         }
         let in_step = self.classic.as_ref().filter(|c| c.cycle() == self.run.sweeps());
         match in_step {
-            Some(classic) => solver.sample(kind.quantity(Some(&classic.solver().solution())), window),
+            Some(classic) => {
+                solver.sample(kind.quantity(Some(&classic.solver().solution())), window)
+            }
             None => {
                 let mut samples = solver.sample(Quantity::Solution, window);
                 samples.values.fill(f32::NAN);

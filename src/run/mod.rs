@@ -19,4 +19,6 @@ pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
     StopSpec, VERSION,
 };
-pub use worker::{Capture, Captured, ExactState, Phase, Report, View, Wish, Worker};
+pub use worker::{
+    Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,
+};

@@ -2,7 +2,8 @@
 
 use super::spec::{MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
 use crate::grid::{Precision, Shape, ShapeError, Tiling, TilingError};
-use crate::problem::{Boundary, InputError, Problem, Source, Stencil, StencilError, input};
+use crate::problem::input::{self, InputError};
+use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
 use crate::solver::Method;
 use std::sync::Arc;
 
@@ -69,8 +70,13 @@ const SEED: u64 = 1;
 
 /// Point sources: where they are, as a part of each side, and their strength. Chosen to lie in no
 /// symmetric pattern.
-const SOURCES: [(f64, f64, f64); 5] =
-    [(0.21, 0.30, 1.0), (0.72, 0.18, 1.0), (0.55, 0.62, -1.0), (0.83, 0.77, 1.0), (0.17, 0.81, -1.0)];
+const SOURCES: [(f64, f64, f64); 5] = [
+    (0.21, 0.30, 1.0),
+    (0.72, 0.18, 1.0),
+    (0.55, 0.62, -1.0),
+    (0.83, 0.77, 1.0),
+    (0.17, 0.81, -1.0),
+];
 
 /// Makes plans, and remembers the last problem, so that a change of method reads no file again.
 #[derive(Debug, Default)]
@@ -219,7 +225,11 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         ProblemKind::Picture => match &spec.rhs {
             Some(path) => plain(Source::Array(input::load(path, &shape)?), zero),
             None => {
-                return Err(value("rhs", "missing", "this problem needs a picture or an .npy array"));
+                return Err(value(
+                    "rhs",
+                    "missing",
+                    "this problem needs a picture or an .npy array",
+                ));
             }
         },
     };

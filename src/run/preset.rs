@@ -18,17 +18,80 @@ pub struct Preset {
 
 /// The ready-made runs, in the order of menus.
 pub const PRESETS: [Preset; 11] = [
-    preset("poisson-2d", "Poisson 2D, 256²", "The default experiment.", ProblemKind::Poisson, &[256, 256]),
-    preset("paper-2d", "Poisson 2D, 1024² (paper)", "Islam & Wang's 2D problem, at its size.", ProblemKind::Poisson, &[1024, 1024]),
-    preset("paper-1d", "Poisson 1D, n = 1024 (paper)", "Islam & Wang's 1D problem: watch cycles run down a space–time diagram.", ProblemKind::Poisson, &[1024]),
-    Preset { copies: 1024, ..preset("paper-1d-copies", "Poisson 1D, 1024 copies (paper)", "The 1D problem as the paper times it: 1024 copies at once.", ProblemKind::Poisson, &[1024]) },
-    preset("heat-plate", "Heat plate, hot centre", ProblemKind::HeatPlate.about(), ProblemKind::HeatPlate, &[256, 256]),
-    preset("heat-plate-2048", "Heat plate, 2048² (article)", "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).", ProblemKind::HeatPlate, &[2048, 2048]),
-    preset("hot-side", "Heat plate, hot side", ProblemKind::HotSide.about(), ProblemKind::HotSide, &[256, 256]),
-    preset("point-sources", "Point sources", ProblemKind::PointSources.about(), ProblemKind::PointSources, &[256, 256]),
+    preset(
+        "poisson-2d",
+        "Poisson 2D, 256²",
+        "The default experiment.",
+        ProblemKind::Poisson,
+        &[256, 256],
+    ),
+    preset(
+        "paper-2d",
+        "Poisson 2D, 1024² (paper)",
+        "Islam & Wang's 2D problem, at its size.",
+        ProblemKind::Poisson,
+        &[1024, 1024],
+    ),
+    preset(
+        "paper-1d",
+        "Poisson 1D, n = 1024 (paper)",
+        "Islam & Wang's 1D problem: watch cycles run down a space–time diagram.",
+        ProblemKind::Poisson,
+        &[1024],
+    ),
+    Preset {
+        copies: 1024,
+        ..preset(
+            "paper-1d-copies",
+            "Poisson 1D, 1024 copies (paper)",
+            "The 1D problem as the paper times it: 1024 copies at once.",
+            ProblemKind::Poisson,
+            &[1024],
+        )
+    },
+    preset(
+        "heat-plate",
+        "Heat plate, hot centre",
+        ProblemKind::HeatPlate.about(),
+        ProblemKind::HeatPlate,
+        &[256, 256],
+    ),
+    preset(
+        "heat-plate-2048",
+        "Heat plate, 2048² (article)",
+        "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).",
+        ProblemKind::HeatPlate,
+        &[2048, 2048],
+    ),
+    preset(
+        "hot-side",
+        "Heat plate, hot side",
+        ProblemKind::HotSide.about(),
+        ProblemKind::HotSide,
+        &[256, 256],
+    ),
+    preset(
+        "point-sources",
+        "Point sources",
+        ProblemKind::PointSources.about(),
+        ProblemKind::PointSources,
+        &[256, 256],
+    ),
     preset("random", "Random start", ProblemKind::Random.about(), ProblemKind::Random, &[256, 256]),
-    preset("convection-diffusion", "Convection–diffusion", ProblemKind::ConvectionDiffusion.about(), ProblemKind::ConvectionDiffusion, &[256, 256]),
-    preset("random-1d", "Random start, 1D", "A random line: short waves die at once, long ones wait for the tile edges.", ProblemKind::Random, &[256]),
+    preset(
+        "convection-diffusion",
+        "Convection–diffusion",
+        ProblemKind::ConvectionDiffusion.about(),
+        ProblemKind::ConvectionDiffusion,
+        &[256, 256],
+    ),
+    preset(
+        "random-1d",
+        "Random start, 1D",
+        "A random line: short waves die at once, long ones wait for the tile edges.",
+        ProblemKind::Random,
+        &[256],
+    ),
 ];
 
 /// The name of the preset that has a limit of its own.

@@ -42,7 +42,9 @@ pub enum Divergence {
         hint: String,
     },
     /// The residual keeps growing.
-    #[error("the residual has grown for {GROWING_CYCLES} cycles on end, to {ratio:.1e} times the start's, at cycle {cycle}{hint}")]
+    #[error(
+        "the residual has grown for {GROWING_CYCLES} cycles on end, to {ratio:.1e} times the start's, at cycle {cycle}{hint}"
+    )]
     Growing {
         /// In which cycle.
         cycle: u64,

@@ -31,9 +31,7 @@ pub struct RunSpec {
 }
 
 /// The problems that are ready-made.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero all around
@@ -326,7 +324,9 @@ pub enum SpecError {
         source: Box<toml::de::Error>,
     },
     /// A newer program wrote it.
-    #[error("{what} has version {version}, but this program reads versions up to {VERSION}; a newer tilescope wrote it")]
+    #[error(
+        "{what} has version {version}, but this program reads versions up to {VERSION}; a newer tilescope wrote it"
+    )]
     Newer {
         /// The file, or what else it came from.
         what: String,

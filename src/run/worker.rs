@@ -360,7 +360,8 @@ impl Bench {
             job.cycle();
         }
         job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.field) {
-            (job.classic_credit + begin.elapsed().as_secs_f64() * CLASSIC_SHARE).min(SLICE.as_secs_f64())
+            (job.classic_credit + begin.elapsed().as_secs_f64() * CLASSIC_SHARE)
+                .min(SLICE.as_secs_f64())
         } else {
             SLICE.as_secs_f64()
         };
@@ -453,7 +454,8 @@ impl Job {
         }
         self.experiment.advance();
         let now = Instant::now();
-        let period = self.wish.pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace));
+        let period =
+            self.wish.pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace));
         // A run that falls behind its pace does not make up for it with a burst.
         self.due = (self.due + period).max(now);
         self.is_news = true;
@@ -493,7 +495,8 @@ impl Job {
             },
             None => whole,
         };
-        let one_row = Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
+        let one_row =
+            Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
         let probe = view.probe.filter(|[i, row]| *i < shape.nx() && *row < shape.rows());
         let value = |point: [usize; 2]| {
             let window = Window {
@@ -525,8 +528,7 @@ impl Job {
                 .into(),
             field: view.field,
             picture: ready.then(|| experiment.picture(view.field, &window)),
-            profile: (ready && shape.dim() == 1)
-                .then(|| experiment.samples(view.field, &one_row)),
+            profile: (ready && shape.dim() == 1).then(|| experiment.samples(view.field, &one_row)),
             probe: probe.filter(|_| ready).map(value),
             edge: run.solver().edge_share(&self.plan.tiling),
             exact,
@@ -623,7 +625,9 @@ impl ExactTask {
         };
         let spawned = std::thread::Builder::new().name("tilescope-exact".into()).spawn(work);
         let result = spawned.err().map(|error| {
-            Err(format!("the exact solution cannot be computed: the system gives no thread ({error})"))
+            Err(format!(
+                "the exact solution cannot be computed: the system gives no thread ({error})"
+            ))
         });
         Self { problem: Arc::clone(problem), cancel, answer, result }
     }
