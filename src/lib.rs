@@ -9,3 +9,5 @@ pub mod picture;
 pub mod problem;
 pub mod run;
 pub mod solver;
+#[cfg(feature = "gui")]
+pub mod app;

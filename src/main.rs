@@ -1,1 +1,1 @@
-fn main() {}
+fn main() { tilescope::app::run(None).unwrap(); }

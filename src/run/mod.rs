@@ -12,7 +12,7 @@ mod worker;
 
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use history::{History, Record};
-pub use plan::{Plan, PlanError, Planner, Stop};
+pub use plan::{Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run, RunError};
 pub use spec::{

@@ -63,7 +63,7 @@ const MOST_SUBITERATIONS: usize = 4096;
 const MOST_THREADS: usize = 1024;
 
 /// The wind of the convection–diffusion problem, over diffusivity and side.
-const WIND: [f64; 2] = [60.0, 25.0];
+pub const WIND: [f64; 2] = [60.0, 25.0];
 
 /// The seed of the random start.
 const SEED: u64 = 1;

@@ -38,7 +38,7 @@ const IDLE: Duration = Duration::from_millis(5);
 const CURVE: usize = 2000;
 
 /// All that is wanted of a worker.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     /// The run. A new number starts it from cycle 0.
     pub epoch: u64,
@@ -69,6 +69,8 @@ pub struct View {
     pub probe: Option<[usize; 2]>,
     /// Whether Jacobi's iteration is to be made beside the run, as a reference.
     pub reference: bool,
+    /// Whether the norm of the error is wanted, whichever field is looked at.
+    pub error: bool,
 }
 
 /// A request for what a file needs.
@@ -579,7 +581,8 @@ impl Exact {
         if self.task.as_ref().is_some_and(|task| !same(task)) {
             self.task = None;
         }
-        if self.task.is_none() && job.wish.view.field == FieldKind::Error {
+        let view = &job.wish.view;
+        if self.task.is_none() && (view.error || view.field == FieldKind::Error) {
             self.task = Some(ExactTask::start(problem));
             job.is_news = true;
         }

@@ -1,0 +1,85 @@
+//! What a panel may ask for, and how it is done.
+
+use super::Explorer;
+use super::save_dialog::{SaveDialog, SaveRequest};
+use super::session::Look;
+use crate::run::RunSpec;
+use eframe::egui;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a panel, a key or a dropped file asks for.
+#[derive(Clone, Debug)]
+pub(super) enum Command {
+    /// Another run, from cycle 0.
+    Change(RunSpec),
+    /// Go on, or wait.
+    Run(bool),
+    /// One cycle.
+    Step,
+    /// Back to cycle 0.
+    Reset,
+    /// Cycles a second at the most.
+    Pace(Option<f64>),
+    /// Look at something else, or otherwise.
+    Look(Look),
+    /// Show all of the grid.
+    ZoomOut,
+    /// Open the dialog that saves files, or close it.
+    ShowSave(bool),
+    /// Save a file.
+    Save(SaveRequest),
+    /// Open a run file, a figure, a picture or an array.
+    Open(PathBuf),
+    /// Put text on the clipboard, and say so.
+    Copy { text: String, what: &'static str },
+    /// Dark or light.
+    Theme(egui::Theme),
+}
+
+impl Explorer {
+    /// Does what was asked for.
+    pub(super) fn carry_out(&mut self, command: Command, context: &egui::Context) {
+        match command {
+            Command::Change(spec) => self.session.begin(spec),
+            Command::Run(running) => self.session.running = running,
+            Command::Step => {
+                self.session.running = false;
+                self.session.steps += 1;
+            }
+            Command::Reset => {
+                let spec = RunSpec::clone(&self.session.spec);
+                self.session.begin(spec);
+                self.session.running = false;
+            }
+            Command::Pace(pace) => self.session.pace = pace,
+            Command::Look(look) => self.session.look = look,
+            Command::ZoomOut => self.map.zoom_out(),
+            Command::ShowSave(true) => {
+                let cycle = self.report.as_ref().map_or(0, |report| report.latest.cycle);
+                let dark = context.theme() == egui::Theme::Dark;
+                self.save = Some(SaveDialog::new(self.session.look.field, cycle, dark));
+            }
+            Command::ShowSave(false) => self.save = None,
+            Command::Save(request) => {
+                self.session.capture = Some(self.files.capture(request));
+                self.save = None;
+            }
+            Command::Open(path) => self.files.open(path),
+            Command::Copy { text, what } => {
+                context.copy_text(text);
+                self.toasts.success(format!("{what} copied"));
+            }
+            Command::Theme(theme) => context.set_theme(theme),
+        }
+    }
+}
+
+impl super::session::Session {
+    /// Begins another run.
+    pub fn begin(&mut self, spec: RunSpec) {
+        self.spec = Arc::new(spec);
+        self.epoch += 1;
+        self.steps = 0;
+    }
+}

@@ -1,0 +1,234 @@
+//! The curves: convergence of the run beside Jacobi's iteration, and a line's profile.
+
+use super::command::Command;
+use super::session::{Against, CurveKind, Session};
+use super::theme;
+use super::toolbar::{grouped, named};
+use crate::picture::number;
+use crate::run::{Record, Report, StopRule};
+use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
+use egui_plot::{
+    Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint, PlotPoints,
+    VLine, uniform_grid_spacer,
+};
+
+/// Room for the table under the curves.
+const TABLE_ROOM: f32 = 112.0;
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    commands: &mut Vec<Command>,
+) {
+    controls(ui, session, commands);
+    let Some(report) = report else {
+        return;
+    };
+    let line = report.plan.problem.shape.dim() == 1;
+    let room = ui.available_height() - TABLE_ROOM;
+    let height = if line { room * 0.55 } else { room };
+    convergence(ui, session, report, height);
+    if line {
+        profile(ui, report, room - height - 24.0);
+    }
+    table(ui, session, report);
+}
+
+fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let mut look = session.look.clone();
+    ui.horizontal_wrapped(|ui| {
+        let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(look.curve.label());
+        let response = combo.show_ui(ui, |ui| {
+            for curve in CurveKind::ALL {
+                ui.selectable_value(&mut look.curve, curve, curve.label());
+            }
+        });
+        named(response.response, "Norm").on_hover_text("Which norm the curve shows.");
+        let combo = ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
+        let response = combo.show_ui(ui, |ui| {
+            for against in Against::ALL {
+                ui.selectable_value(&mut look.against, against, against.label());
+            }
+        });
+        named(response.response, "Against").on_hover_text("What the curve is drawn against.");
+        ui.checkbox(&mut look.reference, "Classic").on_hover_text(
+            "Make Jacobi's iteration on the same problem in the background, as a reference.",
+        );
+    });
+    if look != session.look {
+        commands.push(Command::Look(look));
+    }
+}
+
+/// The point of a curve that a record stands for, on a logarithmic axis; `None` where there is
+/// none.
+fn point(record: &Record, session: &Session, sweeps_per_cycle: u64, start: f64) -> Option<[f64; 2]> {
+    let value = match session.look.curve {
+        CurveKind::Reduction => record.residual?.l2 / start,
+        CurveKind::ResidualMax => record.residual?.max,
+        CurveKind::Change => record.max_change?,
+        CurveKind::Error => record.error?,
+    };
+    let along = match session.look.against {
+        Against::Cycles => record.cycle as f64,
+        Against::Sweeps => (record.cycle * sweeps_per_cycle) as f64,
+        Against::Time => record.seconds,
+    };
+    (value > 0.0 && value.is_finite()).then(|| [along, value.log10()])
+}
+
+fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
+    let start = report.start_residual;
+    let points = |records: &[Record], sweeps: u64| -> PlotPoints<'static> {
+        records.iter().filter_map(|record| point(record, session, sweeps, start)).collect()
+    };
+    let run = points(&report.curve, report.plan.sweeps_per_cycle());
+    let classic = points(&report.reference, 1);
+    let tolerance = tolerance(session, report);
+    let (ink, reference, weak) =
+        (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
+    let against = session.look.against.label();
+    Plot::new("convergence")
+        .height(height)
+        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .y_axis_formatter(|mark, _| decade(mark))
+        .x_axis_formatter(move |mark, _| along(mark.value))
+        .x_axis_label(if session.look.against == Against::Time { "solver time, s" } else { against })
+        .label_formatter(move |hover| Some(read_off(hover, against)))
+        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true))
+        .allow_scroll(false)
+        .show_axes(true)
+        .show(ui, |plot| {
+            plot.line(Line::new("this run", run).color(ink).width(2.0));
+            if session.look.reference {
+                let style = LineStyle::dashed_loose();
+                plot.line(Line::new("classic Jacobi", classic).color(reference).width(1.5).style(style));
+            }
+            if let Some(tolerance) = tolerance {
+                let style = LineStyle::dotted_dense();
+                plot.hline(HLine::new("tolerance", tolerance.log10()).color(weak).style(style));
+            }
+        });
+}
+
+/// The tolerance, where it belongs to the norm that is shown.
+fn tolerance(session: &Session, report: &Report) -> Option<f64> {
+    let stop = report.plan.stop;
+    let shown = matches!(
+        (stop.rule, session.look.curve),
+        (StopRule::Residual, CurveKind::Reduction) | (StopRule::Change, CurveKind::Change)
+    );
+    stop.tolerance.filter(|_| shown)
+}
+
+/// A mark of the logarithmic axis; none between the decades.
+fn decade(mark: GridMark) -> String {
+    let exponent = mark.value.round();
+    if (mark.value - exponent).abs() > 1e-6 {
+        return String::new();
+    }
+    number(10f64.powf(exponent)).replace("1×", "")
+}
+
+/// A mark of the axis across.
+fn along(value: f64) -> String {
+    if value.abs() >= 1e6 {
+        format!("{}M", value / 1e6)
+    } else if value.abs() >= 1e4 {
+        format!("{}k", value / 1e3)
+    } else {
+        format!("{value}")
+    }
+}
+
+fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
+    let (name, at): (&str, PlotPoint) = match hover {
+        HoverPosition::NearDataPoint { plot_name, position, .. } => (plot_name, *position),
+        HoverPosition::Elsewhere { position } => ("", *position),
+    };
+    let x = if against == Against::Time.label() { format!("{:.4} s", at.x) } else { format!("{} {against}", grouped(at.x.max(0.0).round() as u64)) };
+    let value = number(10f64.powf(at.y));
+    if name.is_empty() { format!("{x}\n{value}") } else { format!("{name}\n{x}\n{value}") }
+}
+
+/// The newest values along a line, tile borders marked.
+fn profile(ui: &mut Ui, report: &Report, height: f32) {
+    let about = "The field along the line at the newest cycle; tile borders as vertical lines.";
+    ui.label(format!("{} along the line", report.field.label())).on_hover_text(about);
+    let Some(samples) = &report.profile else {
+        return;
+    };
+    let block = samples.block[0] as f64;
+    let points: PlotPoints<'_> = samples
+        .values
+        .iter()
+        .enumerate()
+        .filter(|(_, value)| value.is_finite())
+        .map(|(index, &value)| [(index as f64 + 0.5) * block - 0.5, f64::from(value)])
+        .collect();
+    let ink = theme::curve(ui, 0);
+    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
+    let borders = report.plan.tiling.x().borders();
+    Plot::new("profile")
+        .height(height)
+        .x_axis_label("i")
+        .y_axis_formatter(|mark, _| number(mark.value))
+        .label_formatter(|hover| {
+            let (HoverPosition::NearDataPoint { position: at, .. } | HoverPosition::Elsewhere { position: at }) = hover;
+            Some(format!("i {:.0}\n{}", at.x, number(at.y)))
+        })
+        .allow_scroll(false)
+        .show(ui, |plot| {
+            // More borders than can be told apart would be a grey wall.
+            if borders.len() <= 128 {
+                for &border in borders {
+                    plot.vline(VLine::new("", border as f64 - 0.5).color(faint).width(1.0).allow_hover(false));
+                }
+            }
+            plot.line(Line::new("this run", points).color(ink).width(1.5));
+        });
+}
+
+/// The run and its reference in numbers.
+fn table(ui: &mut Ui, session: &Session, report: &Report) {
+    ui.add_space(4.0);
+    egui::Grid::new("numbers").num_columns(5).spacing([14.0, 4.0]).show(ui, |ui| {
+        for heading in ["", "cycles", "sweeps", "solver time", "‖r‖₂/‖r₀‖₂"] {
+            ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                ui.label(RichText::new(heading).weak());
+            });
+        }
+        ui.end_row();
+        let sweeps = report.plan.sweeps_per_cycle();
+        numbers(ui, "this run", theme::curve(ui, 0), Some(&report.latest), sweeps, report);
+        if session.look.reference {
+            let colour = theme::curve(ui, 1);
+            numbers(ui, "classic", colour, report.reference.last(), 1, report);
+        }
+    });
+}
+
+fn numbers(
+    ui: &mut Ui,
+    name: &str,
+    colour: egui::Color32,
+    record: Option<&Record>,
+    sweeps: u64,
+    report: &Report,
+) {
+    ui.label(RichText::new(name).color(colour).strong());
+    let reduction = record
+        .and_then(|record| record.residual)
+        .map_or_else(|| "–".to_owned(), |residual| number(residual.l2 / report.start_residual));
+    let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
+    for text in [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction] {
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
+    }
+    ui.end_row();
+}
+
+/// Seconds as a person reads them.
+fn time(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
+}

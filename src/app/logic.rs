@@ -1,0 +1,136 @@
+//! What happens between two frames: commands are carried out, the worker is told and heard.
+
+use super::Explorer;
+use super::command::Command;
+use super::files::{Done, Opened};
+use crate::picture::ScaleKind;
+use crate::run::{ExactState, Outcome, Phase, Report, RunSpec};
+use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
+
+/// The keys, and what they ask for.
+pub(super) const STEP: KeyboardShortcut = plain(Key::ArrowRight);
+pub(super) const RUN: KeyboardShortcut = plain(Key::Space);
+pub(super) const RESET: KeyboardShortcut = plain(Key::R);
+pub(super) const BORDERS: KeyboardShortcut = plain(Key::B);
+pub(super) const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
+
+const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+impl Explorer {
+    /// Carries out what was asked for, tells the worker, and takes its answers in.
+    pub(super) fn update(&mut self, context: &egui::Context) {
+        self.read_keys(context);
+        let dropped = context.input(|input| input.raw.dropped_files.clone());
+        let paths = dropped.iter().map(|file| file.path().to_owned());
+        self.commands.extend(paths.map(Command::Open));
+        for command in std::mem::take(&mut self.commands) {
+            self.carry_out(command, context);
+        }
+        while let Some(done) = self.files.done() {
+            self.take_done(done);
+        }
+        while let Some(answer) = self.worker.answer() {
+            match answer {
+                Ok(report) => self.take_report(report),
+                Err(refusal) => {
+                    self.toasts.error(refusal.why);
+                    // The run before it goes on, and the panels show its settings again.
+                    if let Some(report) = &self.report {
+                        self.session.spec = report.plan.spec.clone().into();
+                    }
+                }
+            }
+        }
+        let wish = self.session.wish(self.map.part(), self.map.most(), self.map.probe());
+        if self.told.as_ref() != Some(&wish) {
+            self.worker.wish(wish.clone());
+            self.told = Some(wish);
+        }
+    }
+
+    /// Keys ask for something unless somebody is typing.
+    fn read_keys(&mut self, context: &egui::Context) {
+        if context.egui_wants_keyboard_input() || self.save.is_some() {
+            return;
+        }
+        let session = &self.session;
+        let mut look = session.look.clone();
+        look.borders = !look.borders;
+        let keys = [
+            (SAVE, Command::ShowSave(true)),
+            (RUN, Command::Run(!session.running)),
+            (STEP, Command::Step),
+            (RESET, Command::Reset),
+            (BORDERS, Command::Look(look)),
+        ];
+        context.input_mut(|input| {
+            for (shortcut, command) in keys {
+                if input.consume_shortcut(&shortcut) {
+                    self.commands.push(command);
+                }
+            }
+        });
+    }
+
+    fn take_report(&mut self, report: Box<Report>) {
+        let before = self.report.as_ref().filter(|before| before.epoch == report.epoch);
+        if before.is_none()
+            && let Some(warning) = report.plan.warning()
+        {
+            self.toasts.warning(warning);
+        }
+        let was_going = before.is_none_or(|before| !matches!(before.phase, Phase::Finished(_)));
+        if let Phase::Finished(outcome) = &report.phase
+            && was_going
+        {
+            match outcome {
+                // The status line says so; nothing needs doing.
+                Outcome::Converged => {}
+                Outcome::OutOfCycles => {
+                    let cycles = report.latest.cycle;
+                    self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
+                }
+                Outcome::Diverged(why) => _ = self.toasts.error(format!("Stopped: {why}.")),
+            }
+        }
+        if let ExactState::Failed(why) = &report.exact
+            && before.is_none_or(|before| before.exact != report.exact)
+        {
+            self.toasts.error(format!("No error can be shown: {why}."));
+        }
+        if let Some(captured) = &report.captured {
+            self.files.save(captured);
+        }
+        self.map.take(&report, &self.session.look);
+        self.report = Some(report);
+    }
+
+    fn take_done(&mut self, done: Result<Done, String>) {
+        match done {
+            Ok(Done::Saved(path)) => _ = self.toasts.success(format!("Saved {}", path.display())),
+            Ok(Done::Opened(opened)) => self.take_in(opened),
+            Ok(Done::Problem(problem)) => {
+                let mut spec = RunSpec::clone(&self.session.spec);
+                spec.stop = problem.kind.default_stop();
+                spec.problem = problem;
+                self.session.begin(spec);
+            }
+            Err(why) => _ = self.toasts.error(why),
+        }
+    }
+
+    /// Shows a run that was opened, from its start.
+    pub(super) fn take_in(&mut self, opened: Opened) {
+        self.session.begin(opened.spec);
+        if let Some(view) = opened.view {
+            let look = &mut self.session.look;
+            look.field = view.field;
+            let colours = look.of_field_mut(view.field);
+            (colours.scale, colours.map) = (view.figure.scale, view.figure.map);
+            colours.absolute = colours.scale == ScaleKind::Log;
+            look.borders = view.figure.borders;
+        }
+    }
+}

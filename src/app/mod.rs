@@ -1,0 +1,129 @@
+//! Floor 5: the window.
+//!
+//! Data goes round one way: panels draw the [`Session`] and the newest report, and ask for what
+//! is to change by [`Command`]s; [`Explorer::logic`](eframe::App::logic) carries the commands
+//! out, tells the worker what is wanted as a whole, and takes its next report in. No panel owns a
+//! solver, and nothing here waits for one.
+
+mod command;
+mod convergence;
+mod cost;
+mod files;
+mod heat_map;
+mod logic;
+mod method;
+mod problem;
+mod save_dialog;
+mod session;
+mod theme;
+mod toolbar;
+
+pub use files::Opened;
+
+use crate::run::{Report, Wish, Worker};
+use command::Command;
+use eframe::egui;
+use heat_map::HeatMap;
+use save_dialog::SaveDialog;
+use session::Session;
+
+/// The name of the application, to the window manager too.
+const NAME: &str = "tilescope";
+
+/// The window at first start, in points.
+const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
+
+/// The smallest window in which nothing is cut off.
+const SMALLEST_SIZE: [f32; 2] = [960.0, 600.0];
+
+/// The application: what was chosen, what is known of the run, and what is on the screen.
+pub struct Explorer {
+    session: Session,
+    worker: Worker,
+    report: Option<Box<Report>>,
+    map: HeatMap,
+    save: Option<SaveDialog>,
+    files: files::Files,
+    toasts: egui_notify::Toasts,
+    /// What the worker was told last.
+    told: Option<Wish>,
+    /// What the panels asked for in the frame that was drawn last.
+    commands: Vec<Command>,
+}
+
+/// Opens the window and runs the application until it is closed.
+///
+/// # Errors
+/// If no window can be opened, such as for want of a display.
+pub fn run(start: Option<Opened>) -> eframe::Result {
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Tilescope")
+        .with_app_id(NAME)
+        .with_icon(theme::icon())
+        .with_inner_size(FIRST_SIZE)
+        .with_min_inner_size(SMALLEST_SIZE);
+    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    eframe::run_native(
+        NAME,
+        options,
+        Box::new(move |context| Ok(Box::new(Explorer::new(&context.egui_ctx, start)?))),
+    )
+}
+
+impl Explorer {
+    /// The application at its start: the default experiment, or what was opened.
+    ///
+    /// # Errors
+    /// If the system gives no thread for the worker.
+    pub fn new(context: &egui::Context, start: Option<Opened>) -> std::io::Result<Self> {
+        theme::set_up(context);
+        let repaint = context.clone();
+        let worker = Worker::start(move || repaint.request_repaint())?;
+        let mut explorer = Self {
+            session: Session::default(),
+            worker,
+            report: None,
+            map: HeatMap::default(),
+            save: None,
+            files: files::Files::new(context),
+            toasts: theme::toasts(),
+            told: None,
+            commands: Vec::new(),
+        };
+        if let Some(opened) = start {
+            explorer.take_in(opened);
+        }
+        Ok(explorer)
+    }
+}
+
+impl eframe::App for Explorer {
+    fn logic(&mut self, context: &egui::Context, _: &mut eframe::Frame) {
+        self.update(context);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        let Self { session, report, map, save, commands, .. } = self;
+        let report = report.as_deref();
+        egui::Panel::top("toolbar").show(ui, |ui| toolbar::ui(ui, session, report, commands));
+        egui::Panel::left("settings")
+            .resizable(false)
+            .exact_size(theme::SETTINGS_WIDTH)
+            .show(ui, |ui| {
+                egui::ScrollArea::vertical().show(ui, |ui| {
+                    method::ui(ui, session, commands);
+                    cost::ui(ui, session);
+                    problem::ui(ui, session, report, commands);
+                });
+            });
+        egui::Panel::right("curves")
+            .default_size(theme::CURVES_WIDTH)
+            .min_size(theme::CURVES_LEAST_WIDTH)
+            .show(ui, |ui| convergence::ui(ui, session, report, commands));
+        egui::CentralPanel::default().show(ui, |ui| map.ui(ui, session, report, commands));
+        if let Some(dialog) = save {
+            dialog.ui(ui.ctx(), session, commands);
+        }
+        self.toasts.show(ui.ctx());
+    }
+}

@@ -1,0 +1,183 @@
+//! The dialog that saves: what, where, and how large.
+
+use super::command::Command;
+use super::session::Session;
+use super::theme::row;
+use super::toolbar::named;
+use crate::picture::{FigureSpec, Theme};
+use crate::run::FieldKind;
+use eframe::egui::{self, DragValue, Key, TextEdit};
+use std::path::PathBuf;
+
+/// Sides of a figure, in pixels.
+const SIDES: std::ops::RangeInclusive<u32> = 240..=8000;
+
+/// What can be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    Figure,
+    Curves,
+    BareMap,
+    Run,
+    CurveTable,
+    Field,
+}
+
+impl What {
+    const ALL: [Self; 6] =
+        [Self::Figure, Self::Curves, Self::BareMap, Self::Run, Self::CurveTable, Self::Field];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Figure => "Figure of the map",
+            Self::Curves => "Figure of the curves",
+            Self::BareMap => "Bare map, one pixel a point",
+            Self::Run => "Run description",
+            Self::CurveTable => "Curve as a table",
+            Self::Field => "Iterate as an array",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            Self::Figure => "A PNG or SVG with title, axes and colour bar. It carries its run: drop it on the window to have it back.",
+            Self::Curves => "A PNG or SVG of the convergence curves. It carries its run.",
+            Self::BareMap => "A PNG of the colours alone, one pixel for each point of the grid.",
+            Self::Run => "A small TOML file; open it, or give it to the command line, to make the run again.",
+            Self::CurveTable => "A CSV file with all norms of all cycles.",
+            Self::Field => "An NPY file with the interior of u, [ny, nx] or [copies, nx].",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Figure | Self::Curves | Self::BareMap => "png",
+            Self::Run => "toml",
+            Self::CurveTable => "csv",
+            Self::Field => "npy",
+        }
+    }
+
+    fn has_figure(self) -> bool {
+        matches!(self, Self::Figure | Self::Curves)
+    }
+}
+
+/// A file to be saved.
+#[derive(Clone, Debug)]
+pub(super) struct SaveRequest {
+    pub what: What,
+    pub path: PathBuf,
+    pub field: FieldKind,
+    pub figure: FigureSpec,
+}
+
+/// The dialog while it is open.
+pub(super) struct SaveDialog {
+    what: What,
+    folder: PathBuf,
+    name: String,
+    size: [u32; 2],
+    theme: Theme,
+    cycle: u64,
+}
+
+impl SaveDialog {
+    pub fn new(field: FieldKind, cycle: u64, dark: bool) -> Self {
+        let mut dialog = Self {
+            what: What::Figure,
+            folder: std::env::current_dir().unwrap_or_default(),
+            name: String::new(),
+            size: [1200, 900],
+            theme: if dark { Theme::Dark } else { Theme::Light },
+            cycle,
+        };
+        dialog.suggest(field);
+        dialog
+    }
+
+    /// Suggests a name for what is to be saved.
+    fn suggest(&mut self, field: FieldKind) {
+        let stem = match self.what {
+            What::Figure | What::BareMap => format!("{}-cycle-{}", field.name(), self.cycle),
+            What::Curves | What::CurveTable => "convergence".to_owned(),
+            What::Run => "run".to_owned(),
+            What::Field => format!("u-cycle-{}", self.cycle),
+        };
+        self.name = format!("{stem}.{}", self.what.extension());
+    }
+
+    pub fn ui(&mut self, context: &egui::Context, session: &Session, commands: &mut Vec<Command>) {
+        let response = egui::Modal::new(egui::Id::unique("save")).show(context, |ui| {
+            ui.set_width(460.0);
+            ui.heading("Save");
+            ui.add_space(4.0);
+            for what in What::ALL {
+                let chosen = ui.radio_value(&mut self.what, what, what.label());
+                if chosen.on_hover_text(what.about()).changed() {
+                    self.suggest(session.look.field);
+                }
+            }
+            ui.add_space(4.0);
+            ui.label(egui::RichText::new(self.what.about()).weak());
+            ui.add_space(4.0);
+            let about = "The name of the file; with folders, or in the one below.";
+            row(ui, "File", about, |ui| {
+                let edit = TextEdit::singleline(&mut self.name).desired_width(350.0);
+                named(ui.add(edit), "File").on_hover_text(about);
+            });
+            row(ui, "Folder", "Where it goes unless the name says otherwise.", |ui| {
+                ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
+            });
+            if self.what.has_figure() {
+                row(ui, "Pixels", "The size of the figure.", |ui| {
+                    for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
+                        named(ui.add(DragValue::new(side).range(SIDES)), name).on_hover_text(name);
+                    }
+                });
+                row(ui, "Theme", "Light for print, dark for slides.", |ui| {
+                    ui.selectable_value(&mut self.theme, Theme::Light, "Light").on_hover_text("Dark on white.");
+                    ui.selectable_value(&mut self.theme, Theme::Dark, "Dark").on_hover_text("White on dark.");
+                });
+            }
+            ui.add_space(8.0);
+            ui.horizontal(|ui| {
+                let named = !self.name.trim().is_empty();
+                let save = ui.add_enabled(named, egui::Button::new("Save"));
+                let enter = named && ui.input(|input| input.key_pressed(Key::Enter));
+                if save.on_hover_text("Write the file.").clicked() || enter {
+                    commands.push(Command::Save(self.request(session)));
+                }
+                if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
+                    commands.push(Command::ShowSave(false));
+                }
+            });
+        });
+        if response.should_close() {
+            commands.push(Command::ShowSave(false));
+        }
+    }
+
+    fn request(&self, session: &Session) -> SaveRequest {
+        let field = session.look.field;
+        let colours = session.look.of_field(field);
+        let range = match colours.range {
+            super::session::RangeMode::Locked(range) => Some(range),
+            _ => None,
+        };
+        SaveRequest {
+            what: self.what,
+            // A name with a whole path in it stands for itself.
+            path: self.folder.join(self.name.trim()),
+            field,
+            figure: FigureSpec {
+                scale: colours.scale,
+                map: colours.map,
+                range,
+                size: self.size,
+                theme: self.theme,
+                borders: session.look.borders,
+            },
+        }
+    }
+}

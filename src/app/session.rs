@@ -1,0 +1,198 @@
+//! What was chosen: the run, how it goes, and what is looked at.
+
+use crate::grid::Tiling;
+use crate::picture::{ColourMap, Range, ScaleKind};
+use crate::run::{Capture, FieldKind, RunSpec, View, Wish};
+use std::sync::Arc;
+
+/// All that a person has chosen.
+#[derive(Debug)]
+pub(super) struct Session {
+    /// The run.
+    pub spec: Arc<RunSpec>,
+    /// Its number; every change of the run gets a new one.
+    pub epoch: u64,
+    /// Whether it is to go on.
+    pub running: bool,
+    /// Single cycles asked for since it began.
+    pub steps: u64,
+    /// Cycles a second at the most.
+    pub pace: Option<f64>,
+    /// What is looked at, and how.
+    pub look: Look,
+    /// The newest request for a file's contents.
+    pub capture: Option<Capture>,
+}
+
+/// What is looked at, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Look {
+    /// Which field.
+    pub field: FieldKind,
+    /// How each field is coloured, in the order of [`FieldKind::ALL`].
+    pub colours: [Colours; FieldKind::ALL.len()],
+    /// Whether tile borders are drawn over the map.
+    pub borders: bool,
+    /// Whether Jacobi's iteration is made beside the run, as a reference.
+    pub reference: bool,
+    /// What the curve shows, and against what.
+    pub curve: CurveKind,
+    pub against: Against,
+}
+
+/// How a field is coloured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Colours {
+    pub scale: ScaleKind,
+    pub map: ColourMap,
+    pub range: RangeMode,
+    /// On a linear scale: magnitudes, or values with their sign.
+    pub absolute: bool,
+}
+
+/// Which values the colours span.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum RangeMode {
+    /// Those of the frame that is shown.
+    ThisFrame,
+    /// Those of all frames that were shown of this run.
+    WholeRun,
+    /// Those that were chosen, for this run and the next.
+    Locked(Range),
+}
+
+/// What the convergence curve shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CurveKind {
+    Reduction,
+    ResidualMax,
+    Change,
+    Error,
+}
+
+/// What it is shown against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Against {
+    Cycles,
+    Sweeps,
+    Time,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            spec: Arc::default(),
+            epoch: 1,
+            running: true,
+            steps: 0,
+            pace: None,
+            look: Look::default(),
+            capture: None,
+        }
+    }
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        let colours = |field| match field {
+            FieldKind::Solution => Colours {
+                scale: ScaleKind::Linear,
+                map: ColourMap::Viridis,
+                range: RangeMode::ThisFrame,
+                absolute: false,
+            },
+            _ => Colours {
+                scale: ScaleKind::Log,
+                map: ColourMap::Inferno,
+                range: RangeMode::ThisFrame,
+                absolute: true,
+            },
+        };
+        Self {
+            field: FieldKind::Residual,
+            colours: FieldKind::ALL.map(colours),
+            borders: false,
+            reference: true,
+            curve: CurveKind::Reduction,
+            against: Against::Sweeps,
+        }
+    }
+}
+
+impl Look {
+    /// How the field that is looked at is coloured.
+    pub fn of_field(&self, field: FieldKind) -> &Colours {
+        &self.colours[index(field)]
+    }
+
+    /// How the field that is looked at is coloured, to be changed.
+    pub fn of_field_mut(&mut self, field: FieldKind) -> &mut Colours {
+        &mut self.colours[index(field)]
+    }
+}
+
+fn index(field: FieldKind) -> usize {
+    FieldKind::ALL.iter().position(|&other| other == field).unwrap_or(0)
+}
+
+impl CurveKind {
+    pub const ALL: [Self; 4] = [Self::Reduction, Self::ResidualMax, Self::Change, Self::Error];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Reduction => "‖r‖₂ / ‖r₀‖₂",
+            Self::ResidualMax => "‖r‖∞",
+            Self::Change => "‖Δu‖∞",
+            Self::Error => "‖u − u*‖₂",
+        }
+    }
+}
+
+impl Against {
+    pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Sweeps => "sweeps",
+            Self::Time => "solver time",
+        }
+    }
+}
+
+impl Session {
+    /// The wish that stands for all this. `part` and `most` say which part of the field the map
+    /// shows, and in how many samples; `probe` is the point under the cursor.
+    pub fn wish(
+        &self,
+        part: Option<[std::ops::Range<usize>; 2]>,
+        most: [usize; 2],
+        probe: Option<[usize; 2]>,
+    ) -> Wish {
+        Wish {
+            epoch: self.epoch,
+            spec: Arc::clone(&self.spec),
+            running: self.running,
+            steps: self.steps,
+            pace: self.pace,
+            view: View {
+                field: self.look.field,
+                part,
+                most,
+                probe,
+                reference: self.look.reference,
+                error: self.look.curve == CurveKind::Error,
+            },
+            capture: self.capture.clone(),
+        }
+    }
+
+    /// The tiles that were chosen; `None` while what was chosen makes no sense.
+    pub fn tiling(&self) -> Option<Tiling> {
+        let method = &self.spec.method;
+        let axes = &self.spec.problem.shape;
+        let tile: Vec<_> = (0..axes.len()).map(|axis| method.tile_of(axis)).collect();
+        let overlap: Vec<_> = (0..axes.len()).map(|axis| method.overlap_of(axis)).collect();
+        Tiling::new(axes, &tile, &overlap).ok()
+    }
+}

@@ -1,0 +1,99 @@
+//! What the window looks like: fonts, sizes, colours.
+
+use eframe::egui::{self, Color32, FontData, FontDefinitions, FontFamily, FontId, TextStyle};
+use std::sync::Arc;
+
+/// Width of the panel of settings, in points.
+pub(super) const SETTINGS_WIDTH: f32 = 276.0;
+
+/// Width of the panel of curves at first start, and at the least.
+pub(super) const CURVES_WIDTH: f32 = 360.0;
+pub(super) const CURVES_LEAST_WIDTH: f32 = 260.0;
+
+/// Room between groups of controls.
+pub(super) const GAP: f32 = 10.0;
+
+/// Sets the fonts and spacings up.
+pub(super) fn set_up(context: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    let inter = include_bytes!("../../assets/fonts/Inter-Regular.otf");
+    let semi_bold = include_bytes!("../../assets/fonts/Inter-SemiBold.otf");
+    fonts.font_data.insert("inter".into(), Arc::new(FontData::from_static(inter)));
+    fonts.font_data.insert("semi-bold".into(), Arc::new(FontData::from_static(semi_bold)));
+    // The fonts that come with egui stay behind them, for the signs that Inter lacks.
+    let fallbacks = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
+    let family = |first: &str| {
+        [vec![first.to_owned()], fallbacks.clone()].concat()
+    };
+    fonts.families.insert(FontFamily::Proportional, family("inter"));
+    fonts.families.insert(heading_family(), family("semi-bold"));
+    context.set_fonts(fonts);
+    context.all_styles_mut(|style| {
+        style.text_styles.insert(TextStyle::Heading, FontId::new(14.0, heading_family()));
+        style.text_styles.insert(TextStyle::Body, FontId::proportional(13.0));
+        style.text_styles.insert(TextStyle::Button, FontId::proportional(13.0));
+        style.text_styles.insert(TextStyle::Small, FontId::proportional(11.0));
+        style.spacing.item_spacing = egui::vec2(8.0, 6.0);
+        style.spacing.button_padding = egui::vec2(8.0, 4.0);
+        style.spacing.interact_size.y = 24.0;
+        style.spacing.slider_width = 150.0;
+        style.spacing.tooltip_width = 340.0;
+    });
+}
+
+fn heading_family() -> FontFamily {
+    FontFamily::Name("semi-bold".into())
+}
+
+/// The window's icon: a tile with its bright edges.
+pub(super) fn icon() -> egui::IconData {
+    eframe::icon_data::from_png_bytes(include_bytes!("../../assets/icon.png")).unwrap_or_default()
+}
+
+/// Messages, in the corner where nothing else is to be read.
+pub(super) fn toasts() -> egui_notify::Toasts {
+    egui_notify::Toasts::default()
+        .with_anchor(egui_notify::Anchor::BottomRight)
+        .with_margin(egui::vec2(16.0, 16.0))
+}
+
+/// The theme of figures that goes with the window's.
+pub(super) fn of_figures(ui: &egui::Ui) -> crate::picture::Theme {
+    if ui.visuals().dark_mode { crate::picture::Theme::Dark } else { crate::picture::Theme::Light }
+}
+
+/// The colour of the `index`th curve.
+pub(super) fn curve(ui: &egui::Ui, index: usize) -> Color32 {
+    let [red, green, blue] = of_figures(ui).curve(index);
+    Color32::from_rgb(red, green, blue)
+}
+
+/// The heading of a group of controls.
+pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
+    ui.add_space(GAP);
+    ui.label(egui::RichText::new(text).heading());
+}
+
+/// Two columns, a name and its control or value; the names of one width in every group, so that
+/// the controls stand in line.
+pub(super) fn row<T>(
+    ui: &mut egui::Ui,
+    name: &str,
+    about: &str,
+    control: impl FnOnce(&mut egui::Ui) -> T,
+) -> T {
+    ui.horizontal(|ui| {
+        let width = 78.0;
+        let (rect, response) = ui.allocate_exact_size(
+            egui::vec2(width, ui.spacing().interact_size.y),
+            egui::Sense::hover(),
+        );
+        let colour = ui.visuals().text_color();
+        let font = TextStyle::Body.resolve(ui.style());
+        let left = rect.left_center();
+        ui.painter().text(left, egui::Align2::LEFT_CENTER, name, font, colour);
+        response.on_hover_text(about);
+        control(ui)
+    })
+    .inner
+}

@@ -1,0 +1,170 @@
+//! The bar on top: which problem, the transport, where the run is, and files.
+
+use super::command::Command;
+use super::logic::{RESET, RUN, SAVE, STEP};
+use super::session::Session;
+use super::theme;
+use crate::run::{Outcome, PRESETS, Phase, Report, RunSpec};
+use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
+
+/// Paces to choose from, in cycles a second.
+const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    commands: &mut Vec<Command>,
+) {
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        ui.label(RichText::new("Tilescope").heading().size(17.0));
+        ui.add_space(theme::GAP);
+        presets(ui, session, commands);
+        ui.separator();
+        transport(ui, session, report, commands);
+        ui.separator();
+        ui.label(progress(report)).on_hover_text(
+            "Cycles made, and the sweeps in them: k sweeps a cycle.",
+        );
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            let dark = ui.visuals().dark_mode;
+            let (sign, other) = if dark { ("☀", egui::Theme::Light) } else { ("🌙", egui::Theme::Dark) };
+            let name = if dark { "Light theme" } else { "Dark theme" };
+            if named(ui.button(sign), name).on_hover_text("Switch between a dark and a light window.").clicked() {
+                commands.push(Command::Theme(other));
+            }
+            let save = ui.button("Save …").on_hover_text(format!(
+                "Save a figure, the run, its curve or the field. ({})",
+                ui.ctx().format_shortcut(&SAVE)
+            ));
+            if save.clicked() {
+                commands.push(Command::ShowSave(true));
+            }
+            let copy = ui.button("Copy as command").on_hover_text(
+                "Copy the command line that makes this run again.",
+            );
+            if copy.clicked() {
+                let text = crate::run::command_line(&session.spec);
+                commands.push(Command::Copy { text, what: "Command line" });
+            }
+            status(ui, report);
+        });
+    });
+    ui.add_space(2.0);
+}
+
+fn presets(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let current = PRESETS.iter().find(|preset| preset.problem().0 == session.spec.problem);
+    let text = current.map_or(session.spec.problem.kind.label(), |preset| preset.label);
+    let combo = ComboBox::from_id_salt("preset").width(210.0).height(420.0).selected_text(text);
+    let response = combo.show_ui(ui, |ui| {
+        for preset in &PRESETS {
+            let selected = current.is_some_and(|current| current.name == preset.name);
+            if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
+                let (problem, stop) = preset.problem();
+                let method = session.spec.method.clone();
+                let spec = RunSpec { problem, stop, method: fitting(method), ..(*session.spec).clone() };
+                commands.push(Command::Change(spec));
+            }
+        }
+    });
+    named(response.response, "Problem").on_hover_text(
+        "Choose a ready-made problem; its details are on the left.",
+    );
+}
+
+/// A method as it was, with one tile and overlap for all axes: the next problem may have others.
+fn fitting(mut method: crate::run::MethodSpec) -> crate::run::MethodSpec {
+    method.tile.truncate(1);
+    method.overlap.truncate(1);
+    method
+}
+
+fn transport(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    commands: &mut Vec<Command>,
+) {
+    let finished = report.is_some_and(|report| {
+        report.epoch == session.epoch && matches!(report.phase, Phase::Finished(_))
+    });
+    let key = |shortcut| ui.ctx().format_shortcut(&shortcut);
+    let (run_key, step_key, reset_key) = (key(RUN), key(STEP), key(RESET));
+    let going = session.running && !finished;
+    // Both texts are given the same room, so that nothing moves when one becomes the other.
+    let text = if going { "⏸ Pause" } else { "▶ Run" };
+    let run = Button::new(text).min_size(egui::vec2(78.0, 0.0));
+    let about = format!("Go on making cycles, or wait. ({run_key})");
+    if ui.add_enabled(!finished, run).on_hover_text(&about).on_disabled_hover_text("The run is at its end; Reset starts it again.").clicked() {
+        commands.push(Command::Run(!session.running));
+    }
+    let step = ui.add_enabled(!finished, Button::new("⏭ Step"));
+    if step.on_hover_text(format!("Make one cycle, and wait. ({step_key})")).clicked() {
+        commands.push(Command::Step);
+    }
+    let reset = ui.button("⟲ Reset");
+    if reset.on_hover_text(format!("Back to cycle 0, and wait. ({reset_key})")).clicked() {
+        commands.push(Command::Reset);
+    }
+    let text = |pace: Option<f64>| pace.map_or("flat out".into(), |pace| format!("{pace} cycles/s"));
+    let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
+    let response = combo.show_ui(ui, |ui| {
+        for pace in [None].into_iter().chain(PACES.map(Some)) {
+            if ui.selectable_label(session.pace == pace, text(pace)).clicked() {
+                commands.push(Command::Pace(pace));
+            }
+        }
+    });
+    named(response.response, "Pace")
+        .on_hover_text("Cycles a second at the most: slow enough to watch, or as fast as it goes.");
+}
+
+/// Where the run is.
+fn progress(report: Option<&Report>) -> RichText {
+    let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
+    RichText::new(format!("cycle {} · {} sweeps", grouped(cycle), grouped(sweeps)))
+}
+
+/// How the run is.
+fn status(ui: &mut Ui, report: Option<&Report>) {
+    let Some(report) = report else {
+        return;
+    };
+    let text = match &report.phase {
+        Phase::Paused => "paused".to_owned(),
+        Phase::Running => match report.cycles_per_second {
+            Some(rate) => format!("{} cycles/s", grouped(rate.round() as u64)),
+            None => "running".to_owned(),
+        },
+        Phase::Finished(Outcome::Converged) => "✔ converged".to_owned(),
+        Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
+        Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
+    };
+    let diverged = matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)));
+    let colour = if diverged { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
+    ui.label(RichText::new(text).color(colour)).on_hover_text(
+        "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.",
+    );
+}
+
+/// A number with its thousands apart: 1,234,567.
+pub(super) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Gives a control the name that a screen reader says.
+pub(super) fn named(response: egui::Response, name: &str) -> egui::Response {
+    let node = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
+    _ = node;
+    response
+}
