@@ -1,9 +1,10 @@
 //! Tilescope: see hierarchical Jacobi converge, tile by tile.
 //!
 //! The floors, lowest first; each uses only those above it in this list (see `ARCHITECTURE.md`):
-//! [`grid`], [`problem`], [`solver`], [`run`], [`picture`], and above them the command line and
-//! the window.
+//! [`files`] and [`grid`], [`problem`], [`solver`], [`run`], [`picture`], and above them the command
+//! line and the window.
 
+pub mod files;
 pub mod grid;
 pub mod picture;
 pub mod problem;

@@ -1,33 +1,22 @@
-//! Files that are there whole or not at all, and pictures that say how they were made.
+//! PNG files that say how they were made.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Write};
+use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
 
+use crate::files::{FileError, write_atomically};
+
 /// A text in a picture longer than this is not ours.
 const LONGEST_TEXT: usize = 1 << 20;
 
-/// Why a file could not be written or read; one sentence that names it.
+/// Why no text could be read from a PNG file; one sentence that names it.
 #[derive(Debug, thiserror::Error)]
-pub enum FileError {
-    /// Writing failed; the file, if there was one before, is as it was.
-    #[error("cannot write {}: {}", .path.display(), reason(.cause))]
-    Write {
-        /// The file that was asked for.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+pub enum PngError {
     /// Opening or reading failed.
-    #[error("cannot read {}: {}", .path.display(), reason(.cause))]
-    Read {
-        /// The file that was asked for.
-        path: PathBuf,
-        /// What the system said.
-        cause: io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The file is something else.
     #[error("{} is not a PNG picture", .path.display())]
     NotPng {
@@ -40,87 +29,6 @@ pub enum FileError {
         /// The file that was asked for.
         path: PathBuf,
     },
-}
-
-/// The usual reasons in words that say what to do; others as the system puts them.
-fn reason(cause: &io::Error) -> String {
-    let known = match cause.kind() {
-        io::ErrorKind::NotFound => "there is no such file or folder",
-        io::ErrorKind::NotADirectory => "a part of the path is not a folder",
-        io::ErrorKind::PermissionDenied => "permission was denied",
-        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only",
-        io::ErrorKind::StorageFull => "the disk is full",
-        io::ErrorKind::QuotaExceeded => "the disk quota is used up",
-        io::ErrorKind::IsADirectory => "it is a folder",
-        io::ErrorKind::InvalidFilename => "the file name is not allowed",
-        _ => return cause.to_string(),
-    };
-    known.to_owned()
-}
-
-/// Writes a file through `write`, so that either all of it appears under its name or nothing
-/// does: it grows beside its place under another name, and is renamed at the end.
-///
-/// A link is followed, and its target replaced. A pipe or a device is written to directly, as it
-/// is no file that could be replaced. New files get the permissions that the system gives new
-/// files; replaced ones keep theirs.
-///
-/// # Errors
-/// [`FileError::Write`] for anything that the system, or `write`, reports.
-pub fn write_atomically(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> Result<(), FileError> {
-    try_write(path, write).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
-}
-
-fn try_write(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
-) -> io::Result<()> {
-    let existing = fs::metadata(path).ok();
-    match &existing {
-        Some(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        Some(metadata) if !metadata.is_file() => {
-            let mut out = BufWriter::new(File::options().write(true).open(path)?);
-            write(&mut out)?;
-            return out.flush();
-        }
-        // Renaming over a file asks nobody whether it may be written; its owner is asked here.
-        Some(_) => drop(File::options().write(true).open(path)?),
-        None => {}
-    }
-    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".tilescope-");
-    if let Some(permissions) = permissions(existing.as_ref()) {
-        builder.permissions(permissions);
-    }
-    let (file, unfinished) = builder.tempfile_in(folder)?.into_parts();
-    let mut out = BufWriter::new(file);
-    write(&mut out)?;
-    out.flush()?;
-    // Closed before it is renamed: not every system renames open files.
-    drop(out);
-    unfinished.persist(&target).map_err(|refused| refused.error)
-}
-
-/// The permissions of the file that is replaced, or else those of any new file, from which the
-/// system takes the umask; a temporary file would be its owner's alone.
-#[cfg(unix)]
-fn permissions(existing: Option<&fs::Metadata>) -> Option<fs::Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    let new = || fs::Permissions::from_mode(0o666);
-    Some(existing.map_or_else(new, fs::Metadata::permissions))
-}
-
-#[cfg(not(unix))]
-fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
-    None
 }
 
 /// Writes a picture as PNG, whole or not at all. `texts` are pairs of a keyword (1–79 Latin-1
@@ -156,26 +64,26 @@ pub fn encode_png(out: impl Write, image: &RgbaImage, texts: &[(&str, &str)]) ->
 /// Pixels are decoded only if the text is not found before them, and then not kept.
 ///
 /// # Errors
-/// [`FileError`] if the file cannot be read, is no PNG, or is damaged before the text is found.
-pub fn read_png_text(path: &Path, keyword: &str) -> Result<Option<String>, FileError> {
-    let read = |cause| FileError::Read { path: path.to_owned(), cause };
+/// [`PngError`] if the file cannot be read, is no PNG, or is damaged before the text is found.
+pub fn read_png_text(path: &Path, keyword: &str) -> Result<Option<String>, PngError> {
+    let read = |cause| PngError::File(FileError::read(path, cause));
     // Asked first: a folder opens, and a pipe would block.
     let metadata = fs::metadata(path).map_err(read)?;
     if metadata.is_dir() {
         return Err(read(io::ErrorKind::IsADirectory.into()));
     }
     if !metadata.is_file() {
-        return Err(FileError::NotPng { path: path.to_owned() });
+        return Err(PngError::NotPng { path: path.to_owned() });
     }
     let mut file = BufReader::new(File::open(path).map_err(read)?);
     if !is_png(&mut file).map_err(read)? {
-        return Err(FileError::NotPng { path: path.to_owned() });
+        return Err(PngError::NotPng { path: path.to_owned() });
     }
     let refused = |error| match error {
         png::DecodingError::IoError(cause) if cause.kind() != io::ErrorKind::UnexpectedEof => {
-            FileError::Read { path: path.to_owned(), cause }
+            read(cause)
         }
-        _ => FileError::Damaged { path: path.to_owned() },
+        _ => PngError::Damaged { path: path.to_owned() },
     };
     let mut reader = png::Decoder::new(file).read_info().map_err(refused)?;
     if let Some(text) = text_of(reader.info(), keyword).map_err(refused)? {
@@ -220,10 +128,6 @@ mod tests {
         RgbaImage::from_fn(40, 30, |x, y| Rgba([x as u8, y as u8, 7, 255]))
     }
 
-    fn files(folder: &Path) -> usize {
-        fs::read_dir(folder).unwrap().count()
-    }
-
     #[test]
     fn texts_come_back_as_they_went() {
         let folder = tempfile::tempdir().unwrap();
@@ -263,52 +167,11 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_leaves_nothing_behind_and_nothing_changed() {
+    fn what_is_no_picture_or_keyword_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.csv");
-        let fail = |out: &mut BufWriter<File>| {
-            out.write_all(&[b'x'; 100_000])?;
-            Err(io::ErrorKind::StorageFull.into())
-        };
-        let said = write_atomically(&path, fail).unwrap_err().to_string();
-        assert!(said.ends_with("a.csv: the disk is full"), "{said}");
-        assert_eq!(files(folder.path()), 0);
-        write_atomically(&path, |out| out.write_all(b"old")).unwrap();
-        write_atomically(&path, fail).unwrap_err();
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(files(folder.path()), 1);
-        write_atomically(&path, |out| out.write_all(b"new")).unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
+        let path = folder.path().join("a.png");
         save_png(&path, &RgbaImage::new(0, 0), &[]).unwrap_err();
         save_png(&path, &picture(), &[("", "no keyword")]).unwrap_err();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(files(folder.path()), 1);
-        let lost = folder.path().join("no/such/folder.png");
-        let said = save_png(&lost, &picture(), &[]).unwrap_err().to_string();
-        assert!(said.contains("no such file or folder"), "{said}");
-        let said = save_png(folder.path(), &picture(), &[]).unwrap_err().to_string();
-        assert!(said.ends_with("it is a folder"), "{said}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_devices_and_permissions_are_respected() {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-        let folder = tempfile::tempdir().unwrap();
-        let (path, link) = (folder.path().join("a"), folder.path().join("b"));
-        // What the system gives a new file here.
-        fs::write(&path, "").unwrap();
-        let usual = fs::metadata(&path).unwrap().mode();
-        fs::remove_file(&path).unwrap();
-        write_atomically(&path, |out| out.write_all(b"1")).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().mode(), usual);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        symlink(&path, &link).unwrap();
-        write_atomically(&link, |out| out.write_all(b"2")).unwrap();
-        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(fs::read(&path).unwrap(), b"2");
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        write_atomically(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
-        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

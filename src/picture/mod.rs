@@ -13,6 +13,8 @@ mod heat_map;
 mod heat_map_figure;
 mod layout;
 mod render;
+mod run_figure;
+mod saved;
 mod scale;
 mod svg;
 mod text;
@@ -21,10 +23,15 @@ mod ticks;
 
 pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
 pub use curves_figure::{Curve, CurvesFigure};
-pub use file::{FileError, encode_png, read_png_text, save_png, write_atomically};
+pub use file::{PngError, encode_png, read_png_text, save_png};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours};
 pub use heat_map_figure::{Axis, HeatMapFigure};
 pub use render::{LARGEST_SIDE, PictureError, render};
+pub use run_figure::{
+    FigureSpec, Over, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, method_title,
+    natural_map, natural_scale, problem_title,
+};
+pub use saved::{Drawing, FigureFile, OpenError, SaveError, read_figure, save_figure};
 pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};

@@ -2,6 +2,7 @@
 //! is remembered of them, and the thread on which all this happens.
 
 mod experiment;
+mod export;
 mod history;
 mod plan;
 mod preset;
@@ -11,6 +12,7 @@ mod spec;
 mod worker;
 
 pub use experiment::{Experiment, FieldKind, Picture};
+pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
 pub use history::{History, Record};
 pub use plan::{Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

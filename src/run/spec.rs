@@ -1,6 +1,7 @@
 //! The one description of a run: the window edits it, a TOML file is it, the command line parses
 //! to it, a picture carries it.
 
+use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
 use clap::ValueEnum;
@@ -308,18 +309,15 @@ fn of_axis(values: &[usize], axis: usize) -> usize {
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The file cannot be read.
-    #[error("cannot read {path}: {source}", path = .path.display())]
-    Read {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    File(#[from] FileError),
     /// The text is not a run's description.
-    #[error("{what} is not a run description: {}", .source.message())]
+    #[error("{what} is not a run description: {place}{}", .source.message())]
     Toml {
         /// The file, or what else it came from.
         what: String,
+        /// The line that is wrong, with its number; empty if it is none in particular.
+        place: String,
         /// What is wrong with it.
         source: Box<toml::de::Error>,
     },
@@ -334,6 +332,9 @@ pub enum SpecError {
         version: u32,
     },
 }
+
+/// A file longer than this is no description of a run.
+const LONGEST: u64 = 1 << 20;
 
 /// The version alone, read first: a newer description may have anything else in it.
 #[derive(Deserialize)]
@@ -355,7 +356,11 @@ impl RunSpec {
     /// [`SpecError`] if it is no description, has a key that is not known, or is newer than this
     /// program.
     pub fn from_toml(text: &str, what: &str) -> Result<Self, SpecError> {
-        let wrong = |source| SpecError::Toml { what: what.to_owned(), source: Box::new(source) };
+        let wrong = |source: toml::de::Error| SpecError::Toml {
+            what: what.to_owned(),
+            place: place(text, source.span()),
+            source: Box::new(source),
+        };
         let Versioned { version } = toml::from_str(text).map_err(wrong)?;
         if version > VERSION {
             return Err(SpecError::Newer { what: what.to_owned(), version });
@@ -369,12 +374,42 @@ impl RunSpec {
     /// # Errors
     /// [`SpecError`], naming the file.
     pub fn load(path: &Path) -> Result<Self, SpecError> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| SpecError::Read { path: path.to_owned(), source })?;
-        let mut spec = Self::from_toml(&text, &path.display().to_string())?;
-        if let (Some(rhs), Some(folder)) = (&mut spec.problem.rhs, path.parent()) {
+        let text = read_text(path, LONGEST)?;
+        Ok(Self::from_toml(&text, &path.display().to_string())?.found_beside(path))
+    }
+
+    /// The same run, to be written into `file`: a right-hand side from below that file's folder is
+    /// named from there, so that the two can move together; any other by its whole path.
+    #[must_use]
+    pub fn beside(&self, file: &Path) -> Self {
+        let mut spec = self.clone();
+        if let Some(rhs) = &mut spec.problem.rhs {
+            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            let path = whole(rhs);
+            let folder = whole(file).parent().map(Path::to_owned).unwrap_or_default();
+            *rhs = path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path);
+        }
+        spec
+    }
+
+    /// The same run as it was read from `file`: the inverse of [`RunSpec::beside`].
+    #[must_use]
+    pub fn found_beside(mut self, file: &Path) -> Self {
+        if let (Some(rhs), Some(folder)) = (&mut self.problem.rhs, file.parent()) {
             *rhs = folder.join(&*rhs);
         }
-        Ok(spec)
+        self
+    }
+}
+
+/// Names the line of a text in which a span begins, and quotes it.
+fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
+    let Some(before) = span.and_then(|span| text.get(..span.start)) else {
+        return String::new();
+    };
+    let number = before.matches('\n').count();
+    match text.lines().nth(number).map(str::trim).filter(|line| !line.is_empty()) {
+        Some(line) if line.chars().count() <= 80 => format!("line {} ({line}): ", number + 1),
+        _ => format!("line {}: ", number + 1),
     }
 }

@@ -107,6 +107,25 @@ pub struct Captured {
     pub solution: Option<Field<f64>>,
 }
 
+impl Captured {
+    /// Takes what was asked for from an experiment as it is now.
+    pub fn of(experiment: &Experiment, capture: &Capture) -> Self {
+        let run = experiment.run();
+        let shape = run.plan().problem.shape;
+        let window = Window { most: capture.most, ..Window::whole(shape.nx(), shape.rows()) };
+        Self {
+            id: capture.id,
+            plan: Arc::clone(run.plan()),
+            cycle: run.cycle(),
+            picture: experiment.picture(capture.field, &window),
+            field: capture.field,
+            history: run.history().clone(),
+            start_residual: run.start_residual(),
+            solution: capture.solution.then(|| run.solver().solution()),
+        }
+    }
+}
+
 /// What the worker is at.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
@@ -509,7 +528,7 @@ impl Job {
             (point, experiment.samples(view.field, &window).values[0])
         };
         let capture = self.wish.capture.as_ref().filter(|capture| capture.id > self.captured);
-        let captured = capture.map(|capture| Arc::new(self.capture(capture)));
+        let captured = capture.map(|capture| Arc::new(Captured::of(experiment, capture)));
         let classic = experiment.classic();
         let report = Report {
             epoch: self.epoch,
@@ -541,22 +560,6 @@ impl Job {
             self.captured = captured.id;
         }
         report
-    }
-
-    fn capture(&self, capture: &Capture) -> Captured {
-        let shape = self.plan.problem.shape;
-        let run = self.experiment.run();
-        let window = Window { most: capture.most, ..Window::whole(shape.nx(), shape.rows()) };
-        Captured {
-            id: capture.id,
-            plan: Arc::clone(&self.plan),
-            cycle: run.cycle(),
-            picture: self.experiment.picture(capture.field, &window),
-            field: capture.field,
-            history: run.history().clone(),
-            start_residual: run.start_residual(),
-            solution: capture.solution.then(|| run.solver().solution()),
-        }
     }
 }
 

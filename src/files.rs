@@ -1,0 +1,205 @@
+//! Files that are there whole or not at all, and what to say when they cannot be.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be written or read; one sentence that names it.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// Writing failed; the file, if there was one before, is as it was.
+    #[error("cannot write {}: {}", .path.display(), reason(.cause))]
+    Write {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// Opening or reading failed.
+    #[error("cannot read {}: {}", .path.display(), reason(.cause))]
+    Read {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What the system said.
+        cause: io::Error,
+    },
+}
+
+impl FileError {
+    /// Reading `path` failed.
+    pub fn read(path: &Path, cause: io::Error) -> Self {
+        Self::Read { path: path.to_owned(), cause }
+    }
+}
+
+/// The usual reasons in words that say what to do; others as the system puts them.
+pub fn reason(cause: &io::Error) -> String {
+    let known = match cause.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder",
+        io::ErrorKind::NotADirectory => "a part of the path is not a folder",
+        io::ErrorKind::PermissionDenied => "permission was denied",
+        io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only",
+        io::ErrorKind::StorageFull => "the disk is full",
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up",
+        io::ErrorKind::IsADirectory => "it is a folder",
+        io::ErrorKind::InvalidFilename => "the file name is not allowed",
+        _ => return cause.to_string(),
+    };
+    known.to_owned()
+}
+
+/// Writes a file through `write`, so that either all of it appears under its name or nothing
+/// does: it grows beside its place under another name, and is renamed at the end.
+///
+/// A link is followed, and its target replaced. A pipe or a device is written to directly, as it
+/// is no file that could be replaced. New files get the permissions that the system gives new
+/// files; replaced ones keep theirs.
+///
+/// # Errors
+/// [`FileError::Write`] for anything that the system, or `write`, reports.
+pub fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), FileError> {
+    try_write(path, write).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+}
+
+fn try_write(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let existing = fs::metadata(path).ok();
+    match &existing {
+        Some(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+        Some(metadata) if !metadata.is_file() => {
+            let mut out = BufWriter::new(File::options().write(true).open(path)?);
+            write(&mut out)?;
+            return out.flush();
+        }
+        // Renaming over a file asks nobody whether it may be written; its owner is asked here.
+        Some(_) => drop(File::options().write(true).open(path)?),
+        None => {}
+    }
+    let target = if existing.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tilescope-");
+    if let Some(permissions) = permissions(existing.as_ref()) {
+        builder.permissions(permissions);
+    }
+    let (file, unfinished) = builder.tempfile_in(folder)?.into_parts();
+    let mut out = BufWriter::new(file);
+    write(&mut out)?;
+    out.flush()?;
+    // Closed before it is renamed: not every system renames open files.
+    drop(out);
+    unfinished.persist(&target).map_err(|refused| refused.error)
+}
+
+/// The permissions of the file that is replaced, or else those of any new file, from which the
+/// system takes the umask; a temporary file would be its owner's alone.
+#[cfg(unix)]
+fn permissions(existing: Option<&fs::Metadata>) -> Option<fs::Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let new = || fs::Permissions::from_mode(0o666);
+    Some(existing.map_or_else(new, fs::Metadata::permissions))
+}
+
+#[cfg(not(unix))]
+fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
+    None
+}
+
+/// Reads a text file of at most `most` bytes. Folders, pipes and devices are refused: they would
+/// be read for ever, or say nothing.
+///
+/// # Errors
+/// [`FileError::Read`].
+pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
+    let refuse = |cause| FileError::read(path, cause);
+    let metadata = fs::metadata(path).map_err(refuse)?;
+    if metadata.is_dir() {
+        return Err(refuse(io::ErrorKind::IsADirectory.into()));
+    }
+    if !metadata.is_file() {
+        return Err(refuse(io::Error::other("it is not a file")));
+    }
+    if metadata.len() > most {
+        return Err(refuse(io::Error::other(format!("it is longer than {most} bytes"))));
+    }
+    let bytes = fs::read(path).map_err(refuse)?;
+    String::from_utf8(bytes).map_err(|_| refuse(io::Error::other("it is not a text file (UTF-8)")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(folder: &Path) -> usize {
+        fs::read_dir(folder).unwrap().count()
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        let say = || read_text(&path, 10).unwrap_err().to_string();
+        assert!(say().contains("no such file"), "{}", say());
+        fs::write(&path, b"01234567890").unwrap();
+        assert!(say().contains("longer than 10 bytes"), "{}", say());
+        fs::write(&path, b"\xff\xfe").unwrap();
+        assert!(say().contains("not a text file"), "{}", say());
+        fs::write(&path, "‖r‖").unwrap();
+        assert_eq!(read_text(&path, 10).unwrap(), "‖r‖");
+        assert!(read_text(folder.path(), 10).unwrap_err().to_string().ends_with("a folder"));
+    }
+
+    #[test]
+    fn a_failure_leaves_nothing_behind_and_nothing_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.csv");
+        let fail = |out: &mut BufWriter<File>| {
+            out.write_all(&[b'x'; 100_000])?;
+            Err(io::ErrorKind::StorageFull.into())
+        };
+        let said = write_atomically(&path, fail).unwrap_err().to_string();
+        assert!(said.ends_with("a.csv: the disk is full"), "{said}");
+        assert_eq!(files(folder.path()), 0);
+        write_atomically(&path, |out| out.write_all(b"old")).unwrap();
+        write_atomically(&path, fail).unwrap_err();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(files(folder.path()), 1);
+        write_atomically(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        let lost = folder.path().join("no/such/folder.csv");
+        let said = write_atomically(&lost, |_| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("no such file or folder"), "{said}");
+        let said = write_atomically(folder.path(), |_| Ok(())).unwrap_err().to_string();
+        assert!(said.ends_with("it is a folder"), "{said}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_devices_and_permissions_are_respected() {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("a"), folder.path().join("b"));
+        // What the system gives a new file here.
+        fs::write(&path, "").unwrap();
+        let usual = fs::metadata(&path).unwrap().mode();
+        fs::remove_file(&path).unwrap();
+        write_atomically(&path, |out| out.write_all(b"1")).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode(), usual);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        symlink(&path, &link).unwrap();
+        write_atomically(&link, |out| out.write_all(b"2")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&path).unwrap(), b"2");
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        write_atomically(Path::new("/dev/null"), |out| out.write_all(b"3")).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    }
+}

@@ -1,0 +1,293 @@
+//! Saved figures, which carry the run that they show, so that they can be made again.
+//!
+//! A PNG carries the run's description and what was looked at as two texts (`iTXt`), an SVG as two
+//! elements in its `<metadata>`; both as TOML.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use image::RgbaImage;
+use resvg::usvg::roxmltree;
+
+use super::file::{PngError, encode_png, read_png_text, save_png};
+use super::render::{PictureError, render};
+use super::run_figure::ViewSpec;
+use super::svg::Canvas;
+use super::theme::Theme;
+use crate::files::{FileError, read_text, write_atomically};
+use crate::run::{RunSpec, SpecError};
+
+/// The keyword of the run's description in a PNG.
+const RUN: &str = "tilescope";
+
+/// The keyword of what was looked at.
+const VIEW: &str = "tilescope-view";
+
+/// The XML namespace of both in an SVG.
+const NAMESPACE: &str = "urn:tilescope";
+
+/// An SVG longer than this is none of ours: the largest map in it is a PNG of 16,384² pixels.
+const LONGEST_SVG: u64 = 1 << 30;
+
+/// Something drawn, ready to be saved.
+#[derive(Clone, Debug)]
+pub enum Drawing {
+    /// A figure, as SVG.
+    Figure(String),
+    /// A bare map.
+    Map(RgbaImage),
+}
+
+/// Why a figure could not be saved; one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// Another kind of file.
+    #[error("{} is neither .png nor .svg; a figure is saved as one of these", .path.display())]
+    Kind {
+        /// The file that was asked for.
+        path: PathBuf,
+    },
+    /// It could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// It could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Why no run could be read from a figure; one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is no PNG, or a damaged one.
+    #[error(transparent)]
+    Png(#[from] PngError),
+    /// It cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is no SVG, or a damaged one.
+    #[error("{} is not an SVG figure: {reason}", .path.display())]
+    Svg {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody else's picture.
+    #[error("{} carries no run; only figures that tilescope saved do", .path.display())]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What it carries is no run.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// What it carries beside the run is not understood.
+    #[error("the view that {} carries cannot be read: {}", .path.display(), .source.message())]
+    View {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+}
+
+/// The kinds of files that figures are saved as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureFile {
+    /// Pixels.
+    Png,
+    /// Lines and text.
+    Svg,
+}
+
+impl FigureFile {
+    /// The kind that a name asks for by its extension.
+    ///
+    /// # Errors
+    /// [`SaveError::Kind`] for any other extension, or none.
+    pub fn of(path: &Path) -> Result<Self, SaveError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("svg") => Ok(Self::Svg),
+            _ => Err(SaveError::Kind { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Saves a drawing as PNG or SVG, whichever the name asks for, and in it the run that it shows and,
+/// if it is given, what of it.
+///
+/// # Errors
+/// [`SaveError`]; nothing half-written is left.
+pub fn save_figure(
+    path: &Path,
+    drawing: &Drawing,
+    run: &RunSpec,
+    view: Option<&ViewSpec>,
+) -> Result<(), SaveError> {
+    let kind = FigureFile::of(path)?;
+    let mut texts = vec![(RUN, run.beside(path).to_toml())];
+    if let Some(view) = view {
+        // A view is numbers and names: it can always be written.
+        texts.push((VIEW, toml::to_string(view).unwrap_or_default()));
+    }
+    match kind {
+        FigureFile::Png => {
+            let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            match drawing {
+                Drawing::Figure(svg) => save_png(path, &render(svg)?, &texts)?,
+                Drawing::Map(image) => save_png(path, image, &texts)?,
+            }
+        }
+        FigureFile::Svg => {
+            let svg = match drawing {
+                Drawing::Figure(svg) => with_metadata(svg, &texts),
+                Drawing::Map(image) => with_metadata(&embedded(path, image)?, &texts),
+            };
+            write_atomically(path, |out| out.write_all(svg.as_bytes()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the run that a figure carries, and what of it the figure shows, if it says so.
+///
+/// # Errors
+/// [`OpenError`] naming the file and what is wrong with it.
+pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError> {
+    let (run, view) = match FigureFile::of(path) {
+        Ok(FigureFile::Svg) => read_svg(path)?,
+        _ => (read_png_text(path, RUN)?, read_png_text(path, VIEW)?),
+    };
+    let run = run.ok_or_else(|| OpenError::NoRun { path: path.to_owned() })?;
+    let run = RunSpec::from_toml(&run, &format!("the text in {}", path.display()))?;
+    let view = view.as_deref().map(toml::from_str).transpose();
+    let view =
+        view.map_err(|source| OpenError::View { path: path.to_owned(), source: Box::new(source) })?;
+    Ok((run.found_beside(path), view))
+}
+
+/// A bare map as an SVG document.
+fn embedded(path: &Path, image: &RgbaImage) -> Result<String, FileError> {
+    let mut png = Vec::new();
+    encode_png(&mut png, image, &[])
+        .map_err(|cause| FileError::Write { path: path.to_owned(), cause })?;
+    let (width, height) = image.dimensions();
+    let mut canvas = Canvas::new(width, height, Theme::Light.palette().background);
+    canvas.image(0.0, 0.0, width.into(), height.into(), &png);
+    Ok(canvas.finish())
+}
+
+/// Puts texts into an SVG document, right after its first tag.
+fn with_metadata(svg: &str, texts: &[(&str, String)]) -> String {
+    let Some(after) =
+        svg.find("<svg").and_then(|tag| svg[tag..].find('>').map(|end| tag + end + 1))
+    else {
+        return svg.to_owned();
+    };
+    let (head, body) = svg.split_at(after);
+    let mut metadata = format!("\n<metadata xmlns:t=\"{NAMESPACE}\">");
+    for (key, text) in texts {
+        metadata.push_str(&format!("\n<t:{key}>{}</t:{key}>", escaped(text)));
+    }
+    format!("{head}{metadata}\n</metadata>{body}")
+}
+
+/// Line by line as it is: TOML has no other control characters.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+type Texts = (Option<String>, Option<String>);
+
+fn read_svg(path: &Path) -> Result<Texts, OpenError> {
+    let svg = read_text(path, LONGEST_SVG)?;
+    let document = roxmltree::Document::parse(&svg)
+        .map_err(|error| OpenError::Svg { path: path.to_owned(), reason: error.to_string() })?;
+    if document.root_element().tag_name().name() != "svg" {
+        let reason = "its first element is not <svg>".to_owned();
+        return Err(OpenError::Svg { path: path.to_owned(), reason });
+    }
+    let text = |key: &str| {
+        let mut nodes = document.descendants();
+        let node = nodes.find(|node| node.has_tag_name((NAMESPACE, key)))?;
+        Some(node.text().unwrap_or_default().to_owned())
+    };
+    Ok((text(RUN), text(VIEW)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::run_figure::FigureSpec;
+    use super::*;
+    use crate::run::FieldKind;
+    use image::Rgba;
+    use std::fs;
+
+    const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
+
+    fn drawings() -> [Drawing; 2] {
+        let map = RgbaImage::from_pixel(5, 3, Rgba([1, 2, 3, 255]));
+        let svg = SVG.replace("/>", "><text>a</text></svg>");
+        [Drawing::Figure(svg), Drawing::Map(map)]
+    }
+
+    #[test]
+    fn a_saved_figure_gives_its_run_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunSpec::default();
+        run.problem.rhs = Some(folder.path().join("a <&> \"b\"\n‖r‖.png"));
+        let figure = FigureSpec::suiting(FieldKind::Error);
+        let view = ViewSpec { cycle: 40, field: FieldKind::Error, figure };
+        for name in ["a.png", "a.svg", "a.PNG"] {
+            let path = folder.path().join(name);
+            for drawing in drawings() {
+                for view in [Some(&view), None] {
+                    save_figure(&path, &drawing, &run, view).unwrap();
+                    assert_eq!(read_figure(&path).unwrap(), (run.clone(), view.copied()));
+                }
+            }
+            if !name.ends_with("svg") {
+                assert_eq!(image::open(&path).unwrap().into_rgba8().dimensions(), (5, 3));
+            } else {
+                let svg = fs::read_to_string(&path).unwrap();
+                assert_eq!(render(&svg).unwrap().dimensions(), (5, 3));
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_figures_are_refused_in_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let say = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            read_figure(&path).unwrap_err().to_string()
+        };
+        let foreign = say("a.svg", SVG.as_bytes());
+        assert!(foreign.ends_with("carries no run; only figures that tilescope saved do"));
+        assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
+        assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
+        assert!(say("a.png", b"").contains("is not a PNG picture"));
+        let path = folder.path().join("b.png");
+        save_png(&path, &RgbaImage::new(1, 1), &[]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("carries no run"));
+        save_png(&path, &RgbaImage::new(1, 1), &[(RUN, "version = 7")]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("has version 7"));
+        let run = RunSpec::default().to_toml();
+        save_png(&path, &RgbaImage::new(1, 1), &[(RUN, &run), (VIEW, "cycle = -1")]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("the view that"));
+    }
+
+    #[test]
+    fn only_two_kinds_of_files_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.jpg", "a", ".png"] {
+            let path = folder.path().join(name);
+            let refused = save_figure(&path, &drawings()[0], &RunSpec::default(), None);
+            assert!(refused.unwrap_err().to_string().contains("is neither .png nor .svg"));
+            assert!(!path.exists());
+        }
+    }
+}

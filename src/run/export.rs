@@ -1,0 +1,150 @@
+//! Runs, curves and fields as files that other programs read.
+
+use super::history::{History, Record};
+use super::spec::RunSpec;
+use crate::files::{FileError, write_atomically};
+use crate::grid::{Field, Precision};
+use npyz::{DType, TypeStr, WriterBuilder};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The first line of a curve's file.
+pub const CURVE_HEADER: [&str; 8] = [
+    "cycle",
+    "sweeps",
+    "seconds",
+    "residual_l2",
+    "residual_max",
+    "reduction",
+    "max_change",
+    "error_l2",
+];
+
+/// Saves the description of a run as TOML, so that [`RunSpec::load`] gives the same run again.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_run(path: &Path, spec: &RunSpec) -> Result<(), FileError> {
+    let text = spec.beside(path).to_toml();
+    write_atomically(path, |out| out.write_all(text.as_bytes()))
+}
+
+/// Saves the norms of a run as CSV, a row a cycle under [`CURVE_HEADER`]; what is not known is an
+/// empty cell. `reduction` is ‖r‖₂ over `start_residual`, ‖r₀‖₂.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_curve(
+    path: &Path,
+    history: &History,
+    sweeps_per_cycle: u64,
+    start_residual: f64,
+) -> Result<(), FileError> {
+    write_atomically(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(CURVE_HEADER)?;
+        for record in history.records() {
+            csv.write_record(cells(record, sweeps_per_cycle, start_residual))?;
+        }
+        csv.flush()
+    })
+}
+
+fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String; 8] {
+    let residual = record.residual;
+    [
+        record.cycle.to_string(),
+        (record.cycle * sweeps_per_cycle).to_string(),
+        format!("{:.6}", record.seconds),
+        cell(residual.map(|norms| norms.l2)),
+        cell(residual.map(|norms| norms.max)),
+        cell(residual.map(|norms| reduction(norms.l2, start_residual))),
+        cell(record.max_change),
+        cell(record.error),
+    ]
+}
+
+/// All digits, so that reading a cell gives the same value again.
+fn cell(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| format!("{value:?}"))
+}
+
+/// ‖r‖₂ / ‖r₀‖₂. A start that solves the system has nothing left to reduce: 0 then.
+pub fn reduction(residual: f64, start_residual: f64) -> f64 {
+    if residual == 0.0 { 0.0 } else { residual / start_residual }
+}
+
+/// Saves the interior of a field as a little-endian NumPy array in C order: `[ny, nx]` of a plane,
+/// `[copies, nx]` of lines. Values are written in the precision that the run was made in.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_field(path: &Path, field: &Field<f64>, precision: Precision) -> Result<(), FileError> {
+    match precision {
+        #[allow(clippy::cast_possible_truncation)]
+        Precision::F32 => save_values(path, field, "<f4", |value| value as f32),
+        Precision::F64 => save_values(path, field, "<f8", |value| value),
+    }
+}
+
+fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
+    path: &Path,
+    field: &Field<f64>,
+    kind: &str,
+    value: impl Fn(f64) -> T,
+) -> Result<(), FileError> {
+    let shape = field.shape();
+    let (rows, columns) = (shape.rows(), shape.nx());
+    write_atomically(path, |out| {
+        let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
+        let mut npy = npyz::WriteOptions::new()
+            .dtype(DType::new_scalar(kind))
+            .shape(&[rows as u64, columns as u64])
+            .writer(out)
+            .begin_nd()?;
+        for row in 0..rows {
+            npy.extend(field.interior(row).iter().map(|&v| value(v)))?;
+        }
+        npy.finish()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Shape;
+    use crate::solver::ResidualNorms;
+
+    #[test]
+    fn a_field_comes_back_in_shape_precision_and_value() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.npy");
+        let shapes = [(Shape::plane(5, 3), [3, 5]), (Shape::line(4, 2), [2, 4])];
+        for (shape, expected) in shapes {
+            let field = Field::from_fn(shape.unwrap(), |i, row| 0.1 * i as f64 - row as f64);
+            save_field(&path, &field, Precision::F64).unwrap();
+            let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
+            assert_eq!((npy.shape(), npy.dtype().descr()), (&expected[..], "'<f8'".into()));
+            assert_eq!(npy.into_vec::<f64>().unwrap(), field.to_interior());
+            save_field(&path, &field, Precision::F32).unwrap();
+            let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
+            assert_eq!(npy.dtype().descr(), "'<f4'");
+            let rounded: Vec<_> = field.to_interior().iter().map(|&v| v as f32).collect();
+            assert_eq!(npy.into_vec::<f32>().unwrap(), rounded);
+        }
+    }
+
+    #[test]
+    fn a_curve_leaves_unknown_cells_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.csv");
+        let residual = Some(ResidualNorms { l2: 2.0, max: 1e-7 });
+        let start = Record { cycle: 0, seconds: 0.0, residual, max_change: None, error: None };
+        let mut history = History::new(start);
+        history.push(Record { cycle: 1, residual: None, max_change: Some(0.5), ..start });
+        save_curve(&path, &history, 16, 4.0).unwrap();
+        let expected = "cycle,sweeps,seconds,residual_l2,residual_max,reduction,max_change,error_l2\n\
+                        0,0,0.000000,2.0,1e-7,0.5,,\n1,16,0.000000,,,,0.5,\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    }
+}
