@@ -48,6 +48,24 @@ fn equals_classic<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// One solver measures every cycle, the other only those whose bit in `which` is set.
+fn unmeasured_is_the_same<R: Num>(case: &Case, which: u8) -> Result<(), TestCaseError> {
+    for method in [Method::Classic, case.hierarchical()] {
+        let mut always = case.plain::<R>(method.clone());
+        let mut sometimes = case.solver::<R>(method, Level::best(), 2);
+        for cycle in 0..case.cycles {
+            let expected = always.cycle();
+            if which >> cycle & 1 == 1 {
+                prop_assert_eq!(sometimes.cycle(), expected);
+            } else {
+                sometimes.cycle_unmeasured();
+            }
+            prop_assert_eq!(bits(sometimes.iterate()), bits(always.iterate()));
+        }
+    }
+    Ok(())
+}
+
 /// Every number of a cycle's norms, as bits.
 fn norm_bits(norms: CycleNorms) -> [u64; 4] {
     let CycleNorms { residual_before, max_change, error } = norms;
@@ -122,6 +140,12 @@ proptest! {
         prop_assert!(case.tiling().is_exact(case.k));
         equals_classic::<f64>(&case)?;
         equals_classic::<f32>(&case)?;
+    }
+
+    #[test]
+    fn cycles_without_norms_make_the_same_iterates(case in case(), which in any::<u8>()) {
+        unmeasured_is_the_same::<f64>(&case, which)?;
+        unmeasured_is_the_same::<f32>(&case, which)?;
     }
 
     #[test]
