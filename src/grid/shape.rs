@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// Arrays of a grid that a run may hold at once: right-hand side, two iterates, exact solution. A
+/// shape is refused unless all of them together can be addressed, so that no later count of bytes
+/// wraps around.
+const ARRAYS: usize = 4;
+
 /// The interior points of a problem, without the ring of Dirichlet values around them.
 ///
 /// A line may come in several independent copies, which share the matrix and differ in nothing
@@ -60,7 +65,7 @@ impl Shape {
         let stored = padded(self.n[0])
             .zip(if self.dim == 1 { Some(self.copies) } else { padded(self.n[1]) })
             .and_then(|(columns, rows)| columns.checked_mul(rows))
-            .and_then(|values| values.checked_mul(size_of::<f64>()))
+            .and_then(|values| values.checked_mul(ARRAYS * size_of::<f64>()))
             .filter(|&bytes| isize::try_from(bytes).is_ok());
         match stored {
             Some(_) => Ok(self),

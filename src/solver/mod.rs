@@ -63,10 +63,8 @@ pub trait Solver: Send {
     /// Makes one cycle.
     fn cycle(&mut self) -> CycleNorms;
 
-    /// Makes one cycle without its norms: for going where a run has been before.
-    fn cycle_unmeasured(&mut self) {
-        self.cycle();
-    }
+    /// Makes one cycle and finds out nothing on its way: the same iterate, a little sooner.
+    fn cycle_unmeasured(&mut self);
 
     /// Goes back to the start u₀.
     fn restart(&mut self);

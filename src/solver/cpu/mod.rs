@@ -5,6 +5,7 @@ mod hierarchical;
 mod level;
 mod norms;
 mod observe;
+mod patch;
 mod team;
 mod update;
 
@@ -15,6 +16,7 @@ use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Tiling};
 use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
+use norms::PartialNorms;
 use std::sync::Arc;
 use team::Team;
 
@@ -51,6 +53,8 @@ struct Pass<'a, R> {
     from: &'a [R],
     to: &'a mut [R],
     exact: Option<&'a [f64]>,
+    /// Whether the norms of the cycle are wanted; if not, those that come back mean nothing.
+    measure: bool,
     level: Level,
     team: &'a Team,
 }
@@ -89,19 +93,14 @@ impl<R: Real> CpuSolver<R> {
         Self { problem, system, current, previous, exact: None, method, level, team }
     }
 
-    /// The iterate, with its ring.
-    pub fn iterate(&self) -> &Field<R> {
-        &self.current
-    }
-}
-
-impl<R: Real> Solver for CpuSolver<R> {
-    fn cycle(&mut self) -> CycleNorms {
+    /// Makes one cycle.
+    fn advance(&mut self, measure: bool) -> PartialNorms {
         let pass = Pass {
             system: &self.system,
             from: self.current.as_slice(),
             to: self.previous.as_mut_slice(),
             exact: self.exact.as_deref().map(Field::as_slice),
+            measure,
             level: self.level,
             team: &self.team,
         };
@@ -110,7 +109,22 @@ impl<R: Real> Solver for CpuSolver<R> {
             Cycle::Hierarchical(method) => method.cycle(pass),
         };
         std::mem::swap(&mut self.current, &mut self.previous);
-        norms.finish(self.system.diagonal, self.exact.is_some())
+        norms
+    }
+
+    /// The iterate, with its ring.
+    pub fn iterate(&self) -> &Field<R> {
+        &self.current
+    }
+}
+
+impl<R: Real> Solver for CpuSolver<R> {
+    fn cycle(&mut self) -> CycleNorms {
+        self.advance(true).finish(self.system.diagonal, self.exact.is_some())
+    }
+
+    fn cycle_unmeasured(&mut self) {
+        self.advance(false);
     }
 
     fn restart(&mut self) {

@@ -4,7 +4,7 @@ use crate::solver::{CycleNorms, ResidualNorms};
 
 /// Partial sums that are kept apart: as many as the longest vector has values, so that every
 /// level can add them side by side and all get the same bits.
-pub(super) const LANES: usize = 8;
+const LANES: usize = 8;
 
 /// The sum of squares and the largest magnitude of some values.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,22 +14,36 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Adds a value to a lane. The maximum passes over NaN; the sum of squares does not.
+    /// Adds `value(a, b)` of every pair of two rows, to the lanes in turn.
     #[inline(always)]
-    pub fn add(&mut self, lane: usize, value: f64) {
-        self.squares[lane] = value.mul_add(value, self.squares[lane]);
-        let magnitude = value.abs();
-        if magnitude > self.max[lane] {
-            self.max[lane] = magnitude;
+    pub fn add_pairs<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+        let (a, last_a) = a.as_chunks::<LANES>();
+        let (b, last_b) = b.as_chunks::<LANES>();
+        // A copy, which the compiler keeps in registers.
+        let mut lanes = *self;
+        for (a, b) in a.iter().zip(b) {
+            for lane in 0..LANES {
+                lanes.add(lane, value(a[lane], b[lane]));
+            }
         }
+        for (lane, (a, b)) in last_a.iter().zip(last_b).enumerate() {
+            lanes.add(lane, value(*a, *b));
+        }
+        *self = lanes;
     }
 
-    /// Adds values to the lanes in turn.
+    /// Adds the values of a row to the lanes in turn.
     #[inline(always)]
-    pub fn add_all(&mut self, values: impl IntoIterator<Item = f64>) {
-        for (i, value) in values.into_iter().enumerate() {
-            self.add(i % LANES, value);
-        }
+    pub fn add_all(&mut self, values: &[f64]) {
+        self.add_pairs(values, values, |value, _| value);
+    }
+
+    /// Adds a value to a lane. The maximum passes over NaN; the sum of squares does not.
+    #[inline(always)]
+    fn add(&mut self, lane: usize, value: f64) {
+        self.squares[lane] = value.mul_add(value, self.squares[lane]);
+        let (magnitude, max) = (value.abs(), self.max[lane]);
+        self.max[lane] = if magnitude > max { magnitude } else { max };
     }
 
     /// The lanes together, as a tree.

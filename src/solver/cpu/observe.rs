@@ -3,7 +3,7 @@
 use super::CpuSolver;
 use super::level::Task;
 use super::norms::{Lanes, Partial, residual_norms};
-use super::update::{Rows, Update, WithUpdate, update_row, with_update};
+use super::update::{Block, Update, WithUpdate, sweep, with_update};
 use crate::grid::{Field, Real, Tiling};
 use crate::solver::sample::{larger, near_border};
 use crate::solver::{EdgeShare, Quantity, ResidualNorms, Samples, Window};
@@ -38,13 +38,21 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
     type Output = ();
     #[inline(always)]
     fn with<U: Update<R>>(self, update: U) {
-        let shape = self.solver.problem.shape;
-        let start = (self.row + shape.ring_rows()) * shape.stride() + self.columns.start;
-        let g = &self.solver.system.g.interior(self.row)[self.columns.clone()];
-        let neighbour = shape.ring_rows() * shape.stride();
-        let rows = Rows::new(self.solver.current.as_slice(), start, neighbour, g);
-        update_row(update, rows, self.updated);
-        for ((out, new), old) in self.out.iter_mut().zip(&*self.updated).zip(&rows.centre[1..]) {
+        let Self { solver, row, columns, updated, out } = self;
+        let shape = solver.problem.shape;
+        let first = (row + shape.ring_rows()) * shape.stride() + 1 + columns.start;
+        let block = Block {
+            values: solver.current.as_slice(),
+            first,
+            stride: shape.stride(),
+            g: &solver.system.g.interior(row)[columns.clone()],
+            g_stride: 0,
+            width: columns.len(),
+            height: 1,
+        };
+        sweep(update, block, updated);
+        let own = &solver.current.as_slice()[first..];
+        for ((out, new), old) in out.iter_mut().zip(&*updated).zip(own) {
             *out = (*new - *old).to_f64();
         }
     }
@@ -116,11 +124,12 @@ impl<R: Real> CpuSolver<R> {
         let nx = self.problem.shape.nx();
         let parts = self.team.map(
             bands(0..self.problem.shape.rows(), BAND),
+            self.problem.shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
                 let mut changes = Lanes::default();
                 for row in rows {
-                    changes.add_all(reader.sweep_change(self, row, 0..nx).iter().copied());
+                    changes.add_all(reader.sweep_change(self, row, 0..nx));
                 }
                 changes.total()
             },
@@ -134,12 +143,12 @@ impl<R: Real> CpuSolver<R> {
         let nx = self.problem.shape.nx();
         let parts = self.team.map(
             bands(0..self.problem.shape.rows(), BAND),
+            self.problem.shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
                 let mut errors = Lanes::default();
                 for row in rows {
-                    let row = reader.read(self, Quantity::Error, row, 0..nx);
-                    errors.add_all(row.iter().copied());
+                    errors.add_all(reader.read(self, Quantity::Error, row, 0..nx));
                 }
                 errors.total()
             },
@@ -155,6 +164,7 @@ impl<R: Real> CpuSolver<R> {
         let near_y = near_border(tiling, 1, shape.rows());
         let parts = self.team.map(
             bands(0..shape.rows(), BAND),
+            shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
                 let (mut near, mut all) = (0.0, 0.0);
@@ -189,6 +199,7 @@ impl<R: Real> CpuSolver<R> {
         let size = [width.div_ceil(block[0]), window.rows.len().div_ceil(block[1])];
         let sample_rows = self.team.map(
             bands(window.rows.clone(), block[1]),
+            width * window.rows.len(),
             || RowReader::new(width),
             |reader, rows| {
                 let mut largest = vec![0.0_f64; size[0]];

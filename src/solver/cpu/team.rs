@@ -3,6 +3,9 @@
 use rayon::prelude::*;
 use std::sync::Arc;
 
+/// Point updates that are done sooner than other threads wake up to help.
+const TOO_FEW: usize = 50_000;
+
 /// A number of threads that share out the parts of a cycle. Results come in the order of the
 /// parts, whoever made them.
 #[derive(Clone)]
@@ -27,15 +30,17 @@ impl Team {
         Self { pool: pool.ok().map(Arc::new) }
     }
 
-    /// `work` on every part, with a scratch area that a thread keeps from part to part.
+    /// `work` on every part, with a scratch area that a thread keeps from part to part. `updates`
+    /// is how many points are updated in all.
     pub fn map<P: Send, S, T: Send>(
         &self,
         parts: Vec<P>,
+        updates: usize,
         scratch: impl Fn() -> S + Sync + Send,
         work: impl Fn(&mut S, P) -> T + Sync + Send,
     ) -> Vec<T> {
         match &self.pool {
-            Some(pool) if parts.len() > 1 => {
+            Some(pool) if parts.len() > 1 && updates > TOO_FEW => {
                 pool.install(|| parts.into_par_iter().map_init(scratch, work).collect())
             }
             _ => {

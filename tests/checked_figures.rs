@@ -1,0 +1,85 @@
+//! How many cycles the model problem takes: −∇²u = 1 from u₀ = 1 between zeros, in f64, until the
+//! residual has fallen to 1e-4 of what it was. The figures were computed independently of this
+//! project, with another order of operations, which may make a cycle or two of difference.
+
+use std::sync::Arc;
+use tilescope::grid::{Precision, Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::{self, Method};
+
+const TOLERANCE: f64 = 1e-4;
+const ROUNDING: usize = 2;
+
+/// The first cycle whose iterate has ‖r‖₂ < 1e-4 · ‖r₀‖₂. A cycle tells the residual of the
+/// iterate that it starts from, so the cycle that finds it small is the one after.
+fn cycles(shape: Shape, method: Method) -> usize {
+    let problem = Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(1.0),
+        start: Source::Constant(1.0),
+        boundary: Boundary::default(),
+    };
+    let mut solver =
+        solver::on_cpu(&Arc::new(problem), method, Precision::F64, 0).expect("little memory");
+    let first = solver.cycle().residual_before.l2;
+    let mut done = 1;
+    while solver.cycle().residual_before.l2 >= TOLERANCE * first {
+        done += 1;
+    }
+    done
+}
+
+fn line() -> Shape {
+    Shape::line(1024, 1).expect("a small shape")
+}
+
+fn plane() -> Shape {
+    Shape::plane(1024, 1024).expect("a small shape")
+}
+
+fn hierarchical(shape: &Shape, k: usize, overlap: usize) -> Method {
+    let tiling = Tiling::new(shape.axes(), &[32, 32], &[overlap, overlap]).expect("a valid tiling");
+    Method::Hierarchical { k, tiling }
+}
+
+#[track_caller]
+fn check(shape: Shape, method: Method, expected: usize) {
+    let found = cycles(shape, method);
+    println!("{found} cycles, {expected} expected");
+    assert!(found.abs_diff(expected) <= ROUNDING, "{found} cycles, {expected} expected");
+}
+
+#[test]
+fn line_classic() {
+    check(line(), Method::Classic, 128_760);
+}
+
+#[test]
+fn line_16_subiterations_without_overlap() {
+    check(line(), hierarchical(&line(), 16, 0), 19_555);
+}
+
+/// o = 2(k − 1): exactly 16 sweeps of Jacobi's iteration a cycle, 128,760 / 16 of them.
+#[test]
+fn line_16_subiterations_with_full_overlap() {
+    check(line(), hierarchical(&line(), 16, 30), 8_048);
+}
+
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn plane_classic() {
+    check(plane(), Method::Classic, 179_306);
+}
+
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn plane_32_subiterations_without_overlap() {
+    check(plane(), hierarchical(&plane(), 32, 0), 16_486);
+}
+
+#[test]
+#[ignore = "minutes: run with --ignored"]
+fn plane_32_subiterations_with_overlap_4() {
+    check(plane(), hierarchical(&plane(), 32, 4), 6_552);
+}

@@ -1,0 +1,124 @@
+//! Random problems and tilings, small enough to be solved point by point and large enough to
+//! have whole vectors, last tiles that were moved back, and more than one task.
+
+use proptest::prelude::*;
+use std::sync::Arc;
+use tilescope::grid::{Field, Real, Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::Method;
+use tilescope::solver::cpu::{CpuSolver, Level};
+
+/// A problem, how it is cut, and how far it is taken.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub problem: Arc<Problem>,
+    pub tile: [usize; 2],
+    pub overlap: [usize; 2],
+    pub k: usize,
+    pub cycles: usize,
+}
+
+impl Case {
+    pub fn tiling(&self) -> Tiling {
+        Tiling::new(self.problem.shape.axes(), &self.tile, &self.overlap).expect("a valid tiling")
+    }
+
+    pub fn hierarchical(&self) -> Method {
+        Method::Hierarchical { k: self.k, tiling: self.tiling() }
+    }
+
+    pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> CpuSolver<R> {
+        CpuSolver::new(&self.problem, method, level, threads).expect("little memory")
+    }
+
+    /// At the best level, on the calling thread.
+    pub fn plain<R: Real>(&self, method: Method) -> CpuSolver<R> {
+        self.solver(method, Level::best(), 1)
+    }
+
+    /// Some field of the problem's shape, to stand for an exact solution or another iterate.
+    pub fn other(&self) -> Field<f64> {
+        let (nx, source) = (self.problem.shape.nx(), Source::Random { seed: 77 });
+        Field::from_fn(self.problem.shape, |i, row| source.at(nx, i, row))
+    }
+}
+
+pub fn case() -> impl Strategy<Value = Case> {
+    shape().prop_flat_map(|shape| {
+        let axis = |widest: usize| {
+            let tile = prop_oneof![2 => 1..=widest, 1 => prop::sample::select(vec![8, 16, 32, 64])];
+            tile.prop_flat_map(|tile: usize| {
+                (Just(tile), (0..=tile.saturating_sub(2) / 2).prop_map(|half| 2 * half))
+            })
+        };
+        (problem(shape), axis(45), axis(20), 1..=9_usize, 1..=4_usize).prop_map(
+            |(problem, x, y, k, cycles)| Case {
+                problem: Arc::new(problem),
+                tile: [x.0, y.0],
+                overlap: [x.1, y.1],
+                k,
+                cycles,
+            },
+        )
+    })
+}
+
+fn shape() -> impl Strategy<Value = Shape> {
+    prop_oneof![
+        (1..=300_usize, 1..=5_usize).prop_map(|(n, copies)| Shape::line(n, copies)),
+        (1..=20_usize, 1..=40_usize).prop_map(|(n, copies)| Shape::line(n, copies)),
+        (1..=90_usize, 1..=24_usize).prop_map(|(nx, ny)| Shape::plane(nx, ny)),
+        (1..=24_usize, 1..=90_usize).prop_map(|(nx, ny)| Shape::plane(nx, ny)),
+    ]
+    .prop_map(|shape| shape.expect("a small shape"))
+}
+
+fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
+    let side = -3.0..3.0_f64;
+    let boundary = [side.clone(), side.clone(), side.clone(), side]
+        .prop_map(|[left, right, top, bottom]| Boundary { left, right, top, bottom });
+    let boundary = prop_oneof![Just(Boundary::default()), boundary];
+    (stencil(shape), source(shape, 500.0), source(shape, 1.0), boundary).prop_map(
+        move |(stencil, rhs, start, boundary)| Problem { shape, stencil, rhs, start, boundary },
+    )
+}
+
+/// Every form of the weights: isotropic, equal along each axis, general.
+fn stencil(shape: Shape) -> impl Strategy<Value = Stencil> {
+    let entries = [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0, -2.0..2.0];
+    let general =
+        (entries, 0.9..2.0_f64, any::<bool>()).prop_map(|([a, c, e, f], excess, plus)| {
+            let d = excess * (a.abs() + c.abs() + e.abs() + f.abs()) + 0.1;
+            Stencil { d: if plus { d } else { -d }, a, c, e, f }
+        });
+    prop_oneof![
+        Just(Stencil::poisson(&shape)),
+        [-9.0..9.0_f64, -9.0..9.0].prop_map(move |v| Stencil::convection_diffusion(&shape, v)),
+        general.clone(),
+        general.clone().prop_map(|s| Stencil { c: s.a, f: s.e, ..s }),
+        general.prop_map(|s| Stencil { c: s.a, e: s.a, f: s.a, ..s }),
+    ]
+    .prop_map(move |s| if shape.dim() == 1 { Stencil { e: 0.0, f: 0.0, ..s } } else { s })
+}
+
+fn source(shape: Shape, scale: f64) -> impl Strategy<Value = Source> {
+    let (nx, rows) = (shape.nx(), shape.rows());
+    let part = |n: usize| (0..n, 0..=n).prop_map(|(a, b)| a.min(b)..a.max(b));
+    let points = prop::collection::vec((0..nx, 0..rows, -scale..scale), 0..4);
+    prop_oneof![
+        Just(Source::Constant(1.0)),
+        (-scale..scale).prop_map(Source::Constant),
+        points.prop_map(Source::Points),
+        (part(nx), part(rows), -scale..scale).prop_map(|(columns, rows, value)| Source::Box {
+            columns,
+            rows,
+            value
+        }),
+        any::<u64>().prop_map(|seed| Source::Random { seed }),
+        any::<u64>().prop_map(move |seed| {
+            let random = Source::Random { seed };
+            let value = |at: usize| scale * random.at(nx, at % nx, at / nx);
+            Source::Array((0..shape.points()).map(value).collect())
+        }),
+    ]
+}

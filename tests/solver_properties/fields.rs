@@ -1,0 +1,147 @@
+//! Samples of fields, against values taken point by point.
+
+use crate::cases::{Case, case};
+use crate::naive::{Naive, Num};
+use proptest::prelude::*;
+use std::ops::Range;
+use std::sync::Arc;
+use tilescope::grid::Shape;
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::solver::{Method, Quantity, Solver, Window};
+
+/// A part of an axis, with room for at most so many samples.
+fn part(n: usize) -> impl Strategy<Value = (Range<usize>, usize)> {
+    (0..n, 1..=n, 1..=n + 3)
+        .prop_map(move |(start, length, most)| (start..(start + length).min(n), most))
+}
+
+fn case_and_window() -> impl Strategy<Value = (Case, Window)> {
+    case().prop_flat_map(|case| {
+        let shape = case.problem.shape;
+        (Just(case), part(shape.nx()), part(shape.rows())).prop_map(|(case, across, down)| {
+            let most = [across.1, down.1];
+            (case, Window { columns: across.0, rows: down.0, most })
+        })
+    })
+}
+
+/// Of each block of the window, the value of largest magnitude; of equal ones the first.
+fn pooled(values: &[f64], nx: usize, window: &Window) -> Vec<f32> {
+    let [across, down] = [(&window.columns, window.most[0]), (&window.rows, window.most[1])]
+        .map(|(range, most)| range.len().div_ceil(most));
+    let starts = |range: &Range<usize>, step| range.clone().step_by(step);
+    let mut pooled = Vec::new();
+    for top in starts(&window.rows, down) {
+        for left in starts(&window.columns, across) {
+            let mut largest = 0.0_f64;
+            for row in top..(top + down).min(window.rows.end) {
+                for i in left..(left + across).min(window.columns.end) {
+                    let value = values[row * nx + i];
+                    largest = if value.abs() > largest.abs() { value } else { largest };
+                }
+            }
+            pooled.push(largest as f32);
+        }
+    }
+    pooled
+}
+
+fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCaseError> {
+    let mut naive = Naive::<R>::new(&case.problem);
+    let mut solver = case.plain::<R>(case.hierarchical());
+    let mut before = naive.u.clone();
+    for _ in 0..case.cycles {
+        before.clone_from(&naive.u);
+        naive.cycle(case.k, case.tile, case.overlap);
+        solver.cycle();
+    }
+    let unknown = solver.sample(Quantity::Error, window);
+    prop_assert!(unknown.values.iter().all(|value| value.is_nan()));
+    let other = case.other();
+    solver.set_exact(Arc::new(other.clone()));
+
+    let nx = case.problem.shape.nx();
+    let solution: Vec<_> = naive.u.iter().map(|u| u.to_f64()).collect();
+    let change: Vec<_> = naive.u.iter().zip(&before).map(|(u, b)| (*u - *b).to_f64()).collect();
+    let error: Vec<_> = solution.iter().zip(other.to_interior()).map(|(u, e)| u - e).collect();
+    let fields = [
+        (Quantity::Solution, solution),
+        (Quantity::Change, change),
+        (Quantity::Error, error.clone()),
+        (Quantity::Difference(&other), error),
+        (Quantity::Residual, naive.scaled_change()),
+    ];
+    for (quantity, values) in fields {
+        let samples = solver.sample(quantity, window);
+        prop_assert_eq!(&samples.values, &pooled(&values, nx, window), "{:?}", quantity);
+        prop_assert_eq!(samples.size[0] * samples.size[1], samples.values.len());
+        prop_assert!(samples.size[0] <= window.most[0] && samples.size[1] <= window.most[1]);
+        for row in window.rows.clone() {
+            for i in window.columns.clone() {
+                let shown = samples.at(i, row).expect("a point of the window");
+                prop_assert!(shown.abs() >= values[row * nx + i].abs() as f32);
+            }
+        }
+        prop_assert_eq!(samples.at(window.columns.end, window.rows.start), None);
+        prop_assert_eq!(samples.at(window.columns.start, window.rows.end), None);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn samples_are_the_largest_values_of_their_blocks((case, window) in case_and_window()) {
+        samples_are_true::<f64>(&case, &window)?;
+        samples_are_true::<f32>(&case, &window)?;
+    }
+}
+
+/// Tile borders are lines one point wide; in a small picture of a large grid they must show.
+#[test]
+fn a_line_of_one_point_never_vanishes() {
+    let (nx, ny, column) = (1000, 300, 617);
+    let shape = Shape::plane(nx, ny).expect("a small shape");
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(0.0),
+        start: Source::Box { columns: column..column + 1, rows: 0..ny, value: -0.25 },
+        boundary: Boundary::default(),
+    });
+    let solver =
+        CpuSolver::<f32>::new(&problem, Method::Classic, Level::best(), 2).expect("little memory");
+    for most in [[1, 1], [7, 5], [333, 200], [999, 299], [1000, 300]] {
+        let window = Window { most, ..Window::whole(nx, ny) };
+        let samples = solver.sample(Quantity::Solution, &window);
+        for row in 0..ny {
+            assert_eq!(samples.at(column, row), Some(-0.25));
+        }
+        let shown = samples.values.iter().filter(|&&value| value != 0.0).count();
+        assert_eq!(shown, samples.size[1], "one sample a row shows the line");
+    }
+}
+
+/// A value that is not a number is never hidden by one that is.
+#[test]
+fn not_a_number_shows() {
+    let shape = Shape::line(64, 1).expect("a small shape");
+    let mut start = vec![1e300; 64];
+    start[40] = f64::NAN;
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(0.0),
+        start: Source::Array(start.into()),
+        boundary: Boundary::default(),
+    });
+    let solver =
+        CpuSolver::<f64>::new(&problem, Method::Classic, Level::best(), 1).expect("little memory");
+    let samples =
+        solver.sample(Quantity::Solution, &Window { most: [4, 1], ..Window::whole(64, 1) });
+    let is_nan: Vec<_> = samples.values.iter().map(|value| value.is_nan()).collect();
+    assert_eq!(is_nan, [false, false, true, false]);
+    assert!(solver.residual().l2.is_nan());
+}

@@ -1,0 +1,24 @@
+//! The CPU solvers against the rules: on random problems, tilings and methods they give the very
+//! bits of a reference that was written straight from the rules, whatever the vector length and
+//! the number of threads; and what they say about an iterate is true.
+
+mod cases;
+mod fields;
+mod limits;
+mod methods;
+mod naive;
+mod norms;
+mod tiles;
+
+use naive::Num;
+use tilescope::grid::Field;
+
+/// The interior of a field as bits, so that equality is equality.
+fn bits<R: Num>(field: &Field<R>) -> Vec<u64> {
+    field.to_interior().into_iter().map(Num::bits).collect()
+}
+
+/// Values as bits.
+fn bits_of<R: Num>(values: &[R]) -> Vec<u64> {
+    values.iter().map(|value| value.bits()).collect()
+}

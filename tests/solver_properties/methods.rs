@@ -1,0 +1,224 @@
+//! Iterates, bit for bit.
+
+use crate::cases::{Case, case};
+use crate::naive::{Naive, Num};
+use crate::{bits, bits_of};
+use proptest::prelude::*;
+use std::sync::Arc;
+use tilescope::grid::{Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::cpu::{CpuSolver, Level};
+use tilescope::solver::{CycleNorms, Method, Solver};
+
+/// Runs a case and the reference side by side.
+fn matches_naive<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    let mut naive = Naive::<R>::new(&case.problem);
+    let mut solver = case.plain::<R>(case.hierarchical());
+    prop_assert_eq!(bits(solver.iterate()), bits_of(&naive.u), "the start");
+    for cycle in 0..case.cycles {
+        naive.cycle(case.k, case.tile, case.overlap);
+        solver.cycle();
+        prop_assert_eq!(bits(solver.iterate()), bits_of(&naive.u), "after cycle {}", cycle);
+    }
+    Ok(())
+}
+
+fn classic_matches_naive<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    let mut naive = Naive::<R>::new(&case.problem);
+    let mut solver = case.plain::<R>(Method::Classic);
+    for sweep in 0..case.cycles * case.k {
+        naive.sweep();
+        solver.cycle();
+        prop_assert_eq!(bits(solver.iterate()), bits_of(&naive.u), "after sweep {}", sweep);
+    }
+    Ok(())
+}
+
+/// The hierarchical method takes `cycles` cycles, Jacobi's iteration `k` sweeps for each.
+fn equals_classic<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    let mut hierarchical = case.plain::<R>(case.hierarchical());
+    let mut classic = case.plain::<R>(Method::Classic);
+    for _ in 0..case.cycles {
+        hierarchical.cycle();
+        (0..case.k).for_each(|_| {
+            classic.cycle();
+        });
+        prop_assert_eq!(bits(hierarchical.iterate()), bits(classic.iterate()));
+    }
+    Ok(())
+}
+
+/// One solver measures every cycle, the other only those whose bit in `which` is set.
+fn unmeasured_is_the_same<R: Num>(case: &Case, which: u8) -> Result<(), TestCaseError> {
+    for method in [Method::Classic, case.hierarchical()] {
+        let mut always = case.plain::<R>(method.clone());
+        let mut sometimes = case.solver::<R>(method, Level::best(), 2);
+        for cycle in 0..case.cycles {
+            let expected = always.cycle();
+            if which >> cycle & 1 == 1 {
+                prop_assert_eq!(sometimes.cycle(), expected);
+            } else {
+                sometimes.cycle_unmeasured();
+            }
+            prop_assert_eq!(bits(sometimes.iterate()), bits(always.iterate()));
+        }
+    }
+    Ok(())
+}
+
+/// Every number of a cycle's norms, as bits.
+fn norm_bits(norms: CycleNorms) -> [u64; 4] {
+    let CycleNorms { residual_before, max_change, error } = norms;
+    let error = error.expect("the exact solution is known");
+    [residual_before.l2, residual_before.max, max_change, error].map(f64::to_bits)
+}
+
+/// Iterates and all norms of all cycles.
+fn history<R: Num>(mut solver: CpuSolver<R>, case: &Case) -> (Vec<[u64; 4]>, Vec<u64>) {
+    solver.set_exact(Arc::new(case.other()));
+    let mut norms: Vec<_> = (0..case.cycles).map(|_| norm_bits(solver.cycle())).collect();
+    let residual = solver.residual();
+    let error = solver.error().expect("the exact solution is known");
+    norms.push([residual.l2, residual.max, error, 0.0].map(f64::to_bits));
+    (norms, bits(solver.iterate()))
+}
+
+fn same_for_all_machines<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    for method in [Method::Classic, case.hierarchical()] {
+        let expected = history(case.solver::<R>(method.clone(), Level::Plain, 1), case);
+        for level in Level::available() {
+            for threads in [1, 2, 3, 5] {
+                let found = history(case.solver::<R>(method.clone(), level, threads), case);
+                prop_assert_eq!(&found, &expected, "{:?}, {} threads", level, threads);
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn hierarchical_cycles_are_those_of_the_rules(case in case()) {
+        matches_naive::<f64>(&case)?;
+        matches_naive::<f32>(&case)?;
+    }
+
+    #[test]
+    fn classic_sweeps_are_those_of_the_rules(case in case()) {
+        classic_matches_naive::<f64>(&case)?;
+        classic_matches_naive::<f32>(&case)?;
+    }
+
+    #[test]
+    fn one_subiteration_is_jacobi_at_any_overlap(case in case()) {
+        let case = Case { k: 1, ..case };
+        equals_classic::<f64>(&case)?;
+        equals_classic::<f32>(&case)?;
+    }
+
+    #[test]
+    fn enough_overlap_makes_k_sweeps_of_jacobi(case in case(), more in [0..3_usize, 0..3]) {
+        let overlap = more.map(|more| 2 * (case.k - 1) + 2 * more);
+        let tile = [0, 1].map(|axis| case.tile[axis].max(overlap[axis] + 2));
+        let case = Case { overlap, tile, ..case };
+        prop_assert!(case.tiling().is_exact(case.k));
+        equals_classic::<f64>(&case)?;
+        equals_classic::<f32>(&case)?;
+    }
+
+    #[test]
+    fn an_axis_of_one_tile_needs_no_overlap(case in case(), along in 0..2_usize) {
+        let enough = 2 * (case.k - 1);
+        let mut case = case;
+        case.overlap = [enough, enough];
+        case.tile = case.tile.map(|tile| tile.max(enough + 2));
+        let axes = case.problem.shape.axes();
+        let axis = along.min(axes.len() - 1);
+        (case.tile[axis], case.overlap[axis]) = (axes[axis], 0);
+        prop_assert!(case.tiling().is_exact(case.k));
+        equals_classic::<f64>(&case)?;
+        equals_classic::<f32>(&case)?;
+    }
+
+    #[test]
+    fn cycles_without_norms_make_the_same_iterates(case in case(), which in any::<u8>()) {
+        unmeasured_is_the_same::<f64>(&case, which)?;
+        unmeasured_is_the_same::<f32>(&case, which)?;
+    }
+
+    #[test]
+    fn restart_and_another_method_begin_at_the_start(case in case()) {
+        let mut solver = case.plain::<f64>(case.hierarchical());
+        let start = bits(solver.iterate());
+        solver.cycle();
+        let after_one = bits(solver.iterate());
+        let mut again = solver.with_method(case.hierarchical()).expect("little memory");
+        prop_assert_eq!(bits(&again.solution()), start.clone());
+        again.cycle();
+        prop_assert_eq!(bits(&again.solution()), after_one.clone());
+        solver.restart();
+        prop_assert_eq!(bits(solver.iterate()), start);
+        solver.cycle();
+        prop_assert_eq!(bits(solver.iterate()), after_one);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn threads_and_vector_lengths_change_no_bit(case in case()) {
+        same_for_all_machines::<f64>(&case)?;
+        same_for_all_machines::<f32>(&case)?;
+    }
+}
+
+/// Too little overlap must show, or the tests above prove nothing.
+#[test]
+fn too_little_overlap_is_not_jacobi() {
+    let shape = Shape::plane(40, 40).expect("a small shape");
+    let problem = Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(1.0),
+        start: Source::Random { seed: 1 },
+        boundary: Boundary::default(),
+    };
+    let tiling = Tiling::new(shape.axes(), &[16, 16], &[4, 4]).expect("a valid tiling");
+    assert!(tiling.is_exact(3) && !tiling.is_exact(4));
+    let case =
+        Case { problem: Arc::new(problem), tile: [16, 16], overlap: [4, 4], k: 4, cycles: 1 };
+    assert!(equals_classic::<f64>(&Case { k: 3, ..case.clone() }).is_ok());
+    assert!(equals_classic::<f64>(&case).is_err());
+}
+
+/// The exact discrete solution of a line, −u″ = 1 between two values, moves by rounding alone.
+#[test]
+fn a_solved_line_stays_where_it_is() {
+    let n = 1000;
+    let shape = Shape::line(n, 2).expect("a small shape");
+    let (left, right) = (-0.5, 2.0);
+    let solution = |at: usize| {
+        let x = (at % n + 1) as f64 / (n + 1) as f64;
+        0.5 * x * (1.0 - x) + left + (right - left) * x
+    };
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(1.0),
+        start: Source::Array((0..2 * n).map(solution).collect()),
+        boundary: Boundary { left, right, ..Boundary::default() },
+    });
+    let case = Case { problem, tile: [32, 1], overlap: [4, 0], k: 16, cycles: 20 };
+    for method in [Method::Classic, case.hierarchical()] {
+        let mut solver = case.plain::<f64>(method);
+        let start = solver.solution();
+        for _ in 0..case.cycles {
+            assert!(solver.cycle().max_change < 1e-14);
+        }
+        let moved = solver.solution().to_interior().into_iter().zip(start.to_interior());
+        assert!(moved.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max) < 1e-13);
+    }
+}
