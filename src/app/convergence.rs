@@ -8,9 +8,12 @@ use crate::picture::number;
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
-    Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint, PlotPoints,
+    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint, PlotPoints,
     VLine, uniform_grid_spacer,
 };
+
+/// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
+const LABEL_SPACING: egui::Rangef = egui::Rangef::new(32.0, 44.0);
 
 /// Room for the table under the curves.
 const TABLE_ROOM: f32 = 112.0;
@@ -63,7 +66,15 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
 
 /// The point of a curve that a record stands for, on a logarithmic axis; `None` where there is
 /// none.
-fn point(record: &Record, session: &Session, sweeps_per_cycle: u64, start: f64) -> Option<[f64; 2]> {
+///
+/// `cycle` is how many sweeps make one on the axis: those of the run, for its reference too.
+fn point(
+    record: &Record,
+    session: &Session,
+    sweeps_per_cycle: u64,
+    cycle: f64,
+    start: f64,
+) -> Option<[f64; 2]> {
     let value = match session.look.curve {
         CurveKind::Reduction => record.residual?.l2 / start,
         CurveKind::ResidualMax => record.residual?.max,
@@ -71,7 +82,7 @@ fn point(record: &Record, session: &Session, sweeps_per_cycle: u64, start: f64) 
         CurveKind::Error => record.error?,
     };
     let along = match session.look.against {
-        Against::Cycles => record.cycle as f64,
+        Against::Cycles => (record.cycle * sweeps_per_cycle) as f64 / cycle,
         Against::Sweeps => (record.cycle * sweeps_per_cycle) as f64,
         Against::Time => record.seconds,
     };
@@ -80,8 +91,9 @@ fn point(record: &Record, session: &Session, sweeps_per_cycle: u64, start: f64) 
 
 fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
     let start = report.start_residual;
+    let cycle = report.plan.sweeps_per_cycle() as f64;
     let points = |records: &[Record], sweeps: u64| -> PlotPoints<'static> {
-        records.iter().filter_map(|record| point(record, session, sweeps, start)).collect()
+        records.iter().filter_map(|record| point(record, session, sweeps, cycle, start)).collect()
     };
     let run = points(&report.curve, report.plan.sweeps_per_cycle());
     let classic = points(&report.reference, 1);
@@ -93,8 +105,12 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
         .height(height)
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
         .y_axis_formatter(|mark, _| decade(mark))
-        .x_axis_formatter(move |mark, _| along(mark.value))
-        .x_axis_label(if session.look.against == Against::Time { "solver time, s" } else { against })
+        .custom_x_axes(vec![
+            AxisHints::new_x()
+                .label(if session.look.against == Against::Time { "solver time, s" } else { against })
+                .formatter(|mark, _| along(mark.value))
+                .label_spacing(LABEL_SPACING),
+        ])
         .label_formatter(move |hover| Some(read_off(hover, against)))
         .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true))
         .allow_scroll(false)
@@ -201,10 +217,15 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         }
         ui.end_row();
         let sweeps = report.plan.sweeps_per_cycle();
-        numbers(ui, "this run", theme::curve(ui, 0), Some(&report.latest), sweeps, report);
+        // The newest residual comes with the next cycle: the one before is shown meanwhile.
+        let reduction = |records: &[Record]| {
+            let known = records.iter().rev().find_map(|record| record.residual);
+            known.map(|residual| crate::run::reduction(residual.l2, report.start_residual))
+        };
+        numbers(ui, "this run", theme::curve(ui, 0), Some(&report.latest), sweeps, reduction(&report.curve));
         if session.look.reference {
             let colour = theme::curve(ui, 1);
-            numbers(ui, "classic", colour, report.reference.last(), 1, report);
+            numbers(ui, "classic", colour, report.reference.last(), 1, reduction(&report.reference));
         }
     });
 }
@@ -215,12 +236,11 @@ fn numbers(
     colour: egui::Color32,
     record: Option<&Record>,
     sweeps: u64,
-    report: &Report,
+    reduction: Option<f64>,
 ) {
     ui.label(RichText::new(name).color(colour).strong());
-    let reduction = record
-        .and_then(|record| record.residual)
-        .map_or_else(|| "–".to_owned(), |residual| number(residual.l2 / report.start_residual));
+    let reduction = reduction
+        .map_or_else(|| "–".to_owned(), |reduction| format!("{reduction:.2e}"));
     let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
     for text in [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction] {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));

@@ -38,7 +38,7 @@ pub(super) fn ui(ui: &mut Ui, session: &Session) {
         } else {
             format!("Staleness travels one point a sweep. With o ≥ 2 (k − 1) = {needed} it never reaches a point that its tile owns: the result is Jacobi's, bit for bit.")
         };
-        let text = RichText::new("✔ identical to Jacobi's iteration").strong();
+        let text = RichText::new("✓ identical to Jacobi's iteration").strong();
         ui.label(text).on_hover_text(reason);
     } else {
         let text = RichText::new(format!("Jacobi's exactly from overlap {needed} on")).weak();

@@ -1,7 +1,10 @@
 //! Files, read and written on threads of their own, so that no disk makes the window wait.
 
 use super::save_dialog::{SaveRequest, What};
-use crate::picture::{self, ViewSpec};
+use crate::picture::{
+    Drawing, OpenError, Over, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, read_figure,
+    save_figure,
+};
 use crate::problem::input;
 use crate::run::{self, Capture, Captured, ProblemKind, ProblemSpec, RunSpec};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -97,14 +100,16 @@ fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     let view = ViewSpec {
         cycle: captured.cycle,
         field: captured.field,
-        figure: request.figure.clone(),
+        figure: request.figure,
     };
+    let run = &captured.plan.spec;
+    let figure = |drawing| save_figure(path, &drawing, run, Some(&view)).map_err(|e| e.to_string());
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        What::Figure => picture::save_heat_map(path, captured, &view).map_err(|e| told(&e)),
-        What::Curves => picture::save_curves(path, captured, &view).map_err(|e| told(&e)),
-        What::BareMap => picture::save_bare_map(path, captured, &view).map_err(|e| told(&e)),
-        What::Run => run::save_run(path, &captured.plan.spec).map_err(|e| told(&e)),
+        What::Figure => figure(Drawing::Figure(heat_map_svg(captured, &request.figure))),
+        What::Curves => figure(Drawing::Figure(curves(request, captured))),
+        What::BareMap => figure(Drawing::Map(bare(captured, &request.figure))),
+        What::Run => run::save_run(path, run).map_err(|e| told(&e)),
         What::CurveTable => {
             let sweeps = captured.plan.sweeps_per_cycle();
             run::save_curve(path, &captured.history, sweeps, captured.start_residual)
@@ -117,6 +122,24 @@ fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     }
 }
 
+/// The curve of the run, and of its reference.
+fn curves(request: &SaveRequest, captured: &Captured) -> String {
+    let records: Vec<_> = captured.history.records().copied().collect();
+    let sweeps = captured.plan.sweeps_per_cycle();
+    let curve = |label, records, sweeps_per_cycle, reference| RunCurve {
+        label,
+        records,
+        sweeps_per_cycle,
+        start_residual: captured.start_residual,
+        reference,
+    };
+    let run = curve("this run", &records, sweeps, false);
+    let classic = curve("classic Jacobi", &captured.reference, 1, true);
+    let both = [run, classic];
+    let shown = if captured.reference.is_empty() { &both[..1] } else { &both };
+    curves_svg(&captured.plan, shown, request.over, &request.figure)
+}
+
 /// Reads a run file, a figure that carries its run, or a right-hand side.
 fn open(path: &Path) -> Result<Done, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -126,11 +149,10 @@ fn open(path: &Path) -> Result<Done, String> {
         return Ok(Done::Opened(Opened { spec, view: None }));
     }
     if is("png") || is("svg") {
-        match picture::read_figure(path) {
-            Ok(Some((spec, view))) => return Ok(Done::Opened(Opened { spec, view })),
+        match read_figure(path) {
+            Ok((spec, view)) => return Ok(Done::Opened(Opened { spec, view })),
             // Any other picture is somebody's right-hand side.
-            Ok(None) if is("png") => {}
-            Ok(None) => return Err(format!("{} carries no run", path.display())),
+            Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),
         }
     }

@@ -10,6 +10,7 @@ mod convergence;
 mod cost;
 mod files;
 mod heat_map;
+mod icon;
 mod logic;
 mod method;
 mod problem;

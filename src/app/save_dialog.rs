@@ -1,10 +1,10 @@
 //! The dialog that saves: what, where, and how large.
 
 use super::command::Command;
-use super::session::Session;
+use super::session::{Against, RangeMode, Session};
 use super::theme::row;
 use super::toolbar::named;
-use crate::picture::{FigureSpec, Theme};
+use crate::picture::{FigureSpec, Over, Theme};
 use crate::run::FieldKind;
 use eframe::egui::{self, DragValue, Key, TextEdit};
 use std::path::PathBuf;
@@ -70,6 +70,8 @@ pub(super) struct SaveRequest {
     pub path: PathBuf,
     pub field: FieldKind,
     pub figure: FigureSpec,
+    /// What a figure of curves is drawn over.
+    pub over: Over,
 }
 
 /// The dialog while it is open.
@@ -162,7 +164,7 @@ impl SaveDialog {
         let field = session.look.field;
         let colours = session.look.of_field(field);
         let range = match colours.range {
-            super::session::RangeMode::Locked(range) => Some(range),
+            RangeMode::Locked(range) => Some(range),
             _ => None,
         };
         SaveRequest {
@@ -170,6 +172,11 @@ impl SaveDialog {
             // A name with a whole path in it stands for itself.
             path: self.folder.join(self.name.trim()),
             field,
+            over: match session.look.against {
+                Against::Cycles => Over::Cycles,
+                Against::Sweeps => Over::Sweeps,
+                Against::Time => Over::Seconds,
+            },
             figure: FigureSpec {
                 scale: colours.scale,
                 map: colours.map,

@@ -36,7 +36,7 @@ pub(super) fn set_up(context: &egui::Context) {
         style.spacing.item_spacing = egui::vec2(8.0, 6.0);
         style.spacing.button_padding = egui::vec2(8.0, 4.0);
         style.spacing.interact_size.y = 24.0;
-        style.spacing.slider_width = 150.0;
+        style.spacing.slider_width = 112.0;
         style.spacing.tooltip_width = 340.0;
     });
 }

@@ -1,6 +1,7 @@
 //! The bar on top: which problem, the transport, where the run is, and files.
 
 use super::command::Command;
+use super::icon::Icon;
 use super::logic::{RESET, RUN, SAVE, STEP};
 use super::session::Session;
 use super::theme;
@@ -94,17 +95,17 @@ fn transport(
     let (run_key, step_key, reset_key) = (key(RUN), key(STEP), key(RESET));
     let going = session.running && !finished;
     // Both texts are given the same room, so that nothing moves when one becomes the other.
-    let text = if going { "⏸ Pause" } else { "▶ Run" };
-    let run = Button::new(text).min_size(egui::vec2(78.0, 0.0));
+    let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
+    let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
     let about = format!("Go on making cycles, or wait. ({run_key})");
     if ui.add_enabled(!finished, run).on_hover_text(&about).on_disabled_hover_text("The run is at its end; Reset starts it again.").clicked() {
         commands.push(Command::Run(!session.running));
     }
-    let step = ui.add_enabled(!finished, Button::new("⏭ Step"));
+    let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
     if step.on_hover_text(format!("Make one cycle, and wait. ({step_key})")).clicked() {
         commands.push(Command::Step);
     }
-    let reset = ui.button("⟲ Reset");
+    let reset = ui.button((Icon::Reset.atom(), "Reset"));
     if reset.on_hover_text(format!("Back to cycle 0, and wait. ({reset_key})")).clicked() {
         commands.push(Command::Reset);
     }
@@ -138,7 +139,7 @@ fn status(ui: &mut Ui, report: Option<&Report>) {
             Some(rate) => format!("{} cycles/s", grouped(rate.round() as u64)),
             None => "running".to_owned(),
         },
-        Phase::Finished(Outcome::Converged) => "✔ converged".to_owned(),
+        Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
         Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
     };
@@ -164,7 +165,6 @@ pub(super) fn grouped(number: u64) -> String {
 
 /// Gives a control the name that a screen reader says.
 pub(super) fn named(response: egui::Response, name: &str) -> egui::Response {
-    let node = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
-    _ = node;
+    _ = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
     response
 }

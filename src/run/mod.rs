@@ -24,3 +24,4 @@ pub use spec::{
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,
 };
+mod command; pub use command::*;

@@ -101,6 +101,8 @@ pub struct Captured {
     pub field: FieldKind,
     /// All norms so far.
     pub history: History,
+    /// Those of Jacobi's iteration on the same system, if it is made beside the run.
+    pub reference: Vec<Record>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The iterate, if it was asked for.
@@ -120,6 +122,10 @@ impl Captured {
             picture: experiment.picture(capture.field, &window),
             field: capture.field,
             history: run.history().clone(),
+            reference: self
+                .experiment
+                .classic()
+                .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),
             start_residual: run.start_residual(),
             solution: capture.solution.then(|| run.solver().solution()),
         }
