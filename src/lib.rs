@@ -4,11 +4,11 @@
 //! [`files`] and [`grid`], [`problem`], [`solver`], [`run`], [`picture`], and above them the command
 //! line and the window.
 
+#[cfg(feature = "gui")]
+pub mod app;
 pub mod files;
 pub mod grid;
 pub mod picture;
 pub mod problem;
 pub mod run;
 pub mod solver;
-#[cfg(feature = "gui")]
-pub mod app;

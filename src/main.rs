@@ -1,1 +1,3 @@
-fn main() { tilescope::app::run(None).unwrap(); }
+fn main() {
+    tilescope::app::run(None).unwrap();
+}

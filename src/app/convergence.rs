@@ -8,12 +8,15 @@ use crate::picture::number;
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
-    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint, PlotPoints,
-    VLine, uniform_grid_spacer,
+    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint,
+    PlotPoints, VLine, uniform_grid_spacer,
 };
 
 /// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
-const LABEL_SPACING: egui::Rangef = egui::Rangef::new(32.0, 44.0);
+const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
+
+/// Room beside a plot for the half of the last label that stands out.
+const LABEL_ROOM: f32 = 10.0;
 
 /// Room for the table under the curves.
 const TABLE_ROOM: f32 = 112.0;
@@ -48,7 +51,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             }
         });
         named(response.response, "Norm").on_hover_text("Which norm the curve shows.");
-        let combo = ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
+        let combo =
+            ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
         let response = combo.show_ui(ui, |ui| {
             for against in Against::ALL {
                 ui.selectable_value(&mut look.against, against, against.label());
@@ -101,25 +105,34 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
     let (ink, reference, weak) =
         (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
     let against = session.look.against.label();
+    let grid = theme::grid(ui);
     Plot::new("convergence")
         .height(height)
+        .width(ui.available_width() - LABEL_ROOM)
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
         .y_axis_formatter(|mark, _| decade(mark))
         .custom_x_axes(vec![
             AxisHints::new_x()
-                .label(if session.look.against == Against::Time { "solver time, s" } else { against })
+                .label(if session.look.against == Against::Time {
+                    "solver time, s"
+                } else {
+                    against
+                })
                 .formatter(|mark, _| along(mark.value))
                 .label_spacing(LABEL_SPACING),
         ])
         .label_formatter(move |hover| Some(read_off(hover, against)))
         .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true))
         .allow_scroll(false)
+        .grid_color(grid)
         .show_axes(true)
         .show(ui, |plot| {
             plot.line(Line::new("this run", run).color(ink).width(2.0));
             if session.look.reference {
                 let style = LineStyle::dashed_loose();
-                plot.line(Line::new("classic Jacobi", classic).color(reference).width(1.5).style(style));
+                plot.line(
+                    Line::new("classic Jacobi", classic).color(reference).width(1.5).style(style),
+                );
             }
             if let Some(tolerance) = tolerance {
                 let style = LineStyle::dotted_dense();
@@ -163,7 +176,11 @@ fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
         HoverPosition::NearDataPoint { plot_name, position, .. } => (plot_name, *position),
         HoverPosition::Elsewhere { position } => ("", *position),
     };
-    let x = if against == Against::Time.label() { format!("{:.4} s", at.x) } else { format!("{} {against}", grouped(at.x.max(0.0).round() as u64)) };
+    let x = if against == Against::Time.label() {
+        format!("{:.4} s", at.x)
+    } else {
+        format!("{} {against}", grouped(at.x.max(0.0).round() as u64))
+    };
     let value = number(10f64.powf(at.y));
     if name.is_empty() { format!("{x}\n{value}") } else { format!("{name}\n{x}\n{value}") }
 }
@@ -186,20 +203,29 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
     let ink = theme::curve(ui, 0);
     let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
     let borders = report.plan.tiling.x().borders();
+    let grid = theme::grid(ui);
     Plot::new("profile")
         .height(height)
+        .width(ui.available_width() - LABEL_ROOM)
         .x_axis_label("i")
         .y_axis_formatter(|mark, _| number(mark.value))
         .label_formatter(|hover| {
-            let (HoverPosition::NearDataPoint { position: at, .. } | HoverPosition::Elsewhere { position: at }) = hover;
+            let (HoverPosition::NearDataPoint { position: at, .. }
+            | HoverPosition::Elsewhere { position: at }) = hover;
             Some(format!("i {:.0}\n{}", at.x, number(at.y)))
         })
         .allow_scroll(false)
+        .grid_color(grid)
         .show(ui, |plot| {
             // More borders than can be told apart would be a grey wall.
             if borders.len() <= 128 {
                 for &border in borders {
-                    plot.vline(VLine::new("", border as f64 - 0.5).color(faint).width(1.0).allow_hover(false));
+                    plot.vline(
+                        VLine::new("", border as f64 - 0.5)
+                            .color(faint)
+                            .width(1.0)
+                            .allow_hover(false),
+                    );
                 }
             }
             plot.line(Line::new("this run", points).color(ink).width(1.5));
@@ -222,10 +248,24 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             let known = records.iter().rev().find_map(|record| record.residual);
             known.map(|residual| crate::run::reduction(residual.l2, report.start_residual))
         };
-        numbers(ui, "this run", theme::curve(ui, 0), Some(&report.latest), sweeps, reduction(&report.curve));
+        numbers(
+            ui,
+            "this run",
+            theme::curve(ui, 0),
+            Some(&report.latest),
+            sweeps,
+            reduction(&report.curve),
+        );
         if session.look.reference {
             let colour = theme::curve(ui, 1);
-            numbers(ui, "classic", colour, report.reference.last(), 1, reduction(&report.reference));
+            numbers(
+                ui,
+                "classic",
+                colour,
+                report.reference.last(),
+                1,
+                reduction(&report.reference),
+            );
         }
     });
 }
@@ -239,8 +279,8 @@ fn numbers(
     reduction: Option<f64>,
 ) {
     ui.label(RichText::new(name).color(colour).strong());
-    let reduction = reduction
-        .map_or_else(|| "–".to_owned(), |reduction| format!("{reduction:.2e}"));
+    let reduction =
+        reduction.map_or_else(|| "–".to_owned(), |reduction| format!("{reduction:.2e}"));
     let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
     for text in [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction] {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));

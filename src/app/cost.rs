@@ -34,9 +34,12 @@ pub(super) fn ui(ui: &mut Ui, session: &Session) {
     let needed = 2 * (method.k - 1);
     if tiling.is_exact(method.k) {
         let reason = if tiling.count() == 1 {
-            "One tile holds the whole grid: its ring is the boundary, which never goes stale.".to_owned()
+            "One tile holds the whole grid: its ring is the boundary, which never goes stale."
+                .to_owned()
         } else {
-            format!("Staleness travels one point a sweep. With o ≥ 2 (k − 1) = {needed} it never reaches a point that its tile owns: the result is Jacobi's, bit for bit.")
+            format!(
+                "Staleness travels one point a sweep. With o ≥ 2 (k − 1) = {needed} it never reaches a point that its tile owns: the result is Jacobi's, bit for bit."
+            )
         };
         let text = RichText::new("✓ identical to Jacobi's iteration").strong();
         ui.label(text).on_hover_text(reason);

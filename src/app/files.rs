@@ -2,7 +2,7 @@
 
 use super::save_dialog::{SaveRequest, What};
 use crate::picture::{
-    Drawing, OpenError, Over, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, read_figure,
+    Drawing, OpenError, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, read_figure,
     save_figure,
 };
 use crate::problem::input;
@@ -89,7 +89,9 @@ impl Files {
             context.request_repaint();
         });
         if let Err(error) = spawned {
-            _ = self.answer.try_send(Err(format!("the system gives no thread for the file: {error}")));
+            _ = self
+                .answer
+                .try_send(Err(format!("the system gives no thread for the file: {error}")));
         }
     }
 }
@@ -97,11 +99,7 @@ impl Files {
 /// Writes what was asked for.
 fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     let path = &request.path;
-    let view = ViewSpec {
-        cycle: captured.cycle,
-        field: captured.field,
-        figure: request.figure,
-    };
+    let view = ViewSpec { cycle: captured.cycle, field: captured.field, figure: request.figure };
     let run = &captured.plan.spec;
     let figure = |drawing| save_figure(path, &drawing, run, Some(&view)).map_err(|e| e.to_string());
     let told = |error: &dyn std::fmt::Display| error.to_string();
@@ -116,7 +114,9 @@ fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
                 .map_err(|e| told(&e))
         }
         What::Field => match &captured.solution {
-            Some(field) => run::save_field(path, field, captured.plan.precision).map_err(|e| told(&e)),
+            Some(field) => {
+                run::save_field(path, field, captured.plan.precision).map_err(|e| told(&e))
+            }
             None => Err("the field was not captured".into()),
         },
     }

@@ -181,9 +181,11 @@ impl HeatMap {
         let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
         let response = combo.show_ui(ui, |ui| {
             let about = "Colours span the values of the frame that is shown.";
-            ui.selectable_value(&mut colours.range, RangeMode::ThisFrame, "this frame").on_hover_text(about);
+            ui.selectable_value(&mut colours.range, RangeMode::ThisFrame, "this frame")
+                .on_hover_text(about);
             let about = "Colours span the values of all frames of this run that were shown.";
-            ui.selectable_value(&mut colours.range, RangeMode::WholeRun, "whole run").on_hover_text(about);
+            ui.selectable_value(&mut colours.range, RangeMode::WholeRun, "whole run")
+                .on_hover_text(about);
             let about = "Colours stay as they are now, for this run and the next: for comparing.";
             let locked = matches!(colours.range, RangeMode::Locked(_));
             if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()
@@ -203,7 +205,8 @@ impl HeatMap {
     /// Makes the texture anew if the picture or its colours are others than it was made from.
     fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, picture: &Picture) {
         let colours = *session.look.of_field(report.field);
-        let fresh = self.texture.as_ref().is_some_and(|known| known.fresh && known.colours == colours);
+        let fresh =
+            self.texture.as_ref().is_some_and(|known| known.fresh && known.colours == colours);
         if fresh {
             return;
         }
@@ -252,7 +255,8 @@ impl HeatMap {
         }
         let to_grid = RectTransform::from_to(area, seen);
         if let Some(pointer) = response.hover_pos() {
-            let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta.y, input.zoom_delta()));
+            let (scroll, pinch) =
+                ui.input(|input| (input.smooth_scroll_delta.y, input.zoom_delta()));
             let factor = pinch * (scroll / 200.0).exp();
             if factor != 1.0 {
                 let at = to_grid.transform_pos(pointer);
@@ -302,7 +306,13 @@ impl HeatMap {
         painter.image(texture.handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
     }
 
-    fn point_at(&mut self, ui: &Ui, response: &egui::Response, to_screen: &RectTransform, grid: Vec2) {
+    fn point_at(
+        &mut self,
+        ui: &Ui,
+        response: &egui::Response,
+        to_screen: &RectTransform,
+        grid: Vec2,
+    ) {
         let hover = response.hover_pos().map(|pointer| to_screen.inverse().transform_pos(pointer));
         self.hover = hover
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
@@ -313,7 +323,12 @@ impl HeatMap {
         {
             let min = egui::pos2(i as f32, row as f32);
             let rect = to_screen.transform_rect(Rect::from_min_size(min, Vec2::splat(1.0)));
-            ui.painter().rect_stroke(rect, 0.0, Stroke::new(1.5, Color32::WHITE), egui::StrokeKind::Outside);
+            ui.painter().rect_stroke(
+                rect,
+                0.0,
+                Stroke::new(1.5, Color32::WHITE),
+                egui::StrokeKind::Outside,
+            );
         }
     }
 
@@ -331,7 +346,10 @@ impl HeatMap {
         for (index, [red, green, blue, _]) in table.iter().enumerate() {
             let at = |index: usize| bar.bottom() - bar.height() * index as f32 / table.len() as f32;
             let y = at(index + 1)..=at(index);
-            mesh.add_colored_rect(Rect::from_x_y_ranges(bar.x_range(), *y.start()..=*y.end()), Color32::from_rgb(*red, *green, *blue));
+            mesh.add_colored_rect(
+                Rect::from_x_y_ranges(bar.x_range(), *y.start()..=*y.end()),
+                Color32::from_rgb(*red, *green, *blue),
+            );
         }
         painter.add(mesh);
         let line = Stroke::new(1.0, ui.visuals().weak_text_color());
@@ -341,19 +359,37 @@ impl HeatMap {
         for tick in ticks(&texture.scale, 7) {
             let y = bar.bottom() - bar.height() * tick.position as f32;
             painter.hline(bar.right()..=bar.right() + 4.0, y, line);
-            painter.text(egui::pos2(bar.right() + 6.0, y), Align2::LEFT_CENTER, tick.label, font.clone(), colour);
+            painter.text(
+                egui::pos2(bar.right() + 6.0, y),
+                Align2::LEFT_CENTER,
+                tick.label,
+                font.clone(),
+                colour,
+            );
         }
         for (end, clips) in [(0, texture.clips[0]), (1, texture.clips[1])] {
             if clips {
-                let (y, way) = if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
+                let (y, way) =
+                    if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
                 let tip = egui::pos2(bar.center().x, y + 7.0 * way);
                 let base = |x| egui::pos2(x, y);
-                painter.add(egui::Shape::convex_polygon(vec![base(bar.left()), tip, base(bar.right())], colour, Stroke::NONE));
+                painter.add(egui::Shape::convex_polygon(
+                    vec![base(bar.left()), tip, base(bar.right())],
+                    colour,
+                    Stroke::NONE,
+                ));
             }
         }
         let signed = !is_magnitude(&texture.colours);
-        let symbol = if signed { field.symbol().to_owned() } else { format!("|{}|", field.symbol()) };
-        painter.text(area.right_top() + egui::vec2(12.0, 2.0), Align2::LEFT_TOP, symbol, font, colour);
+        let symbol =
+            if signed { field.symbol().to_owned() } else { format!("|{}|", field.symbol()) };
+        painter.text(
+            area.right_top() + egui::vec2(12.0, 2.0),
+            Align2::LEFT_TOP,
+            symbol,
+            font,
+            colour,
+        );
     }
 
     /// The line under the map: the point under the cursor, and the edge share.
@@ -379,7 +415,9 @@ impl HeatMap {
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
     let text = match (&report.exact, report.preparing) {
         (ExactState::Computing, _) => "computing the exact solution …".to_owned(),
-        (_, Some(part)) => format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0),
+        (_, Some(part)) => {
+            format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
+        }
         _ => String::new(),
     };
     let font = TextStyle::Body.resolve(ui.style());
@@ -440,11 +478,15 @@ fn borders(ui: &Ui, area: Rect, to_screen: &RectTransform, report: &Report, pict
     let painter = ui.painter().with_clip_rect(area);
     let stroke = Stroke::new(1.0, Color32::from_white_alpha(90));
     let from = to_screen.from();
-    let close = |tile: usize, overlap: usize, scale: f32| ((tile - overlap) as f32) * scale < CLOSEST_BORDERS;
+    let close = |tile: usize, overlap: usize, scale: f32| {
+        ((tile - overlap) as f32) * scale < CLOSEST_BORDERS
+    };
     let x = tiling.x();
-    let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid_of(report, picture)));
+    let extent =
+        to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid_of(report, picture)));
     if !close(x.tile(), x.overlap(), scale.x) {
-        for &border in x.borders().iter().filter(|&&border| from.x_range().contains(border as f32)) {
+        for &border in x.borders().iter().filter(|&&border| from.x_range().contains(border as f32))
+        {
             let at = to_screen.transform_pos(egui::pos2(border as f32, 0.0)).x;
             painter.vline(at, extent.y_range(), stroke);
         }
@@ -452,7 +494,8 @@ fn borders(ui: &Ui, area: Rect, to_screen: &RectTransform, report: &Report, pict
     if let Some(y) = tiling.y()
         && !close(y.tile(), y.overlap(), scale.y)
     {
-        for &border in y.borders().iter().filter(|&&border| from.y_range().contains(border as f32)) {
+        for &border in y.borders().iter().filter(|&&border| from.y_range().contains(border as f32))
+        {
             let at = to_screen.transform_pos(egui::pos2(0.0, border as f32)).y;
             painter.hline(extent.x_range(), at, stroke);
         }

@@ -28,7 +28,8 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let method = &mut spec.method;
     row(ui, "Iteration", "How one cycle turns an iterate into the next.", |ui| {
         let about = "k sweeps inside every tile while the ring around it stays frozen.";
-        ui.selectable_value(&mut method.name, MethodName::Hierarchical, "Hierarchical").on_hover_text(about);
+        ui.selectable_value(&mut method.name, MethodName::Hierarchical, "Hierarchical")
+            .on_hover_text(about);
         let about = "Jacobi's iteration: a cycle is one sweep over the whole grid.";
         ui.selectable_value(&mut method.name, MethodName::Classic, "Classic").on_hover_text(about);
     });
@@ -40,7 +41,8 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                 Precision::F32 => "32 bits, about 7 digits.",
                 Precision::F64 => "64 bits, about 16 digits.",
             };
-            ui.selectable_value(&mut method.precision, precision, precision.name()).on_hover_text(about);
+            ui.selectable_value(&mut method.precision, precision, precision.name())
+                .on_hover_text(about);
         }
     });
     if spec != *session.spec {
@@ -63,7 +65,9 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let mut each = method.tile.len() > 1 || method.overlap.len() > 1;
     let lists = if each { axes } else { 1 };
     for axis in 0..lists {
-        let name = |what: &str| if each { format!("{what} {}", ["x", "y"][axis]) } else { what.to_owned() };
+        let name = |what: &str| {
+            if each { format!("{what} {}", ["x", "y"][axis]) } else { what.to_owned() }
+        };
         let mut overlap = method.overlap_of(axis);
         let mut tile = method.tile_of(axis);
         let largest = tile.saturating_sub(2) & !1;
@@ -74,8 +78,10 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         });
         let about = "Points of a tile along an axis: what fits into fast memory.";
         row(ui, &name("Tile"), about, |ui| {
-            let slider = Slider::new(&mut tile, TILES).logarithmic(true).clamping(SliderClamping::Never);
-            let response = super::toolbar::named(ui.add(slider), &name("Tile")).on_hover_text(about);
+            let slider =
+                Slider::new(&mut tile, TILES).logarithmic(true).clamping(SliderClamping::Never);
+            let response =
+                super::toolbar::named(ui.add(slider), &name("Tile")).on_hover_text(about);
             if response.dragged() {
                 tile = (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
             }
@@ -90,9 +96,13 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         let about = "Choose overlap and tile for x and y apart.";
         row(ui, "", about, |ui| {
             if ui.checkbox(&mut each, "x and y apart").on_hover_text(about).changed() {
-                method.tile = if each { vec![method.tile_of(0); axes] } else { vec![method.tile_of(0)] };
-                method.overlap =
-                    if each { vec![method.overlap_of(0); axes] } else { vec![method.overlap_of(0)] };
+                method.tile =
+                    if each { vec![method.tile_of(0); axes] } else { vec![method.tile_of(0)] };
+                method.overlap = if each {
+                    vec![method.overlap_of(0); axes]
+                } else {
+                    vec![method.overlap_of(0)]
+                };
             }
         });
     }

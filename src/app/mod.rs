@@ -107,16 +107,16 @@ impl eframe::App for Explorer {
         let Self { session, report, map, save, commands, .. } = self;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| toolbar::ui(ui, session, report, commands));
-        egui::Panel::left("settings")
-            .resizable(false)
-            .exact_size(theme::SETTINGS_WIDTH)
-            .show(ui, |ui| {
+        egui::Panel::left("settings").resizable(false).exact_size(theme::SETTINGS_WIDTH).show(
+            ui,
+            |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
                     method::ui(ui, session, commands);
                     cost::ui(ui, session);
                     problem::ui(ui, session, report, commands);
                 });
-            });
+            },
+        );
         egui::Panel::right("curves")
             .default_size(theme::CURVES_WIDTH)
             .min_size(theme::CURVES_LEAST_WIDTH)

@@ -47,14 +47,16 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
                 ui.label("×");
             }
         }
-        let response = ComboBox::from_id_salt("side").width(20.0).selected_text("").show_ui(ui, |ui| {
-            for side in SIDES {
-                let text = if plane { format!("{side}²") } else { side.to_string() };
-                if ui.selectable_label(problem.shape.iter().all(|&n| n == side), text).clicked() {
-                    problem.shape.fill(side);
+        let response =
+            ComboBox::from_id_salt("side").width(20.0).selected_text("").show_ui(ui, |ui| {
+                for side in SIDES {
+                    let text = if plane { format!("{side}²") } else { side.to_string() };
+                    if ui.selectable_label(problem.shape.iter().all(|&n| n == side), text).clicked()
+                    {
+                        problem.shape.fill(side);
+                    }
                 }
-            }
-        });
+            });
         named(response.response, "Common sizes").on_hover_text("Choose a common size.");
     });
     if problem.shape.len() == 1 {
@@ -71,7 +73,8 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
     match problem.kind {
         ProblemKind::Random => {
             let mut seed = problem.seed.unwrap_or(1);
-            let about = "The seed of the random start; the same seed gives the same start anywhere.";
+            let about =
+                "The seed of the random start; the same seed gives the same start anywhere.";
             row(ui, "Seed", about, |ui| {
                 if named(ui.add(DragValue::new(&mut seed)), "Seed").on_hover_text(about).changed() {
                     problem.seed = Some(seed);
@@ -92,10 +95,18 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
         }
         ProblemKind::Picture => {
             if let Some(path) = &problem.rhs {
-                let name = path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
-                row(ui, "File", "The file of the right-hand side; drop another on the window.", |ui| {
-                    ui.label(name).on_hover_text(path.display().to_string());
-                });
+                let name = path.file_name().map_or_else(
+                    || path.display().to_string(),
+                    |name| name.to_string_lossy().into_owned(),
+                );
+                row(
+                    ui,
+                    "File",
+                    "The file of the right-hand side; drop another on the window.",
+                    |ui| {
+                        ui.label(name).on_hover_text(path.display().to_string());
+                    },
+                );
             }
         }
         _ => {}
@@ -106,8 +117,10 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     let stop = &mut spec.stop;
     let about = "What has to be small enough: the residual over that of the start, or the largest change of a cycle.";
     row(ui, "When", about, |ui| {
-        ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual").on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
-        ui.selectable_value(&mut stop.rule, StopRule::Change, "Change").on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
+        ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
+            .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
+        ui.selectable_value(&mut stop.rule, StopRule::Change, "Change")
+            .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
     });
     let about = "The run stops when it is this small.";
     row(ui, "Tolerance", about, |ui| {
@@ -116,7 +129,9 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
             .range(-15.0..=-0.1)
             .speed(0.05)
             .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
-            .custom_parser(|text| text.parse::<f64>().ok().filter(|value| *value > 0.0).map(f64::log10));
+            .custom_parser(|text| {
+                text.parse::<f64>().ok().filter(|value| *value > 0.0).map(f64::log10)
+            });
         if named(ui.add(value), "Tolerance").on_hover_text(about).changed() {
             // Two digits, as they are shown: what stands there is what holds.
             stop.tolerance = format!("{:.1e}", 10f64.powf(exponent)).parse().ok();

@@ -40,10 +40,14 @@ impl What {
 
     fn about(self) -> &'static str {
         match self {
-            Self::Figure => "A PNG or SVG with title, axes and colour bar. It carries its run: drop it on the window to have it back.",
+            Self::Figure => {
+                "A PNG or SVG with title, axes and colour bar. It carries its run: drop it on the window to have it back."
+            }
             Self::Curves => "A PNG or SVG of the convergence curves. It carries its run.",
             Self::BareMap => "A PNG of the colours alone, one pixel for each point of the grid.",
-            Self::Run => "A small TOML file; open it, or give it to the command line, to make the run again.",
+            Self::Run => {
+                "A small TOML file; open it, or give it to the command line, to make the run again."
+            }
             Self::CurveTable => "A CSV file with all norms of all cycles.",
             Self::Field => "An NPY file with the interior of u, [ny, nx] or [copies, nx].",
         }
@@ -110,7 +114,9 @@ impl SaveDialog {
     }
 
     pub fn ui(&mut self, context: &egui::Context, session: &Session, commands: &mut Vec<Command>) {
-        let response = egui::Modal::new(egui::Id::unique("save")).show(context, |ui| {
+        let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
+        let modal = egui::Modal::new(egui::Id::unique("save")).frame(frame);
+        let response = modal.show(context, |ui| {
             ui.set_width(460.0);
             ui.heading("Save");
             ui.add_space(4.0);
@@ -138,8 +144,10 @@ impl SaveDialog {
                     }
                 });
                 row(ui, "Theme", "Light for print, dark for slides.", |ui| {
-                    ui.selectable_value(&mut self.theme, Theme::Light, "Light").on_hover_text("Dark on white.");
-                    ui.selectable_value(&mut self.theme, Theme::Dark, "Dark").on_hover_text("White on dark.");
+                    ui.selectable_value(&mut self.theme, Theme::Light, "Light")
+                        .on_hover_text("Dark on white.");
+                    ui.selectable_value(&mut self.theme, Theme::Dark, "Dark")
+                        .on_hover_text("White on dark.");
                 });
             }
             ui.add_space(8.0);

@@ -111,7 +111,7 @@ impl Default for Look {
         Self {
             field: FieldKind::Residual,
             colours: FieldKind::ALL.map(colours),
-            borders: false,
+            borders: true,
             reference: true,
             curve: CurveKind::Reduction,
             against: Against::Sweeps,

@@ -22,13 +22,16 @@ pub(super) fn set_up(context: &egui::Context) {
     fonts.font_data.insert("semi-bold".into(), Arc::new(FontData::from_static(semi_bold)));
     // The fonts that come with egui stay behind them, for the signs that Inter lacks.
     let fallbacks = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
-    let family = |first: &str| {
-        [vec![first.to_owned()], fallbacks.clone()].concat()
-    };
+    let family = |first: &str| [vec![first.to_owned()], fallbacks.clone()].concat();
     fonts.families.insert(FontFamily::Proportional, family("inter"));
     fonts.families.insert(heading_family(), family("semi-bold"));
     context.set_fonts(fonts);
     context.all_styles_mut(|style| {
+        // Text that is read from the back of a lecture hall.
+        let ink = if style.visuals.dark_mode { Color32::from_gray(222) } else { Color32::from_gray(26) };
+        style.visuals.widgets.noninteractive.fg_stroke.color = ink;
+        style.visuals.widgets.inactive.fg_stroke.color = ink;
+        style.visuals.weak_text_alpha = 0.72;
         style.text_styles.insert(TextStyle::Heading, FontId::new(14.0, heading_family()));
         style.text_styles.insert(TextStyle::Body, FontId::proportional(13.0));
         style.text_styles.insert(TextStyle::Button, FontId::proportional(13.0));
@@ -66,6 +69,11 @@ pub(super) fn of_figures(ui: &egui::Ui) -> crate::picture::Theme {
 pub(super) fn curve(ui: &egui::Ui, index: usize) -> Color32 {
     let [red, green, blue] = of_figures(ui).curve(index);
     Color32::from_rgb(red, green, blue)
+}
+
+/// The colour of a plot's grid: there, and never before the curves.
+pub(super) fn grid(ui: &egui::Ui) -> Color32 {
+    ui.visuals().text_color().gamma_multiply(0.35)
 }
 
 /// The heading of a group of controls.

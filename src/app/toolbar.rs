@@ -25,14 +25,17 @@ pub(super) fn ui(
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
-        ui.label(progress(report)).on_hover_text(
-            "Cycles made, and the sweeps in them: k sweeps a cycle.",
-        );
+        ui.label(progress(report))
+            .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let dark = ui.visuals().dark_mode;
-            let (sign, other) = if dark { ("☀", egui::Theme::Light) } else { ("🌙", egui::Theme::Dark) };
+            let (sign, other) =
+                if dark { (Icon::Sun, egui::Theme::Light) } else { (Icon::Moon, egui::Theme::Dark) };
             let name = if dark { "Light theme" } else { "Dark theme" };
-            if named(ui.button(sign), name).on_hover_text("Switch between a dark and a light window.").clicked() {
+            if named(ui.button(sign.atom()), name)
+                .on_hover_text("Switch between a dark and a light window.")
+                .clicked()
+            {
                 commands.push(Command::Theme(other));
             }
             let save = ui.button("Save …").on_hover_text(format!(
@@ -42,9 +45,9 @@ pub(super) fn ui(
             if save.clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let copy = ui.button("Copy as command").on_hover_text(
-                "Copy the command line that makes this run again.",
-            );
+            let copy = ui
+                .button("Copy as command")
+                .on_hover_text("Copy the command line that makes this run again.");
             if copy.clicked() {
                 let text = crate::run::command_line(&session.spec);
                 commands.push(Command::Copy { text, what: "Command line" });
@@ -65,14 +68,14 @@ fn presets(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
                 let (problem, stop) = preset.problem();
                 let method = session.spec.method.clone();
-                let spec = RunSpec { problem, stop, method: fitting(method), ..(*session.spec).clone() };
+                let spec =
+                    RunSpec { problem, stop, method: fitting(method), ..(*session.spec).clone() };
                 commands.push(Command::Change(spec));
             }
         }
     });
-    named(response.response, "Problem").on_hover_text(
-        "Choose a ready-made problem; its details are on the left.",
-    );
+    named(response.response, "Problem")
+        .on_hover_text("Choose a ready-made problem; its details are on the left.");
 }
 
 /// A method as it was, with one tile and overlap for all axes: the next problem may have others.
@@ -82,12 +85,7 @@ fn fitting(mut method: crate::run::MethodSpec) -> crate::run::MethodSpec {
     method
 }
 
-fn transport(
-    ui: &mut Ui,
-    session: &Session,
-    report: Option<&Report>,
-    commands: &mut Vec<Command>,
-) {
+fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let finished = report.is_some_and(|report| {
         report.epoch == session.epoch && matches!(report.phase, Phase::Finished(_))
     });
@@ -98,7 +96,12 @@ fn transport(
     let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
     let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
     let about = format!("Go on making cycles, or wait. ({run_key})");
-    if ui.add_enabled(!finished, run).on_hover_text(&about).on_disabled_hover_text("The run is at its end; Reset starts it again.").clicked() {
+    if ui
+        .add_enabled(!finished, run)
+        .on_hover_text(&about)
+        .on_disabled_hover_text("The run is at its end; Reset starts it again.")
+        .clicked()
+    {
         commands.push(Command::Run(!session.running));
     }
     let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
@@ -109,7 +112,8 @@ fn transport(
     if reset.on_hover_text(format!("Back to cycle 0, and wait. ({reset_key})")).clicked() {
         commands.push(Command::Reset);
     }
-    let text = |pace: Option<f64>| pace.map_or("flat out".into(), |pace| format!("{pace} cycles/s"));
+    let text =
+        |pace: Option<f64>| pace.map_or("flat out".into(), |pace| format!("{pace} cycles/s"));
     let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(PACES.map(Some)) {
@@ -144,7 +148,8 @@ fn status(ui: &mut Ui, report: Option<&Report>) {
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
     };
     let diverged = matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)));
-    let colour = if diverged { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
+    let colour =
+        if diverged { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
     ui.label(RichText::new(text).color(colour)).on_hover_text(
         "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.",
     );

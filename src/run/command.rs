@@ -1,2 +1,4 @@
 use super::RunSpec;
-pub fn command_line(_: &RunSpec) -> String { String::new() }
+pub fn command_line(_: &RunSpec) -> String {
+    String::new()
+}

@@ -24,4 +24,5 @@ pub use spec::{
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,
 };
-mod command; pub use command::*;
+mod command;
+pub use command::*;

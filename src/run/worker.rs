@@ -122,8 +122,7 @@ impl Captured {
             picture: experiment.picture(capture.field, &window),
             field: capture.field,
             history: run.history().clone(),
-            reference: self
-                .experiment
+            reference: experiment
                 .classic()
                 .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),
             start_residual: run.start_residual(),
