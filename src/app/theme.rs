@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(super) const SETTINGS_WIDTH: f32 = 276.0;
 
 /// Width of the panel of curves at first start, and at the least.
-pub(super) const CURVES_WIDTH: f32 = 360.0;
+pub(super) const CURVES_WIDTH: f32 = 372.0;
 pub(super) const CURVES_LEAST_WIDTH: f32 = 260.0;
 
 /// Room between groups of controls.
@@ -39,7 +39,7 @@ pub(super) fn set_up(context: &egui::Context) {
         style.spacing.item_spacing = egui::vec2(8.0, 6.0);
         style.spacing.button_padding = egui::vec2(8.0, 4.0);
         style.spacing.interact_size.y = 24.0;
-        style.spacing.slider_width = 112.0;
+        style.spacing.slider_width = 104.0;
         style.spacing.tooltip_width = 340.0;
     });
 }
@@ -91,7 +91,7 @@ pub(super) fn row<T>(
     control: impl FnOnce(&mut egui::Ui) -> T,
 ) -> T {
     ui.horizontal(|ui| {
-        let width = 78.0;
+        let width = 86.0;
         let (rect, response) = ui.allocate_exact_size(
             egui::vec2(width, ui.spacing().interact_size.y),
             egui::Sense::hover(),
