@@ -15,6 +15,9 @@ use eframe::egui::{
 /// Room for the colour bar beside the map, its ticks included.
 const BAR_ROOM: f32 = 84.0;
 
+/// Room for the numbers of cycles beside a space–time diagram.
+const CYCLES_ROOM: f32 = 52.0;
+
 /// Width of the colour bar.
 const BAR_WIDTH: f32 = 16.0;
 
@@ -96,7 +99,10 @@ impl HeatMap {
     ) {
         self.controls(ui, session, commands);
         let room = ui.available_rect_before_wrap();
-        let area = Rect::from_min_max(room.min, room.max - egui::vec2(BAR_ROOM, INSPECTOR_ROOM));
+        let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
+        let left = egui::vec2(if line { CYCLES_ROOM } else { 0.0 }, 0.0);
+        let end = room.max - egui::vec2(BAR_ROOM, INSPECTOR_ROOM);
+        let area = Rect::from_min_max(room.min + left, end);
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.most = most_samples(area, ui.ctx().pixels_per_point());
         let about = format!("Heat map of the {}", session.look.field.name());
@@ -115,6 +121,9 @@ impl HeatMap {
         let seen = self.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
         let to_screen = RectTransform::from_to(seen, area);
         self.paint(ui, area, &to_screen, picture);
+        if let Some(cycles) = picture.cycles_per_row {
+            cycle_axis(ui, area, seen, cycles);
+        }
         if session.look.borders {
             borders(ui, area, &to_screen, report, picture);
         }
@@ -467,23 +476,61 @@ fn shown_values<'a>(picture: &'a Picture, colours: &Colours) -> std::borrow::Cow
     }
 }
 
-/// The range of a frame.
+/// The range of a frame. Of a space–time diagram the largest values are left out: the start's
+/// would leave all other cycles in the dark.
 fn automatic(picture: &Picture, colours: &Colours) -> Range {
-    Range::of(colours.scale, shown_values(picture, colours).iter().copied())
+    let values = shown_values(picture, colours);
+    let largest = match picture.cycles_per_row {
+        Some(_) => largest_of_most(&values),
+        None => f32::INFINITY,
+    };
+    Range::of(colours.scale, values.iter().copied().filter(|value| value.abs() <= largest))
+}
+
+/// The magnitude that all but one in a hundred values stay below, from a part of them.
+fn largest_of_most(values: &[f32]) -> f32 {
+    const EVERY: usize = 7;
+    let some = values.iter().step_by(EVERY).filter(|value| value.is_finite());
+    let mut some: Vec<f32> = some.map(|value| value.abs()).collect();
+    let index = some.len() - some.len() / 100;
+    if index >= some.len() {
+        return f32::INFINITY;
+    }
+    *some.select_nth_unstable_by(index, f32::total_cmp).1
+}
+
+/// Cycles beside a space–time diagram.
+fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
+    let cycles = cycles_per_row as f64;
+    let (lo, hi) = (f64::from(seen.top()) * cycles, f64::from(seen.bottom()) * cycles);
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    for tick in picture::linear_ticks(lo, hi, 8) {
+        let y = area.top() + area.height() * tick.position as f32;
+        ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
+        // The labels at both ends keep within the map's height.
+        let y = y.clamp(area.top() + 6.0, area.bottom() - 6.0);
+        let at = egui::pos2(area.left() - 6.0, y);
+        ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
+    }
 }
 
 fn borders(ui: &Ui, area: Rect, to_screen: &RectTransform, report: &Report, picture: &Picture) {
     let tiling = &report.plan.tiling;
     let scale = to_screen.scale();
     let painter = ui.painter().with_clip_rect(area);
-    let stroke = Stroke::new(1.0, Color32::from_white_alpha(90));
+    let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
     let from = to_screen.from();
     let close = |tile: usize, overlap: usize, scale: f32| {
         ((tile - overlap) as f32) * scale < CLOSEST_BORDERS
     };
     let x = tiling.x();
-    let extent =
-        to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid_of(report, picture)));
+    let mut grid = grid_of(report, picture);
+    if let Some(cycles) = picture.cycles_per_row {
+        // Cycles to come have no tiles yet.
+        grid.y = grid.y.min((report.latest.cycle / cycles + 1) as f32);
+    }
+    let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
     if !close(x.tile(), x.overlap(), scale.x) {
         for &border in x.borders().iter().filter(|&&border| from.x_range().contains(border as f32))
         {

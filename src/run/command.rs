@@ -1,4 +1,0 @@
-use super::RunSpec;
-pub fn command_line(_: &RunSpec) -> String {
-    String::new()
-}
