@@ -4,6 +4,7 @@
 //! [`files`] and [`grid`], [`problem`], [`solver`], [`run`], [`picture`], and above them the command
 //! line and the window.
 
+pub mod cli;
 pub mod files;
 pub mod grid;
 pub mod picture;
