@@ -113,6 +113,21 @@ fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     None
 }
 
+/// Whether a file could be written at a place, as far as that can be told before there is anything
+/// to write: so that nobody waits for an hour to hear that a folder was misspelt.
+///
+/// # Errors
+/// [`FileError::Write`] if the place is a folder, or lies in none.
+pub fn check_place(path: &Path) -> Result<(), FileError> {
+    let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
+    if path.is_dir() {
+        return Err(refuse(io::ErrorKind::IsADirectory.into()));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let metadata = fs::metadata(folder.unwrap_or(Path::new("."))).map_err(refuse)?;
+    if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
+}
+
 /// Reads a text file of at most `most` bytes. Folders, pipes and devices are refused: they would
 /// be read for ever, or say nothing.
 ///

@@ -6,6 +6,7 @@
 
 #[cfg(feature = "gui")]
 pub mod app;
+pub mod cli;
 pub mod files;
 pub mod grid;
 pub mod picture;

@@ -2,24 +2,15 @@
 
 use super::save_dialog::{SaveRequest, What};
 use crate::picture::{
-    Drawing, OpenError, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, read_figure,
+    self, Drawing, OpenError, Opened, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg,
     save_figure,
 };
 use crate::problem::input;
-use crate::run::{self, Capture, Captured, ProblemKind, ProblemSpec, RunSpec};
+use crate::run::{self, Capture, Captured, ProblemKind, ProblemSpec};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// A run that was opened, with what was looked at, if the file says.
-#[derive(Clone, Debug)]
-pub struct Opened {
-    /// The run.
-    pub spec: RunSpec,
-    /// What was looked at.
-    pub view: Option<ViewSpec>,
-}
 
 /// What came of a file.
 pub(super) enum Done {
@@ -144,13 +135,9 @@ fn curves(request: &SaveRequest, captured: &Captured) -> String {
 fn open(path: &Path) -> Result<Done, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
-    if is("toml") {
-        let spec = RunSpec::load(path).map_err(|error| error.to_string())?;
-        return Ok(Done::Opened(Opened { spec, view: None }));
-    }
-    if is("png") || is("svg") {
-        match read_figure(path) {
-            Ok((spec, view)) => return Ok(Done::Opened(Opened { spec, view })),
+    if is("toml") || is("png") || is("svg") {
+        match picture::open(path) {
+            Ok(opened) => return Ok(Done::Opened(opened)),
             // Any other picture is somebody's right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),

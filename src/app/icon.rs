@@ -53,7 +53,8 @@ impl Icon {
                 };
                 let outer = (0..=20).map(|step| point(0.0, 0.48, 0.12 + 0.76 * step as f32 / 20.0));
                 painter.add(Shape::line(outer.collect(), Stroke::new(1.4, colour)));
-                let inner = (0..=20).map(|step| point(0.26, 0.35, 0.19 + 0.62 * step as f32 / 20.0));
+                let inner =
+                    (0..=20).map(|step| point(0.26, 0.35, 0.19 + 0.62 * step as f32 / 20.0));
                 painter.add(Shape::line(inner.collect(), Stroke::new(1.4, colour)));
             }
             Self::Run => triangle(1.0),

@@ -2,8 +2,8 @@
 
 use super::Explorer;
 use super::command::Command;
-use super::files::{Done, Opened};
-use crate::picture::ScaleKind;
+use super::files::Done;
+use crate::picture::{Opened, ScaleKind};
 use crate::run::{ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 
@@ -123,7 +123,7 @@ impl Explorer {
 
     /// Shows a run that was opened, from its start.
     pub(super) fn take_in(&mut self, opened: Opened) {
-        self.session.begin(opened.spec);
+        self.session.begin(opened.run);
         if let Some(view) = opened.view {
             let look = &mut self.session.look;
             look.field = view.field;

@@ -19,8 +19,7 @@ mod session;
 mod theme;
 mod toolbar;
 
-pub use files::Opened;
-
+use crate::picture::Opened;
 use crate::run::{Report, Wish, Worker};
 use command::Command;
 use eframe::egui;

@@ -28,7 +28,8 @@ pub(super) fn set_up(context: &egui::Context) {
     context.set_fonts(fonts);
     context.all_styles_mut(|style| {
         // Text that is read from the back of a lecture hall.
-        let ink = if style.visuals.dark_mode { Color32::from_gray(222) } else { Color32::from_gray(26) };
+        let ink =
+            if style.visuals.dark_mode { Color32::from_gray(222) } else { Color32::from_gray(26) };
         style.visuals.widgets.noninteractive.fg_stroke.color = ink;
         style.visuals.widgets.inactive.fg_stroke.color = ink;
         style.visuals.weak_text_alpha = 0.72;

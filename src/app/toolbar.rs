@@ -29,8 +29,11 @@ pub(super) fn ui(
             .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let dark = ui.visuals().dark_mode;
-            let (sign, other) =
-                if dark { (Icon::Sun, egui::Theme::Light) } else { (Icon::Moon, egui::Theme::Dark) };
+            let (sign, other) = if dark {
+                (Icon::Sun, egui::Theme::Light)
+            } else {
+                (Icon::Moon, egui::Theme::Dark)
+            };
             let name = if dark { "Light theme" } else { "Dark theme" };
             if named(ui.button(sign.atom()), name)
                 .on_hover_text("Switch between a dark and a light window.")

@@ -1,5 +1,6 @@
 //! The two floating-point types that the solvers run in.
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// A floating-point type of the solvers: `f32` or `f64`.
@@ -53,12 +54,13 @@ real!(f32, Precision::F32);
 real!(f64, Precision::F64);
 
 /// The precision that a run is made in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
+#[value(rename_all = "lowercase")]
 pub enum Precision {
-    /// 32 bits, about 7 digits.
+    /// 32 bits, about 7 digits
     F32,
-    /// 64 bits, about 16 digits.
+    /// 64 bits, about 16 digits
     #[default]
     F64,
 }

@@ -6,7 +6,7 @@ use super::theme::{Palette, Rgb, Theme};
 use super::ticks::Tick;
 
 /// A figure is at least this wide and high; less has no room for a letter.
-const SMALLEST_SIDE: u32 = 64;
+pub const SMALLEST_SIDE: u32 = 64;
 
 /// A rectangle of whole pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -26,12 +26,15 @@ pub use curves_figure::{Curve, CurvesFigure};
 pub use file::{PngError, encode_png, read_png_text, save_png};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours};
 pub use heat_map_figure::{Axis, HeatMapFigure};
+pub use layout::SMALLEST_SIDE;
 pub use render::{LARGEST_SIDE, PictureError, render};
 pub use run_figure::{
-    FigureSpec, Over, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg, method_title,
-    natural_map, natural_scale, problem_title,
+    FigureSpec, Over, RunCurve, ViewSpec, bare, counted, curves_svg, heat_map_svg, method_title,
+    natural_map, natural_scale, problem_title, rounded,
 };
-pub use saved::{Drawing, FigureFile, OpenError, SaveError, read_figure, save_figure};
+pub use saved::{
+    Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
+};
 pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};

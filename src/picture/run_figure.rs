@@ -295,16 +295,16 @@ fn settings(captured: &Captured) -> String {
 }
 
 /// Three digits are as many as anybody reads off a figure.
-fn rounded(value: f64) -> String {
+pub fn rounded(value: f64) -> String {
     number(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
-fn counted(count: u64, what: &str) -> String {
+/// `1 cycle`, `12,000 cycles`: with commas between thousands from 10,000 on.
+pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count))
 }
 
-/// With commas between thousands from 10,000 on.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     if digits.len() < 5 {

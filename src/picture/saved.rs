@@ -91,6 +91,28 @@ pub enum OpenError {
     },
 }
 
+/// A run that was opened, and what of it was looked at, if the file says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// The run.
+    pub run: RunSpec,
+    /// What was looked at.
+    pub view: Option<ViewSpec>,
+}
+
+/// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.svg`).
+///
+/// # Errors
+/// [`OpenError`] naming the file and what is wrong with it.
+pub fn open(path: &Path) -> Result<Opened, OpenError> {
+    if FigureFile::of(path).is_ok() {
+        let (run, view) = read_figure(path)?;
+        Ok(Opened { run, view })
+    } else {
+        Ok(Opened { run: RunSpec::load(path)?, view: None })
+    }
+}
+
 /// The kinds of files that figures are saved as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureFile {

@@ -1,6 +1,7 @@
 //! Floor 3: runs. What a person chose, the loop that makes cycles until it is time to stop, what
 //! is remembered of them, and the thread on which all this happens.
 
+mod command;
 mod experiment;
 mod export;
 mod history;
@@ -11,6 +12,7 @@ mod space_time;
 mod spec;
 mod worker;
 
+pub use command::command_line;
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
 pub use history::{History, Record};
@@ -24,5 +26,3 @@ pub use spec::{
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,
 };
-mod command;
-pub use command::*;

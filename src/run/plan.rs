@@ -1,6 +1,7 @@
 //! From what was chosen to what can be run: the one place where a description is checked.
 
 use super::spec::{MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
+use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Precision, Shape, ShapeError, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
@@ -45,6 +46,9 @@ pub enum PlanError {
     /// A shape that cannot be.
     #[error(transparent)]
     Shape(#[from] ShapeError),
+    /// A shape that does not fit into this machine.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
     /// A tile or an overlap that cannot be.
     #[error(transparent)]
     Tiling(#[from] TilingError),
@@ -58,6 +62,9 @@ pub enum PlanError {
 
 /// The most subiterations of a cycle: a cycle is what a run can be stopped after.
 const MOST_SUBITERATIONS: usize = 4096;
+
+/// Arrays of the grid that every method needs: an iterate and the next.
+const FEWEST_ARRAYS: usize = 2;
 
 /// The most threads.
 const MOST_THREADS: usize = 1024;
@@ -92,9 +99,14 @@ impl Planner {
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
+        let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
+        if known.is_none() {
+            // Before the tiles, of which an absurd shape has as many. The solver looks again at
+            // what it needs itself.
+            memory::check(&shape, FEWEST_ARRAYS, spec.method.precision)?;
+        }
         let tiling = tiling(&spec.method, &shape)?;
         let method = method(&spec.method, &tiling)?;
-        let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         let problem = match known {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
@@ -223,6 +235,11 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
             ..plain(Source::Constant(1.0), zero)
         },
         ProblemKind::Picture => match &spec.rhs {
+            // It could not be written into a run's description.
+            Some(path) if path.to_str().is_none() => {
+                let allowed = "its name must be text (UTF-8)";
+                return Err(value("rhs", path.display(), allowed));
+            }
             Some(path) => plain(Source::Array(input::load(path, &shape)?), zero),
             None => {
                 return Err(value(

@@ -279,6 +279,16 @@ impl MethodName {
     }
 }
 
+impl StopRule {
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Residual => "residual",
+            Self::Change => "change",
+        }
+    }
+}
+
 impl Backend {
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {

@@ -1,0 +1,247 @@
+//! From the options that describe a run to its description, in one step.
+
+use super::values::{self, Axes};
+use crate::grid::Precision;
+use crate::picture;
+use crate::problem::{Boundary, Stencil, input};
+use crate::run::{
+    Backend, MethodName, MethodSpec, PRESETS, Preset, ProblemKind, ProblemSpec, RunSpec, StopRule,
+    StopSpec,
+};
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use std::path::PathBuf;
+
+/// The options that describe a run. What is not given is as in the default experiment: Poisson on
+/// 256 × 256 points, k = 16, overlap 0, tile 32.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    /// Start from a run file (.toml) or a figure that carries its run (.png, .svg); the other
+    /// options change it
+    #[arg(long, value_name = "FILE", help_heading = "Start from", conflicts_with = "preset")]
+    run: Option<PathBuf>,
+    /// Start from a ready-made run; the other options change it
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Start from",
+        value_parser = PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
+    )]
+    preset: Option<String>,
+
+    /// The system to solve
+    #[arg(long, help_heading = "Problem")]
+    problem: Option<ProblemKind>,
+    /// Interior points: 1024 for a line, 256x192 for a plane of 256 across and 192 down
+    #[arg(
+        long,
+        value_name = "N | NXxNY",
+        help_heading = "Problem",
+        value_parser = values::axes,
+        allow_negative_numbers = true
+    )]
+    shape: Option<Axes>,
+    /// Independent copies of a line
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Problem",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    copies: Option<usize>,
+    /// Right-hand side from a picture (PNG, JPEG) or a NumPy array (.npy); means --problem picture,
+    /// and gives the shape unless there is --shape
+    #[arg(long, value_name = "FILE", help_heading = "Problem")]
+    rhs: Option<PathBuf>,
+    /// Velocity of the wind in --problem convection-diffusion, over diffusivity and side
+    #[arg(
+        long,
+        value_name = "X,Y",
+        help_heading = "Problem",
+        value_parser = values::velocity,
+        allow_hyphen_values = true
+    )]
+    velocity: Option<[f64; 2]>,
+    /// Seed of --problem random
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Problem",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
+    seed: Option<u64>,
+    /// Dirichlet values in place of the problem's own; sides left out hold 0
+    #[arg(
+        long,
+        value_name = "left=1,top=0.5",
+        help_heading = "Problem",
+        value_parser = values::boundary
+    )]
+    boundary: Option<Boundary>,
+    /// Matrix row in place of the problem's own: the diagonal d and the entries of the points
+    /// before and after along x (a, c) and y (e, f)
+    #[arg(
+        long,
+        value_name = "d=4,a=-1,c=-1,e=-1,f=-1",
+        help_heading = "Problem",
+        value_parser = values::stencil
+    )]
+    stencil: Option<Stencil>,
+
+    /// How to solve it
+    #[arg(long, help_heading = "Method")]
+    method: Option<MethodName>,
+    /// Subiterations of a cycle
+    #[arg(
+        long,
+        value_name = "K",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    k: Option<usize>,
+    /// Points that neighbouring tiles share, even: 4, or 4x2 for other numbers along x and y
+    #[arg(
+        long,
+        value_name = "O | OXxOY",
+        help_heading = "Method",
+        value_parser = values::axes,
+        allow_negative_numbers = true
+    )]
+    overlap: Option<Axes>,
+    /// Points of a tile along each axis: 32, or 32x16
+    #[arg(
+        long,
+        value_name = "T | TXxTY",
+        help_heading = "Method",
+        value_parser = values::axes,
+        allow_negative_numbers = true
+    )]
+    tile: Option<Axes>,
+    /// Precision of the arithmetic
+    #[arg(long, help_heading = "Method")]
+    precision: Option<Precision>,
+    /// Where it runs
+    #[arg(long, help_heading = "Method")]
+    backend: Option<Backend>,
+    /// Threads; 0 for one a core. No result depends on it
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    threads: Option<usize>,
+
+    /// Stop when what --stop compares is at most this [default: 1e-4, or none where --max-cycles
+    /// is given]
+    #[arg(
+        long,
+        value_name = "TOL",
+        help_heading = "When to stop",
+        value_parser = values::number,
+        allow_negative_numbers = true
+    )]
+    tol: Option<f64>,
+    /// What the tolerance is compared with [default: residual; change for heat plates]
+    #[arg(long, value_name = "RULE", help_heading = "When to stop")]
+    stop: Option<StopRule>,
+    /// Stop after so many cycles in any case; without --tol, after just so many
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "When to stop",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
+    max_cycles: Option<u64>,
+}
+
+impl RunArgs {
+    /// The description that these options, and the file that they start from, make together.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn spec(&self) -> anyhow::Result<RunSpec> {
+        let base = self.base()?;
+        let problem = self.problem(&base)?;
+        let stop = self.stop(&base, &problem);
+        Ok(RunSpec { problem, stop, method: self.method(base.method), version: base.version })
+    }
+
+    /// Whether somebody asked for a tolerance, here or in the file that the run starts from: not
+    /// meeting it is a failure then.
+    pub fn asks_tolerance(&self) -> bool {
+        self.tol.is_some() || self.run.is_some()
+    }
+
+    fn base(&self) -> anyhow::Result<RunSpec> {
+        if let Some(path) = &self.run {
+            return Ok(picture::open(path)?.run);
+        }
+        let preset = self.preset.as_deref().and_then(Preset::named);
+        Ok(preset.map(Preset::run).unwrap_or_default())
+    }
+
+    /// The kind of problem that is asked for, if one is.
+    fn kind(&self) -> Option<ProblemKind> {
+        self.problem.or(self.rhs.as_ref().map(|_| ProblemKind::Picture))
+    }
+
+    fn problem(&self, base: &RunSpec) -> anyhow::Result<ProblemSpec> {
+        let mut problem = base.problem.clone();
+        if let Some(kind) = self.kind().filter(|kind| *kind != problem.kind) {
+            // What belongs to another problem stays behind.
+            let ProblemSpec { shape, copies, .. } = problem;
+            problem = ProblemSpec { kind, shape, copies, ..ProblemSpec::default() };
+        }
+        if let Some(rhs) = &self.rhs {
+            problem.rhs = Some(rhs.clone());
+            if self.shape.is_none() {
+                let natural = input::natural_shape(rhs)?;
+                problem.shape = natural.axes().to_vec();
+                problem.copies = natural.copies();
+            }
+        }
+        if let Some(Axes(shape)) = &self.shape {
+            problem.shape.clone_from(shape);
+        }
+        problem.copies = self.copies.unwrap_or(problem.copies);
+        problem.velocity = self.velocity.or(problem.velocity);
+        problem.seed = self.seed.or(problem.seed);
+        problem.boundary = self.boundary.or(problem.boundary);
+        problem.stencil = self.stencil.or(problem.stencil);
+        Ok(problem)
+    }
+
+    fn method(&self, base: MethodSpec) -> MethodSpec {
+        let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
+        MethodSpec {
+            name: self.method.unwrap_or(base.name),
+            k: self.k.unwrap_or(base.k),
+            tile: axes(&self.tile, base.tile),
+            overlap: axes(&self.overlap, base.overlap),
+            precision: self.precision.unwrap_or(base.precision),
+            backend: self.backend.unwrap_or(base.backend),
+            threads: self.threads.unwrap_or(base.threads),
+        }
+    }
+
+    fn stop(&self, base: &RunSpec, problem: &ProblemSpec) -> StopSpec {
+        let same_problem = problem.kind == base.problem.kind;
+        let mut stop = if same_problem { base.stop } else { problem.kind.default_stop() };
+        stop.rule = self.stop.unwrap_or(stop.rule);
+        let chosen = self.run.is_some() && same_problem;
+        match (self.tol, self.max_cycles) {
+            (Some(tolerance), _) => stop.tolerance = Some(tolerance),
+            // A number of cycles alone means just so many, unless a file says otherwise.
+            (None, Some(_)) if !chosen => stop.tolerance = None,
+            (None, _) => {}
+        }
+        stop.max_cycles = self.max_cycles.unwrap_or(stop.max_cycles);
+        stop
+    }
+}

@@ -1,0 +1,75 @@
+//! The entry from a terminal: what is asked for, one file a subcommand.
+//!
+//! Options become a [`RunSpec`](crate::run::RunSpec) in one step ([`args`]); everything after that
+//! is the same as for a file or for the window. A new subcommand is a file, a row in [`Command`],
+//! and a row in [`dispatch`].
+
+mod args;
+mod console;
+mod first_look;
+mod interrupt;
+mod open;
+mod progress;
+mod render;
+mod solve;
+mod values;
+mod window;
+
+pub use console::{fail, refuse};
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// See hierarchical Jacobi converge, tile by tile.
+///
+/// Without a subcommand the window opens. Where there is no display, the default experiment is
+/// rendered to tilescope-out/ instead.
+#[derive(Parser, Debug)]
+#[command(name = "tilescope", version, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Solve a system, and say how it went
+    Solve(solve::Solve),
+    /// Draw a figure of a run: a map of a field, or the convergence
+    Render(render::Render),
+    /// Open a run file, or a figure that carries its run, in the window
+    Open(open::Open),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope                                             the window
+  tilescope solve --shape 1024x1024 --k 32 --overlap 4  the paper's problem, to 1e-4
+  tilescope render --at-cycle 40 -o residual.png        where the residual sits after 40 cycles
+  tilescope open residual.png                           that run again, in the window
+
+Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
+
+/// Does what was asked for.
+///
+/// # Errors
+/// Whatever kept it from being done; [`fail`] says it and knows the exit code.
+pub fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        None => window::window(None),
+        Some(Command::Solve(solve)) => solve.run(),
+        Some(Command::Render(render)) => render.run(),
+        Some(Command::Open(open)) => open.run(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_do_not_contradict_each_other() {
+        Cli::command().debug_assert();
+    }
+}

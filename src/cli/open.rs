@@ -1,0 +1,37 @@
+//! `tilescope open`: a run that somebody saved, in the window.
+
+use super::window::window;
+use crate::picture;
+use crate::run::Planner;
+use anyhow::Context;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope open run.toml
+  tilescope open residual.png
+      a figure that tilescope saved carries its run; it opens at the cycle and field that it shows";
+
+/// The options of `tilescope open`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Open {
+    /// A run file (.toml), or a figure that carries its run (.png, .svg)
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+impl Open {
+    /// Checks the file, then opens the window.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let opened = picture::open(&self.file)?;
+        // Found out here, so that a terminal hears of it even where there is no window.
+        if let Err(refused) = Planner::default().plan(&opened.run) {
+            return Err(anyhow::anyhow!("{refused}"))
+                .with_context(|| format!("{} cannot be run", self.file.display()));
+        }
+        window(Some(opened))
+    }
+}

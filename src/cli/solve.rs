@@ -1,0 +1,213 @@
+//! `tilescope solve`: a run from its start to its end, and its numbers.
+
+use super::args::RunArgs;
+use super::console::{FAILED, INTERRUPTED, print, tell};
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use crate::files;
+use crate::picture::{counted, method_title, problem_title, rounded};
+use crate::run::{
+    MethodName, Outcome, Plan, Planner, Run, StopRule, reduction, save_curve, save_field,
+};
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope solve
+      the default experiment: Poisson on 256 x 256 points, k = 16, overlap 0, tile 32, to 1e-4
+  tilescope solve --preset paper-1d --overlap 30 --json
+      the paper's line of 1024 points, where overlap 2 (k - 1) makes it exactly Jacobi's iteration
+  tilescope solve --shape 1024x512 --tile 32x16 --overlap 4x2 --max-cycles 100 --save-curve c.csv
+      just 100 cycles, and their norms as a table
+  tilescope solve --rhs photo.png --tol 1e-6 --save-field u.npy
+      a picture as the right-hand side, and the solution as a NumPy array
+  tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
+      a plate with two warm sides, until nothing changes by more than 1e-5 in a cycle
+
+Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
+
+/// The options of `tilescope solve`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Solve {
+    #[command(flatten)]
+    run: RunArgs,
+    /// Print one JSON object in place of the summary
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Save the interior of u as a NumPy array: [ny, nx] of a plane, [copies, nx] of lines
+    #[arg(long, value_name = "U.npy", help_heading = "Output")]
+    save_field: Option<PathBuf>,
+    /// Save the norms of every cycle as CSV
+    #[arg(long, value_name = "C.csv", help_heading = "Output")]
+    save_curve: Option<PathBuf>,
+}
+
+impl Solve {
+    /// Solves, saves, says how it went.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        let spec = self.run.spec()?;
+        for path in self.save_field.iter().chain(&self.save_curve) {
+            files::check_place(path)?;
+        }
+        let plan = Arc::new(Planner::default().plan(&spec)?);
+        if let Some(warning) = plan.warning() {
+            tell(&warning);
+        }
+        let interrupt = Interrupt::listen()?;
+        let mut run = Run::new(&plan)?;
+        if !advance(&mut run, interrupt) {
+            tell(&stopped(run.cycle()));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        run.settle();
+        interrupt.hold(|| self.save(&run))?;
+        let summary = Summary::of(&run);
+        print(&if self.json { summary.json()? } else { summary.text(&run) })?;
+        Ok(ExitCode::from(self.judge(&run)))
+    }
+
+    fn save(&self, run: &Run) -> anyhow::Result<()> {
+        let plan = run.plan();
+        if let Some(path) = &self.save_curve {
+            save_curve(path, run.history(), run.sweeps_per_cycle(), run.start_residual())?;
+        }
+        if let Some(path) = &self.save_field {
+            save_field(path, &run.solver().solution(), plan.precision)?;
+        }
+        Ok(())
+    }
+
+    /// The exit code, with a sentence where it is not 0.
+    fn judge(&self, run: &Run) -> u8 {
+        match run.outcome() {
+            Some(Outcome::Diverged(divergence)) => {
+                tell(&divergence.to_string());
+                FAILED
+            }
+            Some(Outcome::OutOfCycles) if self.run.asks_tolerance() => {
+                let Some(tolerance) = run.plan().stop.tolerance else { return 0 };
+                let stop = run.plan().stop.rule;
+                tell(&format!(
+                    "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles",
+                    stop.name(),
+                    counted(run.cycle(), "cycle"),
+                ));
+                FAILED
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Makes cycles to the end of the run; `false` if somebody stopped it before.
+fn advance(run: &mut Run, interrupt: Interrupt) -> bool {
+    let mut progress = Progress::start();
+    while run.outcome().is_none() {
+        if interrupt.came() {
+            return false;
+        }
+        run.advance();
+        progress.show_run(run);
+    }
+    true
+}
+
+/// What is said after Ctrl-C.
+pub(super) fn stopped(cycle: u64) -> String {
+    format!("interrupted after {}; nothing was saved", counted(cycle, "cycle"))
+}
+
+/// What `--json` prints. Numbers that are not finite become null.
+#[derive(Debug, Serialize)]
+struct Summary {
+    problem: &'static str,
+    shape: Vec<usize>,
+    method: &'static str,
+    k: u64,
+    overlap: Vec<usize>,
+    tile: Vec<usize>,
+    precision: &'static str,
+    backend: &'static str,
+    cycles: u64,
+    sweeps: u64,
+    converged: bool,
+    residual0: f64,
+    residual: Option<f64>,
+    reduction: Option<f64>,
+    max_change: Option<f64>,
+    seconds: f64,
+    edge_share: f64,
+}
+
+impl Summary {
+    fn of(run: &Run) -> Self {
+        let Plan { spec, problem, tiling, .. } = &**run.plan();
+        let latest = run.history().latest();
+        let residual = latest.residual.map(|norms| norms.l2);
+        let axes = 0..problem.shape.dim();
+        Self {
+            problem: spec.problem.kind.name(),
+            shape: problem.shape.axes().to_vec(),
+            method: spec.method.name.name(),
+            k: run.sweeps_per_cycle(),
+            overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
+            tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
+            precision: spec.method.precision.name(),
+            backend: spec.method.backend.name(),
+            cycles: run.cycle(),
+            sweeps: run.sweeps(),
+            converged: run.outcome() == Some(&Outcome::Converged),
+            residual0: run.start_residual(),
+            residual,
+            reduction: residual.map(|residual| reduction(residual, run.start_residual())),
+            max_change: latest.max_change,
+            seconds: run.seconds(),
+            edge_share: run.solver().edge_share(tiling).residual,
+        }
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    fn text(&self, run: &Run) -> String {
+        let plan = run.plan();
+        let known = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), rounded);
+        let outcome = match run.outcome() {
+            Some(Outcome::Converged) => "converged after",
+            Some(Outcome::Diverged(_)) => "diverged after",
+            _ => "stopped after",
+        };
+        let mut text = format!(
+            "{}\n{} · {}\n{outcome} {}, {}, {:.3} s\n",
+            problem_title(&plan.spec, &plan.problem.shape),
+            method_title(&plan.spec),
+            self.backend,
+            counted(self.cycles, "cycle"),
+            counted(self.sweeps, "sweep"),
+            self.seconds,
+        );
+        let criterion = |rule: StopRule| match plan.stop.tolerance {
+            Some(tolerance) if plan.stop.rule == rule => {
+                format!("   (tolerance {})", rounded(tolerance))
+            }
+            _ => String::new(),
+        };
+        let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<16}{value}\n"));
+        row("‖r₀‖₂", rounded(self.residual0));
+        row("‖r‖₂", known(self.residual));
+        row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
+        row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
+        if plan.spec.method.name == MethodName::Hierarchical {
+            let share = run.solver().edge_share(&plan.tiling);
+            let [residual, points] = [share.residual, share.points].map(|part| 100.0 * part);
+            row("edge share", format!("{residual:.1} % of ‖r‖₂² on {points:.1} % of the points"));
+        }
+        text
+    }
+}

@@ -1,0 +1,123 @@
+//! A run as the command line that makes it.
+
+use super::spec::{Backend, MethodName, RunSpec, StopSpec};
+use crate::grid::Precision;
+use std::fmt::Write as _;
+
+/// The command line that makes this run, for a POSIX shell: the settings that everybody turns are
+/// always named, the others where they differ from what the program does by itself.
+pub fn command_line(spec: &RunSpec) -> String {
+    let mut line = Line("tilescope solve".to_owned());
+    let RunSpec { problem, method, stop, .. } = spec;
+    line.option("problem", problem.kind.name());
+    line.option("shape", &joined(&problem.shape, "x"));
+    if problem.copies != 1 {
+        line.option("copies", &problem.copies.to_string());
+    }
+    if let Some(rhs) = &problem.rhs {
+        line.option("rhs", &rhs.to_string_lossy());
+    }
+    if let Some(seed) = problem.seed {
+        line.option("seed", &seed.to_string());
+    }
+    if let Some([x, y]) = problem.velocity {
+        line.option("velocity", &format!("{x:?},{y:?}"));
+    }
+    if let Some(b) = problem.boundary {
+        let sides = [("left", b.left), ("right", b.right), ("top", b.top), ("bottom", b.bottom)];
+        let given: Vec<_> = sides.into_iter().filter(|(_, value)| *value != 0.0).collect();
+        line.option("boundary", &pairs(if given.is_empty() { &sides[..1] } else { &given }));
+    }
+    if let Some(s) = problem.stencil {
+        let entries = [("d", s.d), ("a", s.a), ("c", s.c), ("e", s.e), ("f", s.f)];
+        line.option("stencil", &pairs(&entries));
+    }
+    if method.name != MethodName::default() {
+        line.option("method", method.name.name());
+    }
+    line.option("k", &method.k.to_string());
+    line.option("overlap", &joined(&method.overlap, "x"));
+    line.option("tile", &joined(&method.tile, "x"));
+    if method.precision != Precision::default() {
+        line.option("precision", method.precision.name());
+    }
+    if method.backend != Backend::default() {
+        line.option("backend", method.backend.name());
+    }
+    if method.threads != 0 {
+        line.option("threads", &method.threads.to_string());
+    }
+    if stop.rule != problem.kind.default_stop().rule {
+        line.option("stop", stop.rule.name());
+    }
+    if let Some(tolerance) = stop.tolerance {
+        line.option("tol", &format!("{tolerance:?}"));
+    }
+    // Without a tolerance, it is the number of cycles that says when to stop.
+    if stop.tolerance.is_none() || stop.max_cycles != StopSpec::default().max_cycles {
+        line.option("max-cycles", &stop.max_cycles.to_string());
+    }
+    line.0
+}
+
+struct Line(String);
+
+impl Line {
+    fn option(&mut self, name: &str, value: &str) {
+        // With a space, a value that begins with a minus would be taken for an option.
+        let between = if value.starts_with('-') { '=' } else { ' ' };
+        let _ = write!(self.0, " --{name}{between}{}", quoted(value));
+    }
+}
+
+fn joined(values: &[usize], between: &str) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+}
+
+fn pairs(values: &[(&str, f64)]) -> String {
+    values.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>().join(",")
+}
+
+/// A word that a POSIX shell reads as it is.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,=+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Boundary;
+    use crate::run::ProblemKind;
+
+    #[test]
+    fn the_default_run_is_short() {
+        let expected = "tilescope solve --problem poisson --shape 256x256 --k 16 --overlap 0 \
+                        --tile 32 --tol 0.0001";
+        assert_eq!(command_line(&RunSpec::default()), expected);
+    }
+
+    #[test]
+    fn what_differs_is_named_and_quoted() {
+        let mut spec = RunSpec::default();
+        spec.problem.kind = ProblemKind::Picture;
+        spec.problem.rhs = Some("it's a file.png".into());
+        spec.problem.velocity = Some([-3.0, 1e-9]);
+        spec.problem.boundary = Some(Boundary { top: 0.5, ..Boundary::default() });
+        spec.stop.tolerance = None;
+        let line = command_line(&spec);
+        for part in [
+            r" --rhs 'it'\''s a file.png' ",
+            " --velocity=-3.0,1e-9 ",
+            " --boundary top=0.5 ",
+            " --max-cycles 10000000",
+        ] {
+            assert!(line.contains(part), "{line}");
+        }
+        assert!(!line.contains("--tol"));
+    }
+}
