@@ -1,5 +1,6 @@
 //! The sliders: method, k, overlap, tile.
 
+use super::backend::Backends;
 use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
@@ -22,7 +23,7 @@ const LIMIT_TILE: usize = 4096;
 /// Tiles come in steps of this while the slider is dragged.
 const TILE_STEP: usize = 4;
 
-pub(super) fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+pub(super) fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Method");
     let method = &mut spec.method;
@@ -45,6 +46,7 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                 .on_hover_text(about);
         }
     });
+    backends.ui(ui, method);
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }

@@ -5,6 +5,7 @@
 //! out, tells the worker what is wanted as a whole, and takes its next report in. No panel owns a
 //! solver, and nothing here waits for one.
 
+mod backend;
 mod command;
 mod convergence;
 mod cost;
@@ -21,6 +22,7 @@ mod toolbar;
 
 use crate::picture::Opened;
 use crate::run::{Report, Wish, Worker};
+use backend::Backends;
 use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
@@ -44,6 +46,7 @@ pub struct Explorer {
     map: HeatMap,
     save: Option<SaveDialog>,
     files: files::Files,
+    backends: Backends,
     toasts: egui_notify::Toasts,
     /// What the worker was told last.
     told: Option<Wish>,
@@ -86,6 +89,7 @@ impl Explorer {
             map: HeatMap::default(),
             save: None,
             files: files::Files::new(context),
+            backends: Backends::look_for(),
             toasts: theme::toasts(),
             told: None,
             commands: Vec::new(),
@@ -103,14 +107,14 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, save, commands, .. } = self;
+        let Self { session, report, map, save, commands, backends, .. } = self;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| toolbar::ui(ui, session, report, commands));
         egui::Panel::left("settings").resizable(false).exact_size(theme::SETTINGS_WIDTH).show(
             ui,
             |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
-                    method::ui(ui, session, commands);
+                    method::ui(ui, session, backends, commands);
                     cost::ui(ui, session);
                     problem::ui(ui, session, report, commands);
                 });

@@ -4,6 +4,7 @@
 //! large its norms are, and gives samples of its fields, thinned out to what can be shown.
 
 pub mod cpu;
+pub mod cuda;
 mod sample;
 
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};

@@ -104,7 +104,8 @@ fn stencil(shape: Shape) -> impl Strategy<Value = Stencil> {
 fn source(shape: Shape, scale: f64) -> impl Strategy<Value = Source> {
     let (nx, rows) = (shape.nx(), shape.rows());
     let part = |n: usize| (0..n, 0..=n).prop_map(|(a, b)| a.min(b)..a.max(b));
-    let points = prop::collection::vec((0..nx, 0..rows, -scale..scale), 0..4);
+    let points = (0..nx, prop::option::of(0..rows), -scale..scale);
+    let points = prop::collection::vec(points, 0..4);
     prop_oneof![
         Just(Source::Constant(1.0)),
         (-scale..scale).prop_map(Source::Constant),
