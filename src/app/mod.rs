@@ -126,7 +126,7 @@ impl eframe::App for Explorer {
             .show(ui, |ui| convergence::ui(ui, session, report, commands));
         egui::CentralPanel::default().show(ui, |ui| map.ui(ui, session, report, commands));
         if let Some(dialog) = save {
-            dialog.ui(ui.ctx(), session, commands);
+            dialog.ui(ui.ctx(), session, map.range(), commands);
         }
         self.toasts.show(ui.ctx());
     }

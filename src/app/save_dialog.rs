@@ -4,7 +4,7 @@ use super::command::Command;
 use super::session::{Against, RangeMode, Session};
 use super::theme::row;
 use super::toolbar::named;
-use crate::picture::{FigureSpec, Over, Theme};
+use crate::picture::{FigureSpec, Over, Range, Theme};
 use crate::run::FieldKind;
 use eframe::egui::{self, DragValue, Key, TextEdit};
 use std::path::PathBuf;
@@ -113,7 +113,13 @@ impl SaveDialog {
         self.name = format!("{stem}.{}", self.what.extension());
     }
 
-    pub fn ui(&mut self, context: &egui::Context, session: &Session, commands: &mut Vec<Command>) {
+    pub fn ui(
+        &mut self,
+        context: &egui::Context,
+        session: &Session,
+        shown: Option<Range>,
+        commands: &mut Vec<Command>,
+    ) {
         let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
         let modal = egui::Modal::new(egui::Id::unique("save")).frame(frame);
         let response = modal.show(context, |ui| {
@@ -156,7 +162,7 @@ impl SaveDialog {
                 let save = ui.add_enabled(named, egui::Button::new("Save"));
                 let enter = named && ui.input(|input| input.key_pressed(Key::Enter));
                 if save.on_hover_text("Write the file.").clicked() || enter {
-                    commands.push(Command::Save(self.request(session)));
+                    commands.push(Command::Save(self.request(session, shown)));
                 }
                 if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
                     commands.push(Command::ShowSave(false));
@@ -168,13 +174,11 @@ impl SaveDialog {
         }
     }
 
-    fn request(&self, session: &Session) -> SaveRequest {
+    fn request(&self, session: &Session, shown: Option<Range>) -> SaveRequest {
         let field = session.look.field;
         let colours = session.look.of_field(field);
-        let range = match colours.range {
-            RangeMode::Locked(range) => Some(range),
-            _ => None,
-        };
+        // A figure of one frame fits itself; any other range is the window's.
+        let range = shown.filter(|_| colours.range != RangeMode::ThisFrame);
         SaveRequest {
             what: self.what,
             // A name with a whole path in it stands for itself.

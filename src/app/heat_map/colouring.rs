@@ -1,0 +1,124 @@
+//! From values to the picture on the graphics card, and the range of its colours.
+
+use crate::app::session::{Colours, Look, RangeMode, Session};
+use crate::picture::{self, End, Range, Scale, ScaleKind};
+use crate::run::{FieldKind, Picture, Report};
+use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
+use std::borrow::Cow;
+
+/// The colours of the map: the texture, and the ranges that were seen.
+#[derive(Default)]
+pub(super) struct Colouring {
+    shown: Option<Shown>,
+    /// Whether the texture shows the newest picture.
+    is_fresh: bool,
+    /// The range of all frames of a run, with what it is the range of.
+    whole_run: Option<(u64, FieldKind, Colours, Range)>,
+}
+
+/// The picture on the graphics card, and how its colours came about.
+pub(super) struct Shown {
+    pub handle: TextureHandle,
+    pub colours: Colours,
+    pub scale: Scale,
+    /// Whether values lie beyond the low and the high end of the colours.
+    pub clips: [bool; 2],
+}
+
+impl Colouring {
+    /// The picture on the graphics card.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// Takes a new picture in.
+    pub fn take(&mut self, report: &Report, look: &Look) {
+        self.is_fresh = false;
+        let Some(picture) = &report.picture else {
+            return;
+        };
+        let colours = *look.of_field(report.field);
+        let range = automatic(picture, &colours);
+        let known = self.whole_run.filter(|(epoch, field, known, _)| {
+            *epoch == report.epoch
+                && *field == report.field
+                && (known.scale, known.absolute) == (colours.scale, colours.absolute)
+        });
+        let range = known.map_or(range, |(.., known)| known.union(range));
+        self.whole_run = Some((report.epoch, report.field, colours, range));
+    }
+
+    /// Makes the texture anew if the picture or its colours are others than it was made from.
+    pub fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, picture: &Picture) {
+        let colours = *session.look.of_field(report.field);
+        let known = self.shown.as_ref().filter(|shown| shown.colours == colours);
+        if self.is_fresh && known.is_some() {
+            return;
+        }
+        let range = match (colours.range, self.whole_run) {
+            (RangeMode::Locked(range), _) | (RangeMode::WholeRun, Some((.., range))) => range,
+            _ => automatic(picture, &colours),
+        };
+        let scale = Scale::new(colours.scale, range);
+        let values = shown_values(picture, &colours);
+        let [cols, rows] = picture.samples.size;
+        let Ok(samples) = picture::Samples::new(cols, rows, &values) else {
+            return;
+        };
+        let mut pixels = Vec::new();
+        picture::colours(&samples, &scale, colours.map, &mut pixels);
+        let image = ColorImage::from_rgba_unmultiplied([cols, rows], &pixels);
+        let clips = [samples.clip(&scale, End::Low), samples.clip(&scale, End::High)];
+        let handle = match self.shown.take() {
+            Some(Shown { mut handle, .. }) => {
+                handle.set(image, TextureOptions::NEAREST);
+                handle
+            }
+            None => ui.ctx().load_texture("heat map", image, TextureOptions::NEAREST),
+        };
+        self.shown = Some(Shown { handle, colours, scale, clips });
+        self.is_fresh = true;
+    }
+}
+
+/// Whether colours stand for magnitudes rather than for values with their sign.
+pub(super) fn is_magnitude(colours: &Colours) -> bool {
+    match colours.scale {
+        ScaleKind::Log => true,
+        ScaleKind::Linear => colours.absolute,
+        ScaleKind::Symmetric => false,
+    }
+}
+
+/// The values that are coloured.
+fn shown_values<'a>(picture: &'a Picture, colours: &Colours) -> Cow<'a, [f32]> {
+    let values = &picture.samples.values;
+    if colours.scale == ScaleKind::Linear && colours.absolute {
+        values.iter().map(|value| value.abs()).collect()
+    } else {
+        values.into()
+    }
+}
+
+/// The range of a frame. Of a space–time diagram the largest values are left out: the start's
+/// would leave all other cycles in the dark.
+fn automatic(picture: &Picture, colours: &Colours) -> Range {
+    let values = shown_values(picture, colours);
+    let largest = match picture.cycles_per_row {
+        Some(_) => largest_of_most(&values),
+        None => f32::INFINITY,
+    };
+    Range::of(colours.scale, values.iter().copied().filter(|value| value.abs() <= largest))
+}
+
+/// The magnitude that all but one in a hundred values stay below, from a part of them.
+fn largest_of_most(values: &[f32]) -> f32 {
+    const EVERY: usize = 7;
+    let some = values.iter().step_by(EVERY).filter(|value| value.is_finite());
+    let mut some: Vec<f32> = some.map(|value| value.abs()).collect();
+    let index = some.len() - some.len() / 100;
+    if index >= some.len() {
+        return f32::INFINITY;
+    }
+    *some.select_nth_unstable_by(index, f32::total_cmp).1
+}

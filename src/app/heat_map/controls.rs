@@ -1,0 +1,89 @@
+//! The controls above the map: which field, and how it is coloured.
+
+use crate::app::command::Command;
+use crate::app::session::{Colours, RangeMode, Session};
+use crate::app::toolbar::named;
+use crate::picture::{ColourMap, Range, ScaleKind};
+use crate::run::FieldKind;
+use eframe::egui::{ComboBox, Ui};
+
+/// Draws the controls, and asks for what they change. `shown` is the range of the map as it is,
+/// `is_zoomed` whether a part of the grid fills it.
+pub(super) fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    shown: Option<Range>,
+    is_zoomed: bool,
+    commands: &mut Vec<Command>,
+) {
+    let mut look = session.look.clone();
+    ui.horizontal_wrapped(|ui| {
+        let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(look.field.label());
+        let response = combo.show_ui(ui, |ui| {
+            for field in FieldKind::ALL {
+                ui.selectable_value(&mut look.field, field, field.label()).on_hover_text(field.about());
+            }
+        });
+        named(response.response, "Field").on_hover_text(look.field.about());
+        let colours = look.of_field_mut(session.look.field);
+        let combo = ComboBox::from_id_salt("scale").width(84.0).selected_text(colours.scale.label());
+        let response = combo.show_ui(ui, |ui| {
+            for scale in ScaleKind::ALL {
+                if ui.selectable_value(&mut colours.scale, scale, scale.label()).clicked() {
+                    // A diverging map is for signs, the others for magnitudes and levels.
+                    let diverging = scale == ScaleKind::Symmetric;
+                    if diverging != colours.map.is_diverging() {
+                        colours.map = if diverging { ColourMap::RedBlue } else { ColourMap::Inferno };
+                    }
+                    colours.range = RangeMode::ThisFrame;
+                }
+            }
+        });
+        named(response.response, "Scale").on_hover_text(
+            "How values become colours: evenly, by their magnitude's logarithm, or by both sign and magnitude.",
+        );
+        let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
+        let response = combo.show_ui(ui, |ui| {
+            for map in ColourMap::ALL {
+                ui.selectable_value(&mut colours.map, map, map.label());
+            }
+        });
+        named(response.response, "Colour map").on_hover_text("The colours of the map.");
+        range(ui, colours, shown);
+        if colours.scale == ScaleKind::Linear {
+            ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
+        }
+        ui.checkbox(&mut look.borders, "Borders").on_hover_text("Draw the borders between tiles over the map. (B)");
+        if is_zoomed && ui.button("Whole grid").on_hover_text("Show all of the grid again; a double click on the map does, too.").clicked() {
+            commands.push(Command::ZoomOut);
+        }
+    });
+    if look != session.look {
+        commands.push(Command::Look(look));
+    }
+}
+
+fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
+    let text = match colours.range {
+        RangeMode::ThisFrame => "range: this frame",
+        RangeMode::WholeRun => "range: whole run",
+        RangeMode::Locked(_) => "range: locked",
+    };
+    let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
+    let response = combo.show_ui(ui, |ui| {
+        let about = "Colours span the values of the frame that is shown.";
+        ui.selectable_value(&mut colours.range, RangeMode::ThisFrame, "this frame")
+            .on_hover_text(about);
+        let about = "Colours span the values of all frames of this run that were shown.";
+        ui.selectable_value(&mut colours.range, RangeMode::WholeRun, "whole run")
+            .on_hover_text(about);
+        let about = "Colours stay as they are now, for this run and the next: for comparing.";
+        let locked = matches!(colours.range, RangeMode::Locked(_));
+        if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()
+            && let Some(range) = shown
+        {
+            colours.range = RangeMode::Locked(range);
+        }
+    });
+    named(response.response, "Range").on_hover_text("Which values the colours span.");
+}

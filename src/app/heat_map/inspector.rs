@@ -1,0 +1,83 @@
+//! The lines under the map: the point under the cursor in words, and the edge share.
+
+use super::colour_bar;
+use crate::app::toolbar::grouped;
+use crate::picture::number;
+use crate::run::{Picture, Report};
+use crate::solver::EdgeShare;
+use eframe::egui::{self, Rect, Ui};
+
+/// Room for the lines under the map.
+pub(super) const ROOM: f32 = 46.0;
+
+/// The line under the map: the point under the cursor, and the edge share.
+pub(super) fn ui(
+    ui: &mut Ui,
+    area: Rect,
+    hover: Option<[usize; 2]>,
+    report: &Report,
+    picture: &Picture,
+) {
+    let rect = Rect::from_min_max(
+        egui::pos2(area.left(), area.bottom() + 6.0),
+        egui::pos2(area.right() + colour_bar::ROOM, area.bottom() + ROOM),
+    );
+    let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let text = hover.map_or_else(
+        || "Point at the map to read a value; scroll to zoom, drag to move, double click for all of it.".to_owned(),
+        |point| describe(point, report, picture),
+    );
+    ui.add(egui::Label::new(text).truncate());
+    ui.add(egui::Label::new(egui::RichText::new(edge_share(&report.edge)).weak()).truncate()).on_hover_text(
+        "Where the residual sits: the part of ‖r‖² within 2 points of a border between tiles, beside the part of the points that lie there.",
+    );
+}
+
+/// A point in words: where it is, its value, its tile, and how far that tile's border is.
+fn describe(point: [usize; 2], report: &Report, picture: &Picture) -> String {
+    let [i, row] = point;
+    let tiling = &report.plan.tiling;
+    let samples = &picture.samples;
+    let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
+    let probed = report.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
+    let value = match picture.cycles_per_row {
+        // A diagram knows no more than its samples.
+        Some(_) => samples.at(i, row),
+        None => exact.or(probed),
+    };
+    let value = match value {
+        Some(value) if value.is_nan() => "not known".to_owned(),
+        Some(value) => number(value.into()),
+        None => "…".to_owned(),
+    };
+    let symbol = report.field.symbol();
+    let tile_x = tiling.x().owner(i);
+    let (place, tile, distance) = match (picture.cycles_per_row, tiling.y()) {
+        (Some(cycles), _) => (
+            format!("i {i}, cycle {}", grouped(row as u64 * cycles)),
+            format!("{tile_x}"),
+            tiling.x().distance(i),
+        ),
+        (None, Some(y)) => (
+            format!("i {i}, j {row}"),
+            format!("({tile_x}, {})", y.owner(row)),
+            tiling.distance(i, row),
+        ),
+        (None, None) => (format!("i {i}"), format!("{tile_x}"), tiling.x().distance(i)),
+    };
+    let edge = match distance {
+        Some(1) => "at a tile border".to_owned(),
+        Some(distance) => format!("{distance} points to the nearest tile border"),
+        None => "one tile, no borders".to_owned(),
+    };
+    format!("{place}   {symbol} = {value}   tile {tile}   {edge}")
+}
+
+fn edge_share(share: &EdgeShare) -> String {
+    format!(
+        "Edge share: {:.0} % of ‖r‖² on {:.0} % of the points",
+        share.residual * 100.0,
+        share.points * 100.0
+    )
+}

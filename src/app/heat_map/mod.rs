@@ -1,0 +1,162 @@
+//! The map: the field as a picture, with its colour bar, tile borders, and the point under the
+//! cursor.
+
+mod colour_bar;
+mod colouring;
+mod controls;
+mod inspector;
+mod overlay;
+mod zoom;
+
+use super::command::Command;
+use super::session::{Look, Session};
+use crate::picture::Range;
+use crate::run::{ExactState, Picture, Report};
+use colouring::{Colouring, Shown};
+use eframe::egui::{
+    self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
+};
+use zoom::Zoom;
+
+/// The map's own state: what it shows of the grid, and in which colours.
+#[derive(Default)]
+pub(super) struct HeatMap {
+    zoom: Zoom,
+    colouring: Colouring,
+    most: [usize; 2],
+    hover: Option<[usize; 2]>,
+}
+
+impl HeatMap {
+    /// The part of the grid that is seen; `None` for all of it.
+    pub fn part(&self) -> Option<[std::ops::Range<usize>; 2]> {
+        self.zoom.part()
+    }
+
+    /// Samples across and down that the screen can show.
+    pub fn most(&self) -> [usize; 2] {
+        self.most
+    }
+
+    /// The point under the cursor.
+    pub fn probe(&self) -> Option<[usize; 2]> {
+        self.hover
+    }
+
+    /// The range of the colours as they are.
+    pub fn range(&self) -> Option<Range> {
+        self.colouring.shown().map(|shown| shown.scale.range())
+    }
+
+    /// Takes a new picture in.
+    pub fn take(&mut self, report: &Report, look: &Look) {
+        self.colouring.take(report, look);
+    }
+
+    /// Shows all of the grid again.
+    pub fn zoom_out(&mut self) {
+        self.zoom.reset();
+    }
+
+    /// Draws the map with its controls, and asks for what they change.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        session: &Session,
+        report: Option<&Report>,
+        commands: &mut Vec<Command>,
+    ) {
+        controls::ui(ui, session, self.range(), self.zoom.is_part(), commands);
+        let room = ui.available_rect_before_wrap();
+        let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
+        let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
+        let end = room.max - egui::vec2(colour_bar::ROOM, inspector::ROOM);
+        let area = Rect::from_min_max(room.min + left, end);
+        let response = ui.allocate_rect(area, Sense::click_and_drag());
+        self.most = most_samples(area, ui.ctx().pixels_per_point());
+        let about = format!("Heat map of the {}", session.look.field.name());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
+        ui.painter().rect_filled(area, 0.0, ui.visuals().extreme_bg_color);
+        let Some(report) = report else {
+            return;
+        };
+        let Some(picture) = &report.picture else {
+            self.hover = None;
+            waiting(ui, area, report);
+            return;
+        };
+        self.colouring.refresh(ui, session, report, picture);
+        let Some(shown) = self.colouring.shown() else {
+            return;
+        };
+        let grid = grid_of(report, picture);
+        let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
+        let to_screen = RectTransform::from_to(seen, area);
+        paint(ui, area, &to_screen, picture, shown);
+        if let Some(cycles) = picture.cycles_per_row {
+            overlay::cycle_axis(ui, area, seen, cycles);
+        }
+        if session.look.borders {
+            overlay::borders(ui, area, &to_screen, grid, report, picture);
+        }
+        let pointer = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
+        self.hover = pointer
+            .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
+            .map(|at| [at.x as usize, at.y as usize]);
+        if let Some(point) = self.hover {
+            overlay::outline(ui, &to_screen, point);
+        }
+        colour_bar::ui(ui, area, report.field, shown);
+        inspector::ui(ui, area, self.hover, report, picture);
+    }
+}
+
+/// Draws the picture where it lies on the screen.
+fn paint(ui: &Ui, area: Rect, to_screen: &RectTransform, picture: &Picture, shown: &Shown) {
+    let samples = &picture.samples;
+    // The last samples may stand for fewer points than the others: what they would cover
+    // beyond the grid is cut off.
+    let covered = |start: usize, axis: usize| {
+        (start as f32, (start + samples.size[axis] * samples.block[axis]) as f32)
+    };
+    let (left, right) = covered(samples.columns.start, 0);
+    let (top, bottom) = covered(samples.rows.start, 1);
+    let image = Rect::from_min_max(egui::pos2(left, top), egui::pos2(right, bottom));
+    let grid = Rect::from_min_max(
+        egui::pos2(left, top),
+        egui::pos2(samples.columns.end as f32, samples.rows.end as f32),
+    );
+    let painter = ui.painter().with_clip_rect(area.intersect(to_screen.transform_rect(grid)));
+    // Values that are not known are transparent: what is behind them shows.
+    painter.rect_filled(area, 0.0, ui.visuals().faint_bg_color);
+    let uv = Rect::from_min_max(Pos2::ZERO, egui::pos2(1.0, 1.0));
+    painter.image(shown.handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
+}
+
+/// Says what a map that cannot be shown waits for.
+fn waiting(ui: &Ui, area: Rect, report: &Report) {
+    let text = match (&report.exact, report.preparing) {
+        (ExactState::Computing, _) => "computing the exact solution …".to_owned(),
+        (_, Some(part)) => {
+            format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
+        }
+        _ => String::new(),
+    };
+    let font = TextStyle::Body.resolve(ui.style());
+    ui.painter().text(area.center(), Align2::CENTER_CENTER, text, font, ui.visuals().text_color());
+}
+
+/// Samples across and down that an area of the screen can show; at least one each.
+fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
+    [area.width(), area.height()].map(|side| (side * pixels_per_point).max(1.0) as usize)
+}
+
+/// The size of the grid that a picture shows, in points: columns, and rows or rows of cycles.
+fn grid_of(report: &Report, picture: &Picture) -> Vec2 {
+    let shape = report.plan.problem.shape;
+    let rows = match picture.cycles_per_row {
+        Some(_) => picture.samples.rows.len(),
+        None => shape.rows(),
+    };
+    egui::vec2(shape.nx() as f32, rows as f32)
+}

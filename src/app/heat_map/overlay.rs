@@ -1,0 +1,85 @@
+//! What is drawn over the map: tile borders, the point under the cursor, cycles beside a diagram.
+
+use crate::picture::linear_ticks;
+use crate::run::{Picture, Report};
+use eframe::egui::{
+    self, Align2, Color32, Pos2, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
+};
+
+/// Tile borders are drawn once tiles are this large on the screen, in points: closer together
+/// they would hide the map.
+const CLOSEST_BORDERS: f32 = 5.0;
+
+/// A point is outlined once it is this large on the screen, in points.
+const SMALLEST_OUTLINED: f32 = 3.0;
+
+/// Room for the numbers of cycles beside a space–time diagram.
+pub(super) const CYCLES_ROOM: f32 = 52.0;
+
+/// Outlines the point under the cursor.
+pub(super) fn outline(ui: &Ui, to_screen: &RectTransform, [i, row]: [usize; 2]) {
+    if to_screen.scale().x < SMALLEST_OUTLINED {
+        return;
+    }
+    let min = egui::pos2(i as f32, row as f32);
+    let rect = to_screen.transform_rect(Rect::from_min_size(min, Vec2::splat(1.0)));
+    let stroke = Stroke::new(1.5, Color32::WHITE);
+    ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
+}
+
+/// Cycles beside a space–time diagram.
+pub(super) fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
+    let cycles = cycles_per_row as f64;
+    let (lo, hi) = (f64::from(seen.top()) * cycles, f64::from(seen.bottom()) * cycles);
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    for tick in linear_ticks(lo, hi, 8) {
+        let y = area.top() + area.height() * tick.position as f32;
+        ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
+        // The labels at both ends keep within the map's height.
+        let y = y.clamp(area.top() + 6.0, area.bottom() - 6.0);
+        let at = egui::pos2(area.left() - 6.0, y);
+        ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
+    }
+}
+
+/// Draws the borders between tiles. `grid` is the size of what is shown, in points.
+pub(super) fn borders(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    mut grid: Vec2,
+    report: &Report,
+    picture: &Picture,
+) {
+    let tiling = &report.plan.tiling;
+    let scale = to_screen.scale();
+    let painter = ui.painter().with_clip_rect(area);
+    let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
+    let from = to_screen.from();
+    let close = |tile: usize, overlap: usize, scale: f32| {
+        ((tile - overlap) as f32) * scale < CLOSEST_BORDERS
+    };
+    let x = tiling.x();
+    if let Some(cycles) = picture.cycles_per_row {
+        // Cycles to come have no tiles yet.
+        grid.y = grid.y.min((report.latest.cycle / cycles + 1) as f32);
+    }
+    let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
+    if !close(x.tile(), x.overlap(), scale.x) {
+        for &border in x.borders().iter().filter(|&&border| from.x_range().contains(border as f32))
+        {
+            let at = to_screen.transform_pos(egui::pos2(border as f32, 0.0)).x;
+            painter.vline(at, extent.y_range(), stroke);
+        }
+    }
+    if let Some(y) = tiling.y()
+        && !close(y.tile(), y.overlap(), scale.y)
+    {
+        for &border in y.borders().iter().filter(|&&border| from.y_range().contains(border as f32))
+        {
+            let at = to_screen.transform_pos(egui::pos2(0.0, border as f32)).y;
+            painter.hline(extent.x_range(), at, stroke);
+        }
+    }
+}
