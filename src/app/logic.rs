@@ -3,7 +3,7 @@
 use super::Explorer;
 use super::command::Command;
 use super::files::Done;
-use crate::picture::{Opened, ScaleKind};
+use crate::picture::Opened;
 use crate::run::{ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 
@@ -129,7 +129,7 @@ impl Explorer {
             look.field = view.field;
             let colours = look.of_field_mut(view.field);
             (colours.scale, colours.map) = (view.figure.scale, view.figure.map);
-            colours.absolute = colours.scale == ScaleKind::Log;
+            colours.absolute = view.figure.absolute;
             look.borders = view.figure.borders;
         }
     }

@@ -191,6 +191,7 @@ impl SaveDialog {
             },
             figure: FigureSpec {
                 scale: colours.scale,
+                absolute: colours.absolute,
                 map: colours.map,
                 range,
                 size: self.size,

@@ -105,7 +105,7 @@ impl Default for Look {
                 scale: ScaleKind::Log,
                 map: ColourMap::Inferno,
                 range: RangeMode::ThisFrame,
-                absolute: true,
+                absolute: false,
             },
         };
         Self {

@@ -1,6 +1,8 @@
 //! From values to colours, fast enough for every frame of the window.
 
 use super::colour_map::{COLOURS, ColourMap};
+use std::borrow::Cow;
+
 use super::scale::{End, SYMMETRIC_LINEAR_SHARE, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 
 /// Values on a rectangle, row by row; row 0 is drawn on top. NaN means that there is no value.
@@ -93,6 +95,15 @@ pub const NO_VALUE: [u8; 4] = [0; 4];
 
 /// How many values are placed before their colours are looked up; fits the first-level cache.
 const BATCH: usize = 1024;
+
+/// The values that are coloured: on a linear scale magnitudes, where those were asked for.
+pub fn shown_values(values: &[f32], scale: ScaleKind, absolute: bool) -> Cow<'_, [f32]> {
+    if scale == ScaleKind::Linear && absolute {
+        values.iter().map(|value| value.abs()).collect()
+    } else {
+        values.into()
+    }
+}
 
 /// Writes the colours of all samples into `out`, which is resized to `rows · cols · 4` bytes: red,
 /// green, blue and opacity (not premultiplied), sample by sample in the same order.

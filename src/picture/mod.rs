@@ -24,13 +24,13 @@ mod ticks;
 pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
 pub use curves_figure::{Curve, CurvesFigure};
 pub use file::{PngError, encode_png, read_png_text, save_png};
-pub use heat_map::{NO_VALUE, Samples, SamplesError, colours};
+pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use heat_map_figure::{Axis, HeatMapFigure};
 pub use layout::SMALLEST_SIDE;
 pub use render::{LARGEST_SIDE, PictureError, render};
 pub use run_figure::{
     FigureSpec, Over, RunCurve, ViewSpec, bare, counted, curves_svg, heat_map_svg, method_title,
-    natural_map, natural_scale, problem_title, rounded,
+    natural_map, natural_scale, problem_title, rounded, value_label,
 };
 pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,

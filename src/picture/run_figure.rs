@@ -2,7 +2,7 @@
 
 use super::colour_map::ColourMap;
 use super::curves_figure::{Curve, CurvesFigure};
-use super::heat_map::{Samples, colours};
+use super::heat_map::{Samples, colours, shown_values};
 use super::heat_map_figure::{Axis, HeatMapFigure};
 use super::scale::{Range, Scale, ScaleKind};
 use super::theme::Theme;
@@ -21,6 +21,8 @@ use serde::{Deserialize, Serialize};
 pub struct FigureSpec {
     /// How values are spread over the colours.
     pub scale: ScaleKind,
+    /// On a linear scale: magnitudes in place of values with their sign.
+    pub absolute: bool,
     /// The colours.
     pub map: ColourMap,
     /// The lowest and the highest value shown; `None` to fit the field.
@@ -79,6 +81,7 @@ impl Default for FigureSpec {
     fn default() -> Self {
         Self {
             scale: ScaleKind::Log,
+            absolute: false,
             map: ColourMap::Inferno,
             range: None,
             size: [1200, 900],
@@ -146,7 +149,8 @@ pub fn method_title(run: &RunSpec) -> String {
 /// The figure of a field, as SVG: of a plane its map, of a line its space–time diagram.
 pub fn heat_map_svg(captured: &Captured, spec: &FigureSpec) -> String {
     let plan = &captured.plan;
-    let known = known(captured);
+    let values = shown_values(&captured.picture.samples.values, spec.scale, spec.absolute);
+    let known = known(captured, &values);
     let samples = &captured.picture.samples;
     let end =
         |axis: usize, start: usize, count: usize| (start + count * samples.block[axis]) as f64;
@@ -179,7 +183,7 @@ pub fn heat_map_svg(captured: &Captured, spec: &FigureSpec) -> String {
         equal_aspect: captured.picture.cycles_per_row.is_none(),
         scale: scale(&known, spec),
         map: spec.map,
-        value_label: &value_label(captured.field, spec.scale),
+        value_label: &value_label(captured.field, spec.scale, spec.absolute),
         width: spec.size[0],
         height: spec.size[1],
         theme: spec.theme,
@@ -189,7 +193,8 @@ pub fn heat_map_svg(captured: &Captured, spec: &FigureSpec) -> String {
 
 /// The bare map, one pixel a sample; where nothing is known it is transparent.
 pub fn bare(captured: &Captured, spec: &FigureSpec) -> RgbaImage {
-    let known = known(captured);
+    let values = shown_values(&captured.picture.samples.values, spec.scale, spec.absolute);
+    let known = known(captured, &values);
     let mut pixels = Vec::new();
     colours(&known, &scale(&known, spec), spec.map, &mut pixels);
     let size = u32::try_from(known.cols()).ok().zip(u32::try_from(known.rows()).ok());
@@ -259,14 +264,14 @@ impl RunCurve<'_> {
 }
 
 /// What is known of a picture: a space–time diagram without the cycles to come.
-fn known(captured: &Captured) -> Samples<'_> {
+fn known<'a>(captured: &Captured, values: &'a [f32]) -> Samples<'a> {
     let samples = &captured.picture.samples;
     let [cols, mut rows] = samples.size;
     if let Some(stride) = captured.picture.cycles_per_row {
         let made = captured.history.latest().cycle.max(captured.cycle) / stride.max(1);
         rows = rows.min(usize::try_from(made).unwrap_or(usize::MAX).saturating_add(1));
     }
-    let values = samples.values.get(..cols * rows).unwrap_or_default();
+    let values = values.get(..cols * rows).unwrap_or_default();
     Samples::new(cols, rows, values).unwrap_or(Samples::EMPTY)
 }
 
@@ -320,9 +325,11 @@ fn grouped(count: u64) -> String {
     text
 }
 
-/// A logarithm shows sizes; the other scales show signs too.
-fn value_label(field: FieldKind, scale: ScaleKind) -> String {
+/// What a colour bar says: a logarithm shows magnitudes, the other scales show signs unless
+/// magnitudes were asked for.
+pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String {
     match scale {
+        ScaleKind::Linear if absolute => format!("|{}|", field.symbol()),
         ScaleKind::Log => format!("|{}|", field.symbol()),
         _ => field.symbol().to_owned(),
     }

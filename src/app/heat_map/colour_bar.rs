@@ -1,7 +1,7 @@
 //! The colour bar: colours, ticks, and marks where values lie beyond its ends.
 
-use super::colouring::{Shown, is_magnitude};
-use crate::picture::ticks;
+use super::colouring::Shown;
+use crate::picture::{ticks, value_label};
 use crate::run::FieldKind;
 use eframe::egui::{self, Align2, Color32, Rect, Stroke, TextStyle, Ui};
 
@@ -45,8 +45,7 @@ pub(super) fn ui(ui: &Ui, area: Rect, field: FieldKind, shown: &Shown) {
         );
     }
     for (end, _) in shown.clips.iter().enumerate().filter(|(_, clips)| **clips) {
-        let (y, way) =
-            if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
+        let (y, way) = if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
         let tip = egui::pos2(bar.center().x, y + 7.0 * way);
         let base = |x| egui::pos2(x, y);
         painter.add(egui::Shape::convex_polygon(
@@ -55,14 +54,6 @@ pub(super) fn ui(ui: &Ui, area: Rect, field: FieldKind, shown: &Shown) {
             Stroke::NONE,
         ));
     }
-    let signed = !is_magnitude(&shown.colours);
-    let symbol =
-        if signed { field.symbol().to_owned() } else { format!("|{}|", field.symbol()) };
-    painter.text(
-        area.right_top() + egui::vec2(12.0, 2.0),
-        Align2::LEFT_TOP,
-        symbol,
-        font,
-        colour,
-    );
+    let symbol = value_label(field, shown.colours.scale, shown.colours.absolute);
+    painter.text(area.right_top() + egui::vec2(12.0, 2.0), Align2::LEFT_TOP, symbol, font, colour);
 }

@@ -1,7 +1,7 @@
 //! From values to the picture on the graphics card, and the range of its colours.
 
 use crate::app::session::{Colours, Look, RangeMode, Session};
-use crate::picture::{self, End, Range, Scale, ScaleKind};
+use crate::picture::{self, End, Range, Scale, shown_values};
 use crate::run::{FieldKind, Picture, Report};
 use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use std::borrow::Cow;
@@ -60,7 +60,7 @@ impl Colouring {
             _ => automatic(picture, &colours),
         };
         let scale = Scale::new(colours.scale, range);
-        let values = shown_values(picture, &colours);
+        let values = values(picture, &colours);
         let [cols, rows] = picture.samples.size;
         let Ok(samples) = picture::Samples::new(cols, rows, &values) else {
             return;
@@ -81,29 +81,15 @@ impl Colouring {
     }
 }
 
-/// Whether colours stand for magnitudes rather than for values with their sign.
-pub(super) fn is_magnitude(colours: &Colours) -> bool {
-    match colours.scale {
-        ScaleKind::Log => true,
-        ScaleKind::Linear => colours.absolute,
-        ScaleKind::Symmetric => false,
-    }
-}
-
 /// The values that are coloured.
-fn shown_values<'a>(picture: &'a Picture, colours: &Colours) -> Cow<'a, [f32]> {
-    let values = &picture.samples.values;
-    if colours.scale == ScaleKind::Linear && colours.absolute {
-        values.iter().map(|value| value.abs()).collect()
-    } else {
-        values.into()
-    }
+fn values<'a>(picture: &'a Picture, colours: &Colours) -> Cow<'a, [f32]> {
+    shown_values(&picture.samples.values, colours.scale, colours.absolute)
 }
 
 /// The range of a frame. Of a space–time diagram the largest values are left out: the start's
 /// would leave all other cycles in the dark.
 fn automatic(picture: &Picture, colours: &Colours) -> Range {
-    let values = shown_values(picture, colours);
+    let values = values(picture, colours);
     let largest = match picture.cycles_per_row {
         Some(_) => largest_of_most(&values),
         None => f32::INFINITY,

@@ -60,7 +60,8 @@ impl Zoom {
             let factor = pinch * (scroll / 200.0).exp();
             if factor != 1.0 {
                 let at = to_grid.transform_pos(pointer);
-                let width = (seen.width() / factor).clamp(DEEPEST.min(whole.width()), whole.width());
+                let width =
+                    (seen.width() / factor).clamp(DEEPEST.min(whole.width()), whole.width());
                 let by = width / seen.width();
                 seen = Rect::from_min_max(at + (seen.min - at) * by, at + (seen.max - at) * by);
             }
