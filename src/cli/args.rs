@@ -234,14 +234,139 @@ impl RunArgs {
         let same_problem = problem.kind == base.problem.kind;
         let mut stop = if same_problem { base.stop } else { problem.kind.default_stop() };
         stop.rule = self.stop.unwrap_or(stop.rule);
-        let chosen = self.run.is_some() && same_problem;
         match (self.tol, self.max_cycles) {
             (Some(tolerance), _) => stop.tolerance = Some(tolerance),
-            // A number of cycles alone means just so many, unless a file says otherwise.
-            (None, Some(_)) if !chosen => stop.tolerance = None,
-            (None, _) => {}
+            // A number of cycles alone means just so many.
+            (None, Some(_)) => stop.tolerance = None,
+            (None, None) => {}
         }
         stop.max_cycles = self.max_cycles.unwrap_or(stop.max_cycles);
         stop
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{VERSION, command_line};
+    use clap::Parser;
+    use proptest::prelude::*;
+
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    /// The words of a command line as a POSIX shell takes it apart; quotes are single ones.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+        let mut characters = line.chars();
+        while let Some(character) = characters.next() {
+            match character {
+                '\'' => quoted = !quoted,
+                '\\' if !quoted => word.extend(characters.next()),
+                ' ' if !quoted => words.push(std::mem::take(&mut word)),
+                other => word.push(other),
+            }
+        }
+        words.push(word);
+        words
+    }
+
+    fn parsed(line: &str) -> RunSpec {
+        let words = words(line);
+        assert_eq!(words[..2], ["tilescope", "solve"]);
+        Parsed::try_parse_from(&words[1..]).unwrap().run.spec().unwrap()
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            Just(0.0),
+            Just(-1.5),
+            -1e6..1e6,
+            any::<f64>().prop_filter("", |v| v.is_finite())
+        ]
+    }
+
+    prop_compose! {
+        fn problem()(
+            kind in proptest::sample::select(&ProblemKind::ALL[..]),
+            shape in prop::collection::vec(0..3000_usize, 1..=2),
+            copies in prop_oneof![Just(1), 0..2000_usize],
+            rhs in prop_oneof![Just("b.npy".to_owned()), "[-a-zé' \"$\\\\/.=\n]{1,12}"],
+            seed in proptest::option::of(prop_oneof![0..9_u64, any::<u64>()]),
+            velocity in proptest::option::of([number(), number()]),
+            sides in proptest::option::of([number(), number(), number(), number()]),
+            entries in proptest::option::of([number(), number(), number(), number(), number()]),
+        ) -> ProblemSpec {
+            let boundary = sides.map(|[left, right, top, bottom]| Boundary { left, right, top, bottom });
+            let stencil = entries.map(|[d, a, c, e, f]| Stencil { d, a, c, e, f });
+            let rhs = (kind == ProblemKind::Picture).then(|| PathBuf::from(rhs));
+            ProblemSpec { kind, shape, copies, rhs, seed, velocity, boundary, stencil }
+        }
+    }
+
+    prop_compose! {
+        fn run()(
+            problem in problem(),
+            classic in any::<bool>(),
+            k in 0..5000_usize,
+            tile in prop::collection::vec(0..300_usize, 1..=2),
+            overlap in prop::collection::vec(0..300_usize, 1..=2),
+            single in any::<bool>(),
+            threads in prop_oneof![Just(0), 0..64_usize],
+            change in any::<bool>(),
+            tolerance in proptest::option::of(number()),
+            max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
+        ) -> RunSpec {
+            let name = if classic { MethodName::Classic } else { MethodName::Hierarchical };
+            let precision = if single { Precision::F32 } else { Precision::F64 };
+            let rule = if change { StopRule::Change } else { StopRule::Residual };
+            RunSpec {
+                version: VERSION,
+                problem,
+                method: MethodSpec { name, k, tile, overlap, precision, backend: Backend::Cpu, threads },
+                stop: StopSpec { rule, tolerance, max_cycles },
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_description_survives_its_file(spec in run()) {
+            let read = RunSpec::from_toml(&spec.to_toml(), "it").unwrap();
+            prop_assert_eq!(read, spec);
+        }
+
+        #[test]
+        fn a_description_survives_its_command_line(spec in run()) {
+            prop_assert_eq!(parsed(&command_line(&spec)), spec);
+        }
+    }
+
+    #[test]
+    fn every_preset_survives_both() {
+        for preset in PRESETS {
+            let spec = preset.run();
+            assert_eq!(RunSpec::from_toml(&spec.to_toml(), preset.name).unwrap(), spec);
+            assert_eq!(parsed(&command_line(&spec)), spec);
+            let named = parsed(&format!("tilescope solve --preset {}", preset.name));
+            assert_eq!(named, spec);
+        }
+    }
+
+    #[test]
+    fn the_tolerance_is_what_was_asked_or_what_suits() {
+        let stop = |options: &str| parsed(&format!("tilescope solve {options}")).stop;
+        assert_eq!(stop("--k 4"), StopSpec::default());
+        assert_eq!(stop("--problem heat-plate").rule, StopRule::Change);
+        let just = stop("--max-cycles 40");
+        assert_eq!((just.tolerance, just.max_cycles), (None, 40));
+        let both = stop("--max-cycles 40 --tol 0.5");
+        assert_eq!((both.tolerance, both.max_cycles), (Some(0.5), 40));
+        let article = stop("--preset heat-plate-2048");
+        assert_eq!((article.tolerance, article.max_cycles), (Some(1e-4), 15_000));
+        assert_eq!(stop("--preset heat-plate-2048 --problem poisson"), StopSpec::default());
     }
 }

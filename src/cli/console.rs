@@ -27,7 +27,8 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::from(FAILED);
     }
-    tell(&format!("{error:#}"));
+    // Every error here says in its own sentence what caused it.
+    tell(&error.to_string());
     ExitCode::from(match error.downcast_ref::<PlanError>() {
         // The option makes sense; it is the file or the machine that does not fit it.
         Some(PlanError::Input(_) | PlanError::Memory(_)) => FAILED,
@@ -47,17 +48,18 @@ pub fn refuse(error: &clap::Error) -> ExitCode {
     }
     let text = text.to_string();
     // What follows the sentence is a hint on usage.
-    let lines = text.lines().map(str::trim);
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let sentence: Vec<_> =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
     let sentence = sentence.join(" ");
-    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
+    let sentence = sentence.replace(" tip: ", "; ");
     tell(sentence.strip_prefix("error: ").unwrap_or(&sentence));
     ExitCode::from(USAGE)
 }
 
-/// A sentence on stderr. If nobody can read it, there is nobody to tell.
+/// A sentence on stderr, on one line. If nobody can read it, there is nobody to tell.
 pub(super) fn tell(sentence: &str) {
+    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = writeln!(io::stderr(), "tilescope: {sentence}");
 }
 

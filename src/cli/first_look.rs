@@ -9,7 +9,6 @@ use crate::picture::{
 use crate::run::{
     Capture, Captured, Experiment, FieldKind, Plan, Planner, Record, RunSpec, save_curve, save_run,
 };
-use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,6 +21,9 @@ const CYCLE: u64 = 40;
 
 /// The overlap that is put beside none.
 const OVERLAP: usize = 4;
+
+/// What the two runs have in common.
+const SETTINGS: &str = "k = 16, tile 32 · f64";
 
 /// Draws the default experiment, and says which files it wrote.
 pub(super) fn draw() -> anyhow::Result<ExitCode> {
@@ -63,7 +65,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     files.push((path, "the first run; `tilescope open` and `tilescope solve --run` take it"));
 
     let list = files.iter().map(|(path, what)| format!("{:<40}{what}\n", path.display()));
-    print(&list.collect::<String>()).context("the files are written")?;
+    print(&list.collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -100,6 +102,6 @@ fn curves(runs: &[(usize, Captured)]) -> String {
         })
         .collect();
     runs.first().map_or_else(String::new, |(_, run)| {
-        curves_svg(&run.plan, &curves, Over::Cycles, &FigureSpec::default())
+        curves_svg(&run.plan, SETTINGS, &curves, Over::Cycles, &FigureSpec::default())
     })
 }

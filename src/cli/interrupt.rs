@@ -1,6 +1,6 @@
 //! Ctrl-C: a run stops at the end of its cycle, and a file is written whole or not at all.
 
-use anyhow::Context;
+use anyhow::anyhow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -25,7 +25,7 @@ impl Interrupt {
                 std::process::exit(super::console::INTERRUPTED.into());
             }
         })
-        .context("cannot listen for Ctrl-C")?;
+        .map_err(|error| anyhow!("cannot listen for Ctrl-C: {error}"))?;
         Ok(Self(()))
     }
 

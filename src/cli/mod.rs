@@ -1,7 +1,7 @@
 //! The entry from a terminal: what is asked for, one file a subcommand.
 //!
-//! Options become a [`RunSpec`](crate::run::RunSpec) in one step ([`args`]); everything after that
-//! is the same as for a file or for the window. A new subcommand is a file, a row in [`Command`],
+//! Options become a [`RunSpec`](crate::run::RunSpec) in one step (`args`); everything after that
+//! is the same as for a file or for the window. A new subcommand is a file, a row in `Command`,
 //! and a row in [`dispatch`].
 
 mod args;

@@ -3,7 +3,7 @@
 use super::window::window;
 use crate::picture;
 use crate::run::Planner;
-use anyhow::Context;
+use anyhow::bail;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,8 +29,7 @@ impl Open {
         let opened = picture::open(&self.file)?;
         // Found out here, so that a terminal hears of it even where there is no window.
         if let Err(refused) = Planner::default().plan(&opened.run) {
-            return Err(anyhow::anyhow!("{refused}"))
-                .with_context(|| format!("{} cannot be run", self.file.display()));
+            bail!("{} cannot be run: {refused}", self.file.display());
         }
         window(Some(opened))
     }

@@ -9,7 +9,7 @@ use super::values;
 use crate::files;
 use crate::picture::{
     ColourMap, Drawing, FigureFile, FigureSpec, Over, RunCurve, ScaleKind, Theme, ViewSpec, bare,
-    curves_svg, heat_map_svg, natural_map, natural_scale, save_figure,
+    curves_svg, heat_map_svg, method_title, natural_map, natural_scale, save_figure,
 };
 use crate::problem::{self, ExactError};
 use crate::run::{Capture, Captured, Experiment, FieldKind, Outcome, Plan, Planner, RunSpec, Stop};
@@ -219,7 +219,7 @@ fn curves(captured: &Captured, run: &RunSpec, figure: &FigureSpec) -> String {
         reference: false,
     };
     let plan = Plan { stop: run.stop, ..(*captured.plan).clone() };
-    curves_svg(&plan, &[curve], Over::Cycles, figure)
+    curves_svg(&plan, &method_title(run), &[curve], Over::Cycles, figure)
 }
 
 /// Makes cycles to the end of the run; `false` if somebody stopped it before.

@@ -203,7 +203,7 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
-        if plan.spec.method.name == MethodName::Hierarchical {
+        if plan.spec.method.name == MethodName::Hierarchical && self.edge_share.is_finite() {
             let share = run.solver().edge_share(&plan.tiling);
             let [residual, points] = [share.residual, share.points].map(|part| 100.0 * part);
             row("edge share", format!("{residual:.1} % of ‖r‖₂² on {points:.1} % of the points"));

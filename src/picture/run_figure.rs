@@ -202,8 +202,15 @@ pub fn bare(captured: &Captured, spec: &FigureSpec) -> RgbaImage {
 }
 
 /// The figure of convergence, as SVG: ‖r‖₂ / ‖r₀‖₂ of each curve, and the tolerance of `plan`,
-/// which titles the figure.
-pub fn curves_svg(plan: &Plan, curves: &[RunCurve<'_>], over: Over, spec: &FigureSpec) -> String {
+/// whose problem titles the figure. `settings` is the line below the title: what the runs have in
+/// common, such as [`method_title`] of a single one.
+pub fn curves_svg(
+    plan: &Plan,
+    settings: &str,
+    curves: &[RunCurve<'_>],
+    over: Over,
+    spec: &FigureSpec,
+) -> String {
     let points: Vec<Vec<(f64, f64)>> =
         curves.iter().map(|curve| curve.points(over, plan.sweeps_per_cycle())).collect();
     let mut runs = 0;
@@ -225,7 +232,7 @@ pub fn curves_svg(plan: &Plan, curves: &[RunCurve<'_>], over: Over, spec: &Figur
     let level_label = tolerance.map(|value| format!("tolerance {}", number(value)));
     CurvesFigure {
         title: &format!("Convergence — {}", problem_title(&plan.spec, &plan.problem.shape)),
-        subtitle: &method_title(&plan.spec),
+        subtitle: settings,
         x_label: match over {
             Over::Cycles => "cycles",
             Over::Sweeps => "sweeps",
@@ -406,7 +413,7 @@ mod tests {
         curve.reference = false;
         assert_eq!(last(&curve, Over::Cycles), 5.0);
         assert_eq!(curve.points(Over::Sweeps, 4)[0], (0.0, 1.0));
-        let svg = curves_svg(&captured.plan, &[curve], Over::Cycles, &FigureSpec::default());
+        let svg = curves_svg(&captured.plan, "f64", &[curve], Over::Cycles, &FigureSpec::default());
         assert!(svg.contains("tolerance 1×10⁻⁴") && svg.contains("classic Jacobi"));
     }
 

@@ -13,8 +13,8 @@ pub enum ScaleKind {
     /// By the logarithm of the absolute value; zero is at the low end.
     #[default]
     Log,
-    /// Around zero: by the logarithm of the absolute value on either side, and evenly within
-    /// [`SYMMETRIC_THRESHOLD`] of the largest value, where a logarithm would run off.
+    /// Around zero: by the logarithm of the absolute value on either side, and evenly within a
+    /// ten-thousandth of the largest value, where a logarithm would run off.
     Symmetric,
 }
 

@@ -137,7 +137,7 @@ pub struct StopSpec {
     /// What is compared.
     pub rule: StopRule,
     /// Stop when it is at most this; never, where it is left out.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
     /// Stop after so many cycles in any case.
     pub max_cycles: u64,

@@ -1,0 +1,666 @@
+//! Guards the command line as a person and a script meet it: the real binary, its files, its exit
+//! codes, and one sentence for whatever is wrong.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use tilescope::picture::{ViewSpec, open, read_figure};
+use tilescope::run::{FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// The program, started in a folder, without a display.
+fn tilescope(folder: &TempDir, arguments: &str) -> Command {
+    let mut command = Command::cargo_bin("tilescope").expect("the binary is built");
+    command.current_dir(folder).args(arguments.split_whitespace());
+    for display in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
+        command.env_remove(display);
+    }
+    command
+}
+
+/// A small problem that is solved in a moment.
+const SMALL: &str = "--shape 24x20 --tile 8 --k 4";
+
+fn json(folder: &TempDir, arguments: &str) -> Value {
+    let output = tilescope(folder, &format!("solve --json {arguments}")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn files(folder: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Fails with this exit code, one sentence that holds these parts, nothing on stdout, no panic,
+/// and no file that was not there before.
+#[track_caller]
+fn refused(folder: &TempDir, arguments: &str, code: i32, parts: &[&str]) {
+    let before = files(folder);
+    let output = tilescope(folder, arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
+    assert_eq!(said.lines().count(), 1, "{arguments}: {said}");
+    assert!(said.starts_with("tilescope: "), "{arguments}: {said}");
+    assert!(!said.contains("panicked"), "{arguments}: {said}");
+    for part in parts {
+        assert!(said.contains(part), "{arguments}: “{part}” is not in “{said}”");
+    }
+    assert!(output.stdout.is_empty(), "{arguments}: {:?}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(files(folder), before, "{arguments}");
+}
+
+fn write_npy(path: &Path, shape: &[u64], values: &[f64]) {
+    use npyz::WriterBuilder;
+    let file = fs::File::create(path).unwrap();
+    let mut npy =
+        npyz::WriteOptions::new().default_dtype().shape(shape).writer(file).begin_nd().unwrap();
+    npy.extend(values.iter().copied()).unwrap();
+    npy.finish().unwrap();
+}
+
+fn read_npy(path: &Path) -> (Vec<u64>, String, Vec<u8>) {
+    let bytes = fs::read(path).unwrap();
+    let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
+    let (shape, kind) = (npy.shape().to_vec(), npy.dtype().descr());
+    let size = if kind.contains("f4") { 4 } else { 8 };
+    let length = shape.iter().product::<u64>() as usize * size;
+    (shape, kind, bytes[bytes.len() - length..].to_vec())
+}
+
+// What it does.
+
+#[test]
+fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
+    let folder = folder();
+    let said = json(&folder, "--shape 1024 --k 16 --overlap 30");
+    let Value::Object(said) = said else { panic!("{said}") };
+    let mut keys: Vec<_> = said.keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let mut expected = [
+        "problem",
+        "shape",
+        "method",
+        "k",
+        "overlap",
+        "tile",
+        "precision",
+        "backend",
+        "cycles",
+        "sweeps",
+        "converged",
+        "residual0",
+        "residual",
+        "reduction",
+        "max_change",
+        "seconds",
+        "edge_share",
+    ];
+    expected.sort_unstable();
+    assert_eq!(keys, expected);
+    // Checked independently of this project: 8,048 cycles, a cycle or two are rounding.
+    let cycles = said["cycles"].as_u64().unwrap();
+    assert!(cycles.abs_diff(8048) <= 2, "{cycles}");
+    assert_eq!(said["sweeps"].as_u64(), Some(16 * cycles));
+    assert_eq!(said["shape"], serde_json::json!([1024]));
+    assert_eq!(said["tile"], serde_json::json!([32]));
+    assert_eq!(said["overlap"], serde_json::json!([30]));
+    assert_eq!(said["converged"], Value::Bool(true));
+    assert_eq!((&said["problem"], &said["method"]), (&"poisson".into(), &"hierarchical".into()));
+    assert_eq!((&said["precision"], &said["backend"]), (&"f64".into(), &"cpu".into()));
+    let [residual0, residual, reduction] =
+        ["residual0", "residual", "reduction"].map(|key| said[key].as_f64().unwrap());
+    assert!((reduction - residual / residual0).abs() < 1e-15 && reduction <= 1e-4);
+    assert!((0.0..=1.0).contains(&said["edge_share"].as_f64().unwrap()));
+    assert!(said["seconds"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn classic_and_other_axes_are_told_as_they_are() {
+    let folder = folder();
+    let said = json(&folder, "--shape 24x20 --method classic --max-cycles 7");
+    assert_eq!((&said["k"], &said["cycles"], &said["sweeps"]), (&1.into(), &7.into(), &7.into()));
+    assert_eq!(said["converged"], Value::Bool(false));
+    let said = json(
+        &folder,
+        "--shape 40x24 --tile 8x12 --overlap 2x4 --precision f32 --max-cycles 0 --threads 1",
+    );
+    assert_eq!(said["shape"], serde_json::json!([40, 24]));
+    assert_eq!(said["tile"], serde_json::json!([8, 12]));
+    assert_eq!(said["overlap"], serde_json::json!([2, 4]));
+    assert_eq!((&said["precision"], &said["cycles"]), (&"f32".into(), &0.into()));
+    assert_eq!(said["max_change"], Value::Null);
+}
+
+#[test]
+fn the_summary_says_how_it_went_and_a_pipe_shows_no_progress() {
+    let folder = folder();
+    tilescope(&folder, "solve --shape 64 --k 4 --tile 16")
+        .assert()
+        .success()
+        .stderr("")
+        .stdout(predicate::str::contains("Poisson 1D, n = 64\nk = 4, overlap 0, tile 16 · f64"))
+        .stdout(predicate::str::contains("converged after"));
+    // Long enough for a progress line, if there were a terminal.
+    tilescope(&folder, "solve --preset paper-1d --tol 1e-3").assert().success().stderr("");
+}
+
+#[test]
+fn a_saved_field_is_the_librarys_solution() {
+    let folder = folder();
+    let cases = [
+        ("--shape 24x20 --tile 8 --k 4 --max-cycles 9", vec![20, 24], "'<f8'"),
+        ("--shape 50 --copies 3 --tile 8 --k 4 --max-cycles 9", vec![3, 50], "'<f8'"),
+        ("--shape 24x20 --tile 8 --k 4 --precision f32 --max-cycles 9", vec![20, 24], "'<f4'"),
+    ];
+    for (arguments, shape, kind) in cases {
+        let path = folder.path().join("u.npy");
+        tilescope(&folder, &format!("solve {arguments} --save-field u.npy")).assert().success();
+        let (saved_shape, saved_kind, bytes) = read_npy(&path);
+        assert_eq!((saved_shape, saved_kind.as_str()), (shape, kind), "{arguments}");
+
+        let mut spec = RunSpec::default();
+        let numbers = arguments.split_whitespace().nth(1).unwrap().split('x');
+        spec.problem.shape = numbers.map(|n| n.parse().unwrap()).collect();
+        spec.problem.copies = if arguments.contains("copies") { 3 } else { 1 };
+        spec.method.tile = vec![8];
+        spec.method.k = 4;
+        if kind == "'<f4'" {
+            spec.method.precision = tilescope::grid::Precision::F32;
+        }
+        let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+        let mut run = Run::new(&plan).unwrap();
+        (0..9).for_each(|_| run.step());
+        let solution = run.solver().solution().to_interior();
+        let expected: Vec<u8> = match kind {
+            "'<f4'" => solution.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect(),
+            _ => solution.iter().flat_map(|v| v.to_le_bytes()).collect(),
+        };
+        assert!(bytes == expected, "{arguments}");
+    }
+}
+
+#[test]
+fn a_saved_curve_has_a_row_a_cycle() {
+    let folder = folder();
+    tilescope(&folder, &format!("solve {SMALL} --max-cycles 12 --save-curve c.csv"))
+        .assert()
+        .success();
+    let text = fs::read_to_string(folder.path().join("c.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
+    let header = "cycle,sweeps,seconds,residual_l2,residual_max,reduction,max_change,error_l2";
+    assert_eq!(rows[0].join(","), header);
+    assert_eq!(rows.len(), 14);
+    assert_eq!((rows[1][0], rows[1][5], rows[1][6]), ("0", "1.0", ""));
+    for (cycle, row) in rows[1..].iter().enumerate() {
+        assert_eq!((row[0], row[1]), (&*cycle.to_string(), &*(4 * cycle).to_string()));
+        let residual: f64 = row[3].parse().unwrap();
+        assert!(residual > 0.0 && row[7].is_empty());
+    }
+}
+
+#[test]
+fn the_tolerance_decides_the_exit_code_only_where_it_is_asked() {
+    let folder = folder();
+    tilescope(&folder, &format!("solve {SMALL} --max-cycles 3")).assert().success();
+    tilescope(&folder, &format!("solve {SMALL} --max-cycles 3 --tol 1e-9"))
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("stopped after 3 cycles"))
+        .stderr(predicate::str::contains(
+            "tilescope: the residual did not reach the tolerance 1e-9 within 3 cycles",
+        ));
+    let said = json(&folder, &format!("{SMALL} --problem heat-plate"));
+    assert!(said["converged"].as_bool().unwrap() && said["max_change"].as_f64().unwrap() <= 1e-4);
+    let said = json(&folder, &format!("{SMALL} --problem heat-plate --stop residual --tol 0.01"));
+    assert!(said["reduction"].as_f64().unwrap() <= 0.01);
+}
+
+#[test]
+fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
+    let folder = folder();
+    let wild = "--problem convection-diffusion --velocity=900,-20 --shape 32x32";
+    let output = tilescope(&folder, &format!("solve --json {wild} --save-curve c.csv")).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(said["converged"], Value::Bool(false));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<_> = stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{stderr}");
+    assert!(lines[0].contains("not diagonally dominant"), "{stderr}");
+    assert!(lines[1].contains("lower the velocity"), "{stderr}");
+    assert!(folder.path().join("c.csv").exists());
+}
+
+#[test]
+fn a_figure_carries_its_run_and_opens() {
+    let folder = folder();
+    let arguments =
+        format!("render {SMALL} --overlap 2 --at-cycle 5 --size 400x300 --scale symmetric");
+    for name in ["a.png", "a.svg"] {
+        tilescope(&folder, &format!("{arguments} -o {name}")).assert().success().stderr("");
+        let path = folder.path().join(name);
+        let (run, view) = read_figure(&path).unwrap();
+        let mut expected = RunSpec::default();
+        expected.problem.shape = vec![24, 20];
+        expected.method.tile = vec![8];
+        expected.method.k = 4;
+        expected.method.overlap = vec![2];
+        assert_eq!(run, expected);
+        let ViewSpec { cycle, field, figure } = view.unwrap();
+        assert_eq!((cycle, field, figure.size), (5, FieldKind::Residual, [400, 300]));
+        // Its run is a file to start from, and changes like any other.
+        let said = json(&folder, &format!("--run {name} --k 2 --max-cycles 10000 --tol 0.5"));
+        assert_eq!((&said["k"], &said["overlap"]), (&2.into(), &serde_json::json!([2, 2])));
+        // Without a display it says so, and that the file is fine otherwise.
+        refused(&folder, &format!("open {name}"), 1, &["tilescope render --run FILE"]);
+    }
+    let picture = image::open(folder.path().join("a.png")).unwrap();
+    assert_eq!((picture.width(), picture.height()), (400, 300));
+}
+
+#[test]
+fn every_field_of_planes_and_lines_is_drawn() {
+    let folder = folder();
+    for shape in ["--shape 24x20", "--shape 40", "--shape 40 --copies 2"] {
+        for field in FieldKind::ALL {
+            let arguments = format!(
+                "render {shape} --tile 8 --k 4 --at-cycle 6 --field {} --bare -o a.png",
+                field.name()
+            );
+            tilescope(&folder, &arguments).assert().success().stderr("");
+            let map = image::open(folder.path().join("a.png")).unwrap();
+            let expected = if shape.contains('x') { (24, 20) } else { (40, 7) };
+            assert_eq!((map.width(), map.height()), expected, "{arguments}");
+        }
+    }
+    tilescope(&folder, &format!("render {SMALL} --kind curves --size 400x300 -o c.svg"))
+        .assert()
+        .success();
+    let svg = fs::read_to_string(folder.path().join("c.svg")).unwrap();
+    assert!(svg.contains("Convergence") && svg.contains("tolerance"));
+}
+
+#[test]
+fn a_cycle_past_the_end_of_the_run_is_drawn_all_the_same() {
+    let folder = folder();
+    tilescope(&folder, &format!("render {SMALL} --tol 0.5 --at-cycle 30 --bare -o a.png"))
+        .assert()
+        .success();
+    let (run, view) = read_figure(&folder.path().join("a.png")).unwrap();
+    assert_eq!((run.stop.tolerance, view.unwrap().cycle), (Some(0.5), 30));
+}
+
+#[test]
+fn a_right_hand_side_gives_its_shape_and_moves_with_its_run() {
+    let folder = folder();
+    write_npy(&folder.path().join("b.npy"), &[12, 16], &[1.0; 192]);
+    let said = json(&folder, "--rhs b.npy --tile 8");
+    assert_eq!(
+        (&said["problem"], &said["shape"]),
+        (&"picture".into(), &serde_json::json!([16, 12]))
+    );
+    tilescope(&folder, "render --rhs b.npy --tile 8 --at-cycle 2 --bare -o a.png")
+        .assert()
+        .success();
+    let moved = folder.path().join("moved");
+    fs::create_dir(&moved).unwrap();
+    for name in ["a.png", "b.npy"] {
+        fs::rename(folder.path().join(name), moved.join(name)).unwrap();
+    }
+    let said = json(&folder, "--run moved/a.png --max-cycles 1");
+    assert_eq!(said["shape"], serde_json::json!([16, 12]));
+}
+
+#[test]
+fn without_a_display_the_default_experiment_is_drawn() {
+    let folder = folder();
+    tilescope(&folder, "")
+        .assert()
+        .success()
+        .stderr(predicate::str::starts_with("tilescope: "))
+        .stderr(predicate::str::contains("drawing the default experiment to tilescope-out/"))
+        .stdout(predicate::str::contains("heat-map.png"));
+    let out = folder.path().join("tilescope-out");
+    for name in ["heat-map.png", "curves.png", "run.toml"] {
+        assert_eq!(open(&out.join(name)).unwrap().run, RunSpec::default(), "{name}");
+    }
+    assert!(fs::read_to_string(out.join("curve.csv")).unwrap().lines().count() > 100);
+}
+
+#[test]
+fn help_is_complete() {
+    let folder = folder();
+    for (arguments, parts) in [
+        ("--help", &["solve", "render", "open", "Examples:", "Exit codes"][..]),
+        ("solve --help", &["--save-field", "--stencil", "paper-1d-copies", "Examples:"]),
+        ("render --help", &["--at-cycle", "--bare", "staleness", "red-blue", "Examples:"]),
+        ("open --help", &["FILE", "Examples:"]),
+        ("--version", &["tilescope 0."]),
+    ] {
+        let assert = tilescope(&folder, arguments).assert().success().stderr("");
+        for part in parts {
+            let said = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+            assert!(said.contains(part), "{arguments}: {part}");
+        }
+    }
+}
+
+// What it refuses.
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
+    let folder = folder();
+    let cases: &[(&str, &[&str])] = &[
+        ("--overlap 3", &["overlap 3 is odd", "even"]),
+        ("--overlap 32", &["overlap 32 is too large for tile 32", "0 to 30"]),
+        ("--tile 0", &["tile is 0", "at least 1"]),
+        ("--tile 32x16x8", &["tile", "one for each of the 2 axes"]),
+        ("--k 0", &["k is 0", "1 to 4096"]),
+        ("--k 5000", &["k is 5000", "1 to 4096"]),
+        ("--k -3", &["'-3'", "--k", "whole number"]),
+        ("--k many", &["'many'", "--k", "whole number"]),
+        ("--shape 0", &["shape is 0", "at least 1"]),
+        ("--shape 0x5", &["shape is 0", "at least 1"]),
+        ("--shape 5x", &["'5x'", "--shape", "256x192"]),
+        ("--shape 5x5x5", &["shape is [5, 5, 5]", "one number (a line) or two (a plane)"]),
+        ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
+        ("--copies 0 --shape 9", &["copies is 0", "at least 1"]),
+        ("--copies 2", &["copies is 2", "a plane comes in one copy"]),
+        ("--tol -1", &["tolerance is -1", "positive"]),
+        ("--tol 0", &["tolerance is 0", "positive"]),
+        ("--tol NaN", &["tolerance is NaN", "positive"]),
+        ("--tol small", &["'small'", "--tol", "number"]),
+        ("--threads 5000", &["threads is 5000", "at most 1024"]),
+        ("--stencil d=0,a=-1,c=-1", &["stencil.d is 0", "not be zero"]),
+        ("--stencil d=4,a=nan,c=-1", &["stencil.a is NaN", "finite"]),
+        ("--stencil d=4", &["--stencil", "d, a and c must be given"]),
+        ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["stencil.e is -1", "line"]),
+        ("--boundary left=inf", &["boundary.left is inf", "finite"]),
+        ("--boundary front=1", &["front is no side", "left, right, top and bottom"]),
+        ("--shape 9 --boundary top=1", &["boundary.top is 1", "line"]),
+        ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
+        ("--velocity 1", &["--velocity", "two numbers"]),
+        ("--seed 3", &["seed is given with problem poisson", "random"]),
+        ("--problem picture", &["rhs is missing", "needs a picture or an .npy array"]),
+        ("--problem chess", &["'chess'", "--problem", "poisson", "heat-plate"]),
+        ("--preset chess", &["'chess'", "--preset", "paper-2d"]),
+        ("--method magic", &["'magic'", "--method", "classic, hierarchical"]),
+        ("--precision f16", &["'f16'", "--precision", "f32, f64"]),
+        ("--backend abacus", &["'abacus'", "--backend", "cpu"]),
+        ("--methd classic", &["--methd", "--method"]),
+        ("--k", &["--k"]),
+        ("--k 1 --k 2", &["--k", "multiple times"]),
+    ];
+    for (arguments, parts) in cases {
+        refused(&folder, &format!("solve {arguments}"), 2, parts);
+        refused(&folder, &format!("render -o a.png {arguments}"), 2, parts);
+    }
+    refused(&folder, "solv", 2, &["'solv'", "'solve'"]);
+    refused(&folder, "render", 2, &["--output"]);
+    refused(&folder, "render -o a.jpg", 2, &["a.jpg is neither .png nor .svg"]);
+    refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
+    refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
+    refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
+    refused(&folder, "open", 2, &["<FILE>"]);
+}
+
+#[test]
+fn a_shape_that_cannot_fit_is_refused_with_its_size() {
+    let folder = folder();
+    for (shape, size) in [
+        ("1000000000x1000000000", "16.0 EB"),
+        ("100000000x100000000", "160 PB"),
+        ("1000000000000000000", "16.0 EB"),
+    ] {
+        let parts = ["needs", size, "free"];
+        refused(&folder, &format!("solve --shape {shape}"), 1, &parts);
+        refused(&folder, &format!("solve --shape {shape} --tile 1"), 1, &parts);
+        refused(&folder, &format!("render --shape {shape} -o a.png"), 1, &parts);
+    }
+}
+
+#[test]
+fn arrays_that_do_not_fit_are_refused() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    write_npy(&path("nan.npy"), &[2, 3], &[1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0]);
+    write_npy(&path("other.npy"), &[2, 3], &[1.0; 6]);
+    write_npy(&path("cube.npy"), &[2, 3, 2], &[1.0; 12]);
+    let whole = fs::read(path("other.npy")).unwrap();
+    fs::write(path("short.npy"), &whole[..whole.len() - 9]).unwrap();
+    fs::write(path("header.npy"), &whole[..20]).unwrap();
+    fs::write(path("text.npy"), "1 2 3").unwrap();
+    fs::write(path("empty.npy"), "").unwrap();
+    image::RgbaImage::new(30, 20).save(path("whole.png")).unwrap();
+    let picture = fs::read(path("whole.png")).unwrap();
+    fs::write(path("cut.png"), &picture[..picture.len() - 20]).unwrap();
+    for (arguments, parts) in [
+        ("--rhs nan.npy", &["nan.npy", "NaN at row 1, column 1", "finite"][..]),
+        ("--rhs other.npy --shape 4x4", &["other.npy", "shape", "4 × 4"]),
+        ("--rhs cube.npy", &["cube.npy", "[2, 3, 2]", "[ny, nx]"]),
+        ("--rhs short.npy", &["short.npy", "ends before its last value"]),
+        ("--rhs header.npy", &["header.npy", "header"]),
+        ("--rhs text.npy", &["text.npy", "neither a NumPy array"]),
+        ("--rhs empty.npy", &["empty.npy", "neither a NumPy array"]),
+        ("--rhs none.npy", &["none.npy", "cannot be read"]),
+        ("--rhs .", &["cannot be read"]),
+        ("--rhs cut.png", &["cut.png", "cannot be read"]),
+    ] {
+        refused(&folder, &format!("solve {arguments}"), 1, parts);
+        refused(&folder, &format!("render {arguments} -o a.png"), 1, parts);
+    }
+}
+
+#[test]
+fn run_files_that_are_none_are_refused() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let whole = RunSpec::default().to_toml();
+    let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
+    write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
+    write("key.toml", &whole.replace("overlap", "overlapp"));
+    write("newer.toml", "version = 2\nwhatever = \"this is\"\n");
+    write("type.toml", &whole.replace("k = 16", "k = \"many\""));
+    write("negative.toml", &whole.replace("k = 16", "k = -1"));
+    write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
+    write("empty.toml", "");
+    write("odd.toml", &whole.replace("overlap = [0]", "overlap = [3]"));
+    fs::write(path("binary.toml"), [0xff, 0xfe, 0]).unwrap();
+    tilescope(&folder, &format!("render {SMALL} --at-cycle 1 --bare -o whole.png"))
+        .assert()
+        .success();
+    let picture = fs::read(path("whole.png")).unwrap();
+    fs::write(path("cut.png"), &picture[..60]).unwrap();
+    image::RgbaImage::new(3, 2).save(path("foreign.png")).unwrap();
+    write("foreign.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
+    write("cut.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    for (name, parts) in [
+        ("unknown.toml", &["unknown.toml", "speed"][..]),
+        ("key.toml", &["key.toml", "overlapp", "overlap"]),
+        ("newer.toml", &["newer.toml", "version 2", "up to 1"]),
+        ("type.toml", &["type.toml", "k = \"many\"", "line"]),
+        ("negative.toml", &["negative.toml", "k = -1", "line"]),
+        ("cut.toml", &["cut.toml", "line"]),
+        ("empty.toml", &["empty.toml", "version"]),
+        ("binary.toml", &["binary.toml", "not a text file"]),
+        ("none.toml", &["none.toml", "no such file"]),
+        (".", &["it is a folder"]),
+        ("cut.png", &["cut.png", "damaged or incomplete"]),
+        ("foreign.png", &["foreign.png", "carries no run"]),
+        ("foreign.svg", &["foreign.svg", "carries no run"]),
+        ("cut.svg", &["cut.svg", "not an SVG figure"]),
+    ] {
+        refused(&folder, &format!("open {name}"), 1, parts);
+        refused(&folder, &format!("solve --run {name}"), 1, parts);
+    }
+    refused(&folder, "open odd.toml", 1, &["odd.toml cannot be run", "overlap 3 is odd"]);
+    refused(&folder, "solve --run odd.toml", 2, &["overlap 3 is odd"]);
+}
+
+#[test]
+fn places_where_nothing_can_be_written_are_refused_before_the_run() {
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    // It would take for ever, if it began.
+    let endless = "--max-cycles 1000000000000";
+    for (place, why) in [
+        ("nowhere/a.png", "no such file or folder"),
+        ("file/a.png", "not a folder"),
+        ("nowhere/deep/er/a.png", "no such file or folder"),
+    ] {
+        refused(&folder, &format!("render {endless} -o {place}"), 1, &[place, why]);
+        refused(&folder, &format!("solve {endless} --save-field {place}"), 1, &[place, why]);
+        refused(&folder, &format!("solve {endless} --save-curve {place}"), 1, &[place, why]);
+    }
+    refused(&folder, &format!("solve {endless} --save-field ."), 1, &["it is a folder"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_one_sentence() {
+    let folder = folder();
+    let run = format!("solve {SMALL} --max-cycles 1");
+    for option in ["--save-field", "--save-curve"] {
+        refused(&folder, &format!("{run} {option} /dev/full"), 1, &["/dev/full", "disk is full"]);
+    }
+    // The same for a report that goes to a file.
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"));
+    let output = child.args(run.split_whitespace()).stdout(full).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(said, "tilescope: cannot write to the standard output: the disk is full\n");
+}
+
+#[cfg(unix)]
+mod signals {
+    use super::*;
+    use std::io::Read;
+    use std::process::{Child, Stdio};
+    use std::time::Duration;
+
+    /// Whether a process handles SIGINT by now: Linux says so, elsewhere a while is waited.
+    fn is_listening(child: &Child) -> bool {
+        let Ok(status) = fs::read_to_string(format!("/proc/{}/status", child.id())) else {
+            std::thread::sleep(Duration::from_secs(3));
+            return true;
+        };
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let mask = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        mask.is_some_and(|mask| mask & (1 << (2 - 1)) != 0)
+    }
+
+    /// Starts the program and waits until it is in the midst of its run.
+    fn start(folder: &TempDir, arguments: &str) -> Child {
+        let child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
+            .args(arguments.split_whitespace())
+            .current_dir(folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        while !is_listening(&child) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        std::thread::sleep(Duration::from_millis(200));
+        child
+    }
+
+    fn interrupt(child: &Child) {
+        let child = child.id().to_string();
+        let sent = std::process::Command::new("kill").args(["-INT", &child]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    #[test]
+    fn ctrl_c_stops_a_run_and_leaves_no_file() {
+        for arguments in [
+            "solve --max-cycles 1000000000000 --save-field u.npy --save-curve c.csv --json",
+            "render --max-cycles 1000000000000 --field staleness -o a.png",
+        ] {
+            let folder = folder();
+            let mut child = start(&folder, arguments);
+            interrupt(&child);
+            let code = child.wait().unwrap().code();
+            let (mut out, mut said) = (String::new(), String::new());
+            child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            assert_eq!((code, out.as_str()), (Some(130), ""), "{said}");
+            assert!(said.starts_with("tilescope: interrupted after "), "{said}");
+            assert!(said.ends_with("cycles; nothing was saved\n"), "{said}");
+            assert!(files(&folder).is_empty());
+        }
+    }
+
+    #[test]
+    fn ctrl_c_in_the_midst_of_a_save_leaves_the_whole_file() {
+        // A pipe that nobody reads yet keeps the save from ending.
+        let folder = folder();
+        let fifo = folder.path().join("u.npy");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let arguments = "solve --shape 200x150 --max-cycles 1 --save-field u.npy --json";
+        let mut child = start(&folder, arguments);
+        let mut file = fs::File::open(&fifo).unwrap();
+        let mut start = [0; 100];
+        file.read_exact(&mut start).unwrap();
+        // The first notes it; the second would end the program, were it not saving.
+        interrupt(&child);
+        std::thread::sleep(Duration::from_millis(100));
+        interrupt(&child);
+        std::thread::sleep(Duration::from_millis(100));
+        let mut rest = Vec::new();
+        file.read_to_end(&mut rest).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        let bytes = [&start[..], &rest].concat();
+        let npy = npyz::NpyFile::new(&bytes[..]).unwrap();
+        assert_eq!(npy.shape(), [150, 200]);
+        assert_eq!(npy.into_vec::<f64>().unwrap().len(), 200 * 150);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_panic() {
+    let folder = folder();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
+        .args(["solve", "--max-cycles", "100"])
+        .current_dir(&folder)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn a_run_file_is_the_run() {
+    let folder = folder();
+    let mut spec = RunSpec::default();
+    spec.problem.kind = ProblemKind::Random;
+    spec.problem.seed = Some(7);
+    spec.problem.shape = vec![30, 20];
+    spec.method.tile = vec![10];
+    spec.stop.tolerance = None;
+    spec.stop.max_cycles = 5;
+    let path: PathBuf = folder.path().join("run.toml");
+    save_run(&path, &spec).unwrap();
+    let said = json(&folder, "--run run.toml");
+    assert_eq!((&said["problem"], &said["cycles"]), (&"random".into(), &5.into()));
+    assert_eq!(said["converged"], Value::Bool(false));
+    // What is chosen on the command line counts.
+    let said = json(&folder, "--run run.toml --problem poisson --shape 16 --max-cycles 2");
+    assert_eq!((&said["problem"], &said["cycles"]), (&"poisson".into(), &2.into()));
+}
