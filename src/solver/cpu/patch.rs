@@ -16,9 +16,6 @@ const CACHE_LINE: usize = 64;
 /// Values that rows are padded to: a cache line of f64.
 const PADDING: usize = 8;
 
-/// Sweeps over which the loads of the next tile are spread.
-const PREFETCH_SWEEPS: usize = 8;
-
 /// A tile with its ring, twice, and its right-hand side.
 #[derive(Default)]
 pub(super) struct Scratch<R> {
@@ -183,7 +180,7 @@ impl<R: Real> Patch<'_, R> {
         sweep: usize,
     ) {
         let stride = self.system.shape().stride();
-        let a_sweep = extent.height.div_ceil((self.k - 1).min(PREFETCH_SWEEPS));
+        let a_sweep = extent.height.div_ceil(self.k - 1);
         for row in (sweep - 1) * a_sweep..(sweep * a_sweep).min(extent.height) {
             let Place { first, owned } = place(row);
             if !owned.is_empty() {
