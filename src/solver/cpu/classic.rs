@@ -2,7 +2,7 @@
 
 use super::Pass;
 use super::level::Task;
-use super::norms::{Lanes, PartialNorms};
+use super::norms::{PartialNorms, measure};
 use super::update::{Block, Update, WithUpdate, sweep, with_update};
 use crate::grid::Real;
 use crate::problem::System;
@@ -11,7 +11,7 @@ use crate::problem::System;
 /// threads.
 const BAND: usize = 16;
 
-/// Columns that are updated, and then measured while they are in the first-level cache.
+/// Columns of a band that are updated, and then measured while they are in the second-level cache.
 const PIECE: usize = 512;
 
 /// Makes one sweep.
@@ -53,33 +53,36 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn with<U: Update<R>>(self, update: U) -> PartialNorms {
-        let shape = self.system.shape();
+        let Self { system, from, exact, first_row, to, .. } = self;
+        let shape = system.shape();
         let (stride, nx) = (shape.stride(), shape.nx());
-        let (mut changes, mut errors) = (Lanes::default(), Lanes::default());
-        for (row, out) in (self.first_row..).zip(self.to.chunks_mut(stride)) {
-            let g = self.system.g.interior(row);
-            for (piece, out) in out[1..=nx].chunks_mut(PIECE).enumerate() {
-                let (column, width) = (piece * PIECE, out.len());
-                let first = (row + shape.ring_rows()) * stride + 1 + column;
-                let g = &g[column..column + width];
-                let block =
-                    Block { values: self.from, first, stride, g, g_stride: 0, width, height: 1 };
-                sweep(update, block, out);
-                if self.measure {
-                    let old = &self.from[first..first + width];
-                    changes.add_pairs(out, old, |new, old| (new - old).to_f64());
-                    if let Some(exact) = self.exact {
-                        let exact = &exact[first..first + width];
-                        errors.add_pairs(out, exact, |u, exact| u.to_f64() - exact);
-                    }
+        let rows = to.len() / stride;
+        let mut norms = PartialNorms::default();
+        for columns in (0..nx).step_by(PIECE).map(|start| start..(start + PIECE).min(nx)) {
+            let width = columns.len();
+            // Where the piece begins in the grid.
+            let first = (first_row + shape.ring_rows()) * stride + 1 + columns.start;
+            for row in 0..rows {
+                let first = first + row * stride;
+                let g = &system.g.as_slice()[first..];
+                let block = Block { values: from, first, stride, g, g_stride: 0, width, height: 1 };
+                sweep(update, block, &mut to[row * stride + 1 + columns.start..]);
+            }
+            if self.measure {
+                let new = |row| &to[row * stride + 1 + columns.start..][..width];
+                let old = |row| &from[first + row * stride..][..width];
+                let pairs = (0..rows).map(|row| (new(row), old(row)));
+                let change = measure(width, pairs, |new: R, old| (new - old).to_f64());
+                norms.first_sweep = norms.first_sweep + change;
+                if let Some(exact) = exact {
+                    let exact = |row| &exact[first + row * stride..][..width];
+                    let pairs = (0..rows).map(|row| (new(row), exact(row)));
+                    let error = measure(width, pairs, |u: R, exact| u.to_f64() - exact);
+                    norms.error_squares += error.squares;
                 }
             }
         }
-        let first_sweep = changes.total();
-        PartialNorms {
-            first_sweep,
-            max_change: first_sweep.max,
-            error_squares: errors.total().squares,
-        }
+        norms.max_change = norms.first_sweep.max;
+        norms
     }
 }

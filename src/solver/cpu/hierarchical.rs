@@ -117,12 +117,15 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
             Tiles::Plane { computed, .. } => (x.count(), computed.len()),
             Tiles::Lines(tiles) => (1, tiles.len()),
         };
+        let extent = Extent { width: x.tile(), height, plane: U::PLANE };
+        let mut places = Vec::with_capacity(height);
         let mut norms = PartialNorms::default();
         for number in 0..patches {
-            let extent = Extent { width: x.tile(), height, plane: U::PLANE };
-            let place = |row| tiles.place(x, stride, number, row);
-            let next = (number + 1 < patches).then(|| tiles.place(x, stride, number + 1, 0).first);
-            norms = norms + patch.cycle(update, &extent, place, next);
+            places.clear();
+            places.extend((0..height).map(|row| tiles.place(x, stride, number, row)));
+            let next = (number + 1 < patches)
+                .then(|| x.computed(number + 1).start - x.computed(number).start);
+            norms = norms + patch.cycle(update, &extent, &places, next);
         }
         norms
     }
@@ -131,7 +134,6 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
 impl Tiles {
     /// Where a row of a patch lies: a patch is one tile of a plane, or all tiles of lines, each
     /// of which is then a row.
-    #[inline(always)]
     fn place(&self, x: &AxisTiling, stride: usize, patch: usize, row: usize) -> Place {
         let (tile, y, is_owned) = match self {
             Self::Plane { computed, owned } => {

@@ -1,58 +1,78 @@
 //! Sums and maxima in a fixed order, whatever the vector length and the number of threads.
 
 use crate::solver::{CycleNorms, ResidualNorms};
+use std::ops::Range;
 
 /// Partial sums that are kept apart: as many as the longest vector has values, so that every
 /// level can add them side by side and all get the same bits.
 const LANES: usize = 8;
 
-/// The sum of squares and the largest magnitude of some values.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Lanes {
-    squares: [f64; LANES],
-    max: [f64; LANES],
+/// The sum of squares and the largest magnitude of `value(a, b)`, over all pairs of points in
+/// pairs of rows of this width. The maximum passes over NaN; the sum of squares does not.
+#[inline(always)]
+pub(super) fn measure<'a, A: Copy + 'a, B: Copy + 'a>(
+    width: usize,
+    rows: impl Iterator<Item = (&'a [A], &'a [B])>,
+    value: impl Fn(A, B) -> f64,
+) -> Partial {
+    if width < LANES {
+        measure_lanes::<A, B, 1>(width, rows, value)
+    } else {
+        measure_lanes::<A, B, LANES>(width, rows, value)
+    }
 }
 
-impl Lanes {
-    /// Adds `value(a, b)` of every pair of two rows, to the lanes in turn.
+#[inline(always)]
+fn measure_lanes<'a, A: Copy + 'a, B: Copy + 'a, const N: usize>(
+    width: usize,
+    rows: impl Iterator<Item = (&'a [A], &'a [B])>,
+    value: impl Fn(A, B) -> f64,
+) -> Partial {
+    let rest = width % N;
+    let (mut whole, mut last) = (Lanes::<N>::default(), Lanes::<N>::default());
+    for (a, b) in rows {
+        for start in (0..width - rest).step_by(N) {
+            whole.add(&a[start..start + N], &b[start..start + N], &value);
+        }
+        // What is left over is measured with values that came before, whose lanes do not count.
+        if rest > 0 {
+            last.add(&a[width - N..width], &b[width - N..width], &value);
+        }
+    }
+    whole.total(0..N) + last.total(N - rest..N)
+}
+
+/// Sums of squares and largest magnitudes, side by side.
+struct Lanes<const N: usize> {
+    squares: [f64; N],
+    max: [f64; N],
+}
+
+impl<const N: usize> Default for Lanes<N> {
+    fn default() -> Self {
+        Self { squares: [0.0; N], max: [0.0; N] }
+    }
+}
+
+impl<const N: usize> Lanes<N> {
     #[inline(always)]
-    pub fn add_pairs<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
-        let (a, last_a) = a.as_chunks::<LANES>();
-        let (b, last_b) = b.as_chunks::<LANES>();
-        // A copy, which the compiler keeps in registers.
-        let mut lanes = *self;
-        for (a, b) in a.iter().zip(b) {
-            for lane in 0..LANES {
-                lanes.add(lane, value(a[lane], b[lane]));
-            }
+    fn add<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+        for lane in 0..N {
+            let value = value(a[lane], b[lane]);
+            self.squares[lane] = value.mul_add(value, self.squares[lane]);
+            let (magnitude, max) = (value.abs(), self.max[lane]);
+            self.max[lane] = if magnitude > max { magnitude } else { max };
         }
-        for (lane, (a, b)) in last_a.iter().zip(last_b).enumerate() {
-            lanes.add(lane, value(*a, *b));
-        }
-        *self = lanes;
     }
 
-    /// Adds the values of a row to the lanes in turn.
+    /// Some of the lanes together, in their order.
     #[inline(always)]
-    pub fn add_all(&mut self, values: &[f64]) {
-        self.add_pairs(values, values, |value, _| value);
-    }
-
-    /// Adds a value to a lane. The maximum passes over NaN; the sum of squares does not.
-    #[inline(always)]
-    fn add(&mut self, lane: usize, value: f64) {
-        self.squares[lane] = value.mul_add(value, self.squares[lane]);
-        let (magnitude, max) = (value.abs(), self.max[lane]);
-        self.max[lane] = if magnitude > max { magnitude } else { max };
-    }
-
-    /// The lanes together, as a tree.
-    pub fn total(&self) -> Partial {
-        let s = &self.squares;
-        Partial {
-            squares: ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])),
-            max: self.max.iter().fold(0.0, |a, &b| a.max(b)),
+    fn total(&self, lanes: Range<usize>) -> Partial {
+        let mut total = Partial::default();
+        for lane in lanes {
+            total = total + Partial { squares: self.squares[lane], max: self.max[lane] };
         }
+        total
     }
 }
 

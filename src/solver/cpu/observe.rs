@@ -2,7 +2,7 @@
 
 use super::CpuSolver;
 use super::level::Task;
-use super::norms::{Lanes, Partial, residual_norms};
+use super::norms::{Partial, measure, residual_norms};
 use super::update::{Block, Update, WithUpdate, sweep, with_update};
 use crate::grid::{Field, Real, Tiling};
 use crate::solver::sample::{larger, near_border};
@@ -15,6 +15,11 @@ const BAND: usize = 16;
 /// Points at either end of an axis, cut into parts of `size`.
 fn bands(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
     range.clone().step_by(size).map(|start| start..(start + size).min(range.end)).collect()
+}
+
+/// The sum of squares and the largest magnitude of a row.
+fn square(values: &[f64]) -> Partial {
+    measure(values.len(), std::iter::once((values, values)), |value, _| value)
 }
 
 /// Computes u₁ − u₀, the change that one sweep would make, on a part of a row.
@@ -127,11 +132,8 @@ impl<R: Real> CpuSolver<R> {
             self.problem.shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
-                let mut changes = Lanes::default();
-                for row in rows {
-                    changes.add_all(reader.sweep_change(self, row, 0..nx));
-                }
-                changes.total()
+                let change = |row| square(reader.sweep_change(self, row, 0..nx));
+                rows.map(change).fold(Partial::default(), |a, b| a + b)
             },
         );
         let total = parts.into_iter().fold(Partial::default(), |a, b| a + b);
@@ -146,11 +148,8 @@ impl<R: Real> CpuSolver<R> {
             self.problem.shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
-                let mut errors = Lanes::default();
-                for row in rows {
-                    errors.add_all(reader.read(self, Quantity::Error, row, 0..nx));
-                }
-                errors.total()
+                let error = |row| square(reader.read(self, Quantity::Error, row, 0..nx));
+                rows.map(error).fold(Partial::default(), |a, b| a + b)
             },
         );
         Some(parts.into_iter().fold(Partial::default(), |a, b| a + b).squares.sqrt())

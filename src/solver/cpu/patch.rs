@@ -4,7 +4,7 @@
 //! cache (26.7 kB with its right-hand side at T = 32 in 2D and f64, as in the paper); the points
 //! that it owns are copied back.
 
-use super::norms::{Lanes, PartialNorms};
+use super::norms::{Partial, PartialNorms, measure};
 use super::update::{Block, Update, copy, sweep};
 use crate::grid::Real;
 use crate::problem::System;
@@ -15,9 +15,6 @@ const CACHE_LINE: usize = 64;
 
 /// Values that rows are padded to: a cache line of f64.
 const PADDING: usize = 8;
-
-/// Sweeps over which the loads of the next tile are spread.
-const PREFETCH_SWEEPS: usize = 8;
 
 /// A tile with its ring, twice, and its right-hand side.
 #[derive(Default)]
@@ -117,41 +114,42 @@ pub(super) struct Patch<'a, R> {
 }
 
 impl<R: Real> Patch<'_, R> {
-    /// Makes one cycle of a patch. `next` is where the patch after it begins, if that has the
-    /// same rows.
+    /// Makes one cycle of the patch whose rows lie at `places`. `next` is how many columns on the
+    /// patch after it lies, if that has the same rows.
     #[inline(always)]
     pub fn cycle<U: Update<R>>(
         &mut self,
         update: U,
         extent: &Extent,
-        place: impl Fn(usize) -> Place,
+        places: &[Place],
         next: Option<usize>,
     ) -> PartialNorms {
-        self.load(extent, &place);
+        self.load(extent, places);
         self.scratch.sweep(update, extent);
-        let mut changes = Lanes::default();
-        if self.measure {
-            self.scratch.measure_sweep(extent, &place, &mut changes);
-        }
+        let first_sweep =
+            if self.measure { self.measure_sweep(extent, places) } else { Partial::default() };
         for sweep in 1..self.k {
-            self.prefetch(extent, &place, next, sweep);
+            self.prefetch(extent, places, next, sweep);
             self.scratch.sweep(update, extent);
         }
-        let norms = self.store(extent, &place);
-        PartialNorms { first_sweep: changes.total(), ..norms }
+        self.store(extent, places);
+        if !self.measure {
+            return PartialNorms::default();
+        }
+        PartialNorms { first_sweep, ..self.measure_cycle(extent, places) }
     }
 
     /// Copies a patch, its ring and its right-hand side into fast memory. The second array needs
     /// the ring alone.
     #[inline(always)]
-    fn load(&mut self, extent: &Extent, place: &impl Fn(usize) -> Place) {
+    fn load(&mut self, extent: &Extent, places: &[Place]) {
         let (width, height) = (extent.width, extent.height);
         let Scratch { here, there, g } = &mut *self.scratch;
         here.resize(extent.stored());
         there.resize(extent.stored());
         g.resize(height * extent.g_stride());
-        for row in 0..height {
-            let from = place(row).first;
+        for (row, place) in places.iter().enumerate() {
+            let from = place.first;
             let to = extent.row(row);
             let (west, east) = (self.from[from - 1], self.from[from + width]);
             copy(&self.from[from..from + width], &mut here[to..to + width]);
@@ -162,8 +160,8 @@ impl<R: Real> Patch<'_, R> {
         }
         if extent.plane {
             let stride = self.system.shape().stride();
-            let before = (place(0).first - stride, extent.row(0) - extent.stride());
-            let after = (place(height - 1).first + stride, extent.row(height));
+            let before = (places[0].first - stride, extent.row(0) - extent.stride());
+            let after = (places[height - 1].first + stride, extent.row(height));
             for (from, to) in [before, after] {
                 copy(&self.from[from..from + width], &mut here[to..to + width]);
                 copy(&self.from[from..from + width], &mut there[to..to + width]);
@@ -171,59 +169,91 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
-    /// Asks for the next patch's values and for the room of this one's result while this one is
-    /// swept: their rows lie a whole row of the grid apart, which no hardware prefetcher follows.
-    /// Each sweep asks for a few rows.
+    /// Asks for what the next patch has and this one has not, and for the room of this one's
+    /// result, while this one is swept: rows lie a whole row of the grid apart, which no hardware
+    /// prefetcher follows. Each sweep asks for a few rows.
     #[inline(always)]
-    fn prefetch(
-        &self,
-        extent: &Extent,
-        place: &impl Fn(usize) -> Place,
-        next: Option<usize>,
-        sweep: usize,
-    ) {
-        let stride = self.system.shape().stride();
-        let a_sweep = extent.height.div_ceil((self.k - 1).min(PREFETCH_SWEEPS));
-        for row in (sweep - 1) * a_sweep..(sweep * a_sweep).min(extent.height) {
-            let Place { first, owned } = place(row);
+    fn prefetch(&self, extent: &Extent, places: &[Place], next: Option<usize>, sweep: usize) {
+        let rows = |all: usize| {
+            let a_sweep = all.div_ceil(self.k - 1);
+            (sweep - 1) * a_sweep..(sweep * a_sweep).min(all)
+        };
+        for Place { first, owned } in places.get(rows(places.len())).unwrap_or_default() {
             if !owned.is_empty() {
                 let first = first - self.first;
                 prefetch(&self.to[first + owned.start..first + owned.end]);
             }
-            if let Some(next) = next {
-                let start = next + row * stride;
-                prefetch(&self.from[start..start + extent.width + 1]);
-                prefetch(&self.system.g.as_slice()[start..start + extent.width]);
+        }
+        if let Some(columns) = next {
+            let stride = self.system.shape().stride();
+            for row in rows(extent.height + 2) {
+                let start = places[0].first + row * stride - stride + extent.width;
+                prefetch(&self.from[start..start + columns + 1]);
+                prefetch(&self.system.g.as_slice()[start..start + columns]);
             }
         }
     }
 
     /// Copies the points that the patch owns to the next iterate.
     #[inline(always)]
-    fn store(&mut self, extent: &Extent, place: &impl Fn(usize) -> Place) -> PartialNorms {
-        let (mut largest, mut errors) = (Lanes::default(), Lanes::default());
-        for row in 0..extent.height {
-            let Place { first, owned } = place(row);
+    fn store(&mut self, extent: &Extent, places: &[Place]) {
+        for (row, Place { first, owned }) in places.iter().enumerate() {
             if owned.is_empty() {
                 continue;
             }
-            let new = &self.scratch.here[extent.row(row)..][owned.clone()];
-            let stored = first + owned.start..first + owned.end;
-            copy(new, &mut self.to[stored.start - self.first..stored.end - self.first]);
-            if self.measure {
-                let old = &self.from[stored.clone()];
-                largest.add_pairs(new, old, |new, old| (new - old).to_f64());
-                if let Some(exact) = self.exact {
-                    errors.add_pairs(new, &exact[stored], |u, exact| u.to_f64() - exact);
-                }
-            }
-        }
-        PartialNorms {
-            max_change: largest.total().max,
-            error_squares: errors.total().squares,
-            ..PartialNorms::default()
+            let from = &self.scratch.here[extent.row(row)..][owned.clone()];
+            let to = first - self.first + owned.start;
+            copy(from, &mut self.to[to..to + owned.len()]);
         }
     }
+
+    /// What the first sweep changed at the owned points.
+    #[inline(always)]
+    fn measure_sweep(&self, extent: &Extent, places: &[Place]) -> Partial {
+        let Scratch { here, there, .. } = &*self.scratch;
+        let mut change = Partial::default();
+        for (first, run) in runs(places) {
+            let columns = &run[0].owned;
+            let rows = (first..first + run.len()).map(|row| {
+                let row = extent.row(row);
+                (&here[row..][columns.clone()], &there[row..][columns.clone()])
+            });
+            change = change + measure(columns.len(), rows, |new: R, old| (new - old).to_f64());
+        }
+        change
+    }
+
+    /// What the cycle changed at the owned points, and what is wrong with them still.
+    #[inline(always)]
+    fn measure_cycle(&self, extent: &Extent, places: &[Place]) -> PartialNorms {
+        let mut norms = PartialNorms::default();
+        for (first, run) in runs(places) {
+            let columns = &run[0].owned;
+            let new = |row| &self.scratch.here[extent.row(row)..][columns.clone()];
+            let rows = (first..).zip(run);
+            let old = |place: &Place| &self.from[place.first..][columns.clone()];
+            let pairs = rows.clone().map(|(row, place)| (new(row), old(place)));
+            let change = measure(columns.len(), pairs, |new: R, old| (new - old).to_f64());
+            norms.max_change = norms.max_change.max(change.max);
+            if let Some(exact) = self.exact {
+                let exact = |place: &Place| &exact[place.first..][columns.clone()];
+                let pairs = rows.map(|(row, place)| (new(row), exact(place)));
+                let error = measure(columns.len(), pairs, |u: R, exact| u.to_f64() - exact);
+                norms.error_squares += error.squares;
+            }
+        }
+        norms
+    }
+}
+
+/// Rows that own the same columns, with the number of the first of them.
+fn runs(places: &[Place]) -> impl Iterator<Item = (usize, &[Place])> {
+    let mut next = 0;
+    places.chunk_by(|a, b| a.owned == b.owned).map(move |run| {
+        let first = next;
+        next += run.len();
+        (first, run)
+    })
 }
 
 impl<R: Real> Scratch<R> {
@@ -242,28 +272,17 @@ impl<R: Real> Scratch<R> {
         sweep(update, block, &mut self.there[first..]);
         std::mem::swap(&mut self.here, &mut self.there);
     }
-
-    /// Adds up what the last sweep changed at the owned points.
-    #[inline(always)]
-    fn measure_sweep(&self, extent: &Extent, place: &impl Fn(usize) -> Place, changes: &mut Lanes) {
-        for row in 0..extent.height {
-            let owned = place(row).owned;
-            let new = &self.here[extent.row(row)..][owned.clone()];
-            let old = &self.there[extent.row(row)..][owned];
-            changes.add_pairs(new, old, |new, old| (new - old).to_f64());
-        }
-    }
 }
 
-/// Asks the second-level cache for these values.
+/// Asks the first-level cache for these values.
 #[inline(always)]
 fn prefetch<R>(values: &[R]) {
     #[cfg(target_arch = "x86_64")]
     for line in values.chunks(CACHE_LINE / size_of::<R>()) {
         // SAFETY: a prefetch reads nothing, whatever the address; every x86-64 CPU has it.
         unsafe {
-            use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T1>(line.as_ptr().cast());
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast());
         }
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -156,31 +156,32 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize>(
     let mut own = [R::default(); WIDTH];
     let mut north = [R::default(); WIDTH];
     if U::PLANE {
-        south = load(values, first + column - stride);
-        own = load(values, first + column);
+        south = *part(values, first + column - stride);
+        own = *part(values, first + column);
     }
     for row in 0..height {
         let start = first + row * stride + column;
-        let west: [R; WIDTH] = load(values, start - 1);
-        let east: [R; WIDTH] = load(values, start + 1);
+        let west: &[R; WIDTH] = part(values, start - 1);
+        let east: &[R; WIDTH] = part(values, start + 1);
         if U::PLANE {
-            north = load(values, start + stride);
+            north = *part(values, start + stride);
         }
-        let g: [R; WIDTH] = load(g, row * g_stride + column);
+        let g: &[R; WIDTH] = part(g, row * g_stride + column);
+        // All are computed before the first is stored, which lets the compiler use vectors.
         let mut new = [R::default(); WIDTH];
         for i in 0..WIDTH {
             new[i] = update.update(west[i], east[i], south[i], north[i], g[i]);
         }
-        out[row * stride + column..][..WIDTH].copy_from_slice(&new);
+        let start = row * stride + column;
+        out[start..start + WIDTH].copy_from_slice(&new);
         (south, own) = (own, north);
     }
 }
 
+/// `WIDTH` values from `start` on.
 #[inline(always)]
-fn load<R: Real, const WIDTH: usize>(values: &[R], start: usize) -> [R; WIDTH] {
-    let mut loaded = [R::default(); WIDTH];
-    loaded.copy_from_slice(&values[start..start + WIDTH]);
-    loaded
+fn part<R, const WIDTH: usize>(values: &[R], start: usize) -> &[R; WIDTH] {
+    values[start..start + WIDTH].try_into().expect("as many values as there are")
 }
 
 /// Copies a short row, without the call that `copy_from_slice` makes for an unknown length.
@@ -192,6 +193,6 @@ pub(super) fn copy<R: Real>(from: &[R], to: &mut [R]) {
         return;
     }
     for column in stripes::<STRIPE>(width) {
-        to[column..column + STRIPE].copy_from_slice(&load::<R, STRIPE>(from, column));
+        to[column..column + STRIPE].copy_from_slice(part::<R, STRIPE>(from, column));
     }
 }
