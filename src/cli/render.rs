@@ -60,6 +60,9 @@ pub struct Render {
     /// for a diverging map]
     #[arg(long, help_heading = "Figure")]
     scale: Option<ScaleKind>,
+    /// On a linear scale: magnitudes in place of values with their sign
+    #[arg(long, help_heading = "Figure")]
+    absolute: bool,
     /// The colours [default: inferno; red-blue for a symmetric scale]
     #[arg(long, help_heading = "Figure")]
     map: Option<ColourMap>,
@@ -122,6 +125,7 @@ impl Render {
         let usual = FigureSpec::default();
         FigureSpec {
             scale,
+            absolute: self.absolute,
             map: self.map.unwrap_or(natural_map(scale)),
             size: self.size.unwrap_or(usual.size),
             theme: self.theme,
