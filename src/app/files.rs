@@ -3,7 +3,7 @@
 use super::save_dialog::{SaveRequest, What};
 use crate::picture::{
     self, Drawing, OpenError, Opened, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg,
-    save_figure,
+    method_title, save_figure,
 };
 use crate::problem::input;
 use crate::run::{self, Capture, Captured, ProblemKind, ProblemSpec};
@@ -128,7 +128,8 @@ fn curves(request: &SaveRequest, captured: &Captured) -> String {
     let classic = curve("classic Jacobi", &captured.reference, 1, true);
     let both = [run, classic];
     let shown = if captured.reference.is_empty() { &both[..1] } else { &both };
-    curves_svg(&captured.plan, shown, request.over, &request.figure)
+    let settings = method_title(&captured.plan.spec);
+    curves_svg(&captured.plan, &settings, shown, request.over, &request.figure)
 }
 
 /// Reads a run file, a figure that carries its run, or a right-hand side.
