@@ -1,0 +1,179 @@
+//! What is said between a worker and whoever watches it.
+
+use crate::grid::Field;
+use crate::run::experiment::{Experiment, FieldKind, Picture};
+use crate::run::history::{History, Record};
+use crate::run::plan::Plan;
+use crate::run::runner::Outcome;
+use crate::run::spec::RunSpec;
+use crate::solver::{EdgeShare, Samples, Window};
+use std::sync::Arc;
+
+/// All that is wanted of a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wish {
+    /// The run. A new number starts it from cycle 0.
+    pub epoch: u64,
+    /// Its description.
+    pub spec: Arc<RunSpec>,
+    /// Whether cycles are to be made on and on.
+    pub running: bool,
+    /// Single cycles asked for since the epoch began; each is made once.
+    pub steps: u64,
+    /// Cycles a second at the most; `None` for as fast as it goes.
+    pub pace: Option<f64>,
+    /// What is looked at.
+    pub view: View,
+    /// Something to be saved; a new number is a new request.
+    pub capture: Option<Capture>,
+}
+
+/// What is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct View {
+    /// Which field.
+    pub field: FieldKind,
+    /// The part that is seen: columns and rows; `None` for all of it.
+    pub part: Option<[std::ops::Range<usize>; 2]>,
+    /// Samples across and down that can be shown.
+    pub most: [usize; 2],
+    /// A point (column, row) whose value is wanted exactly.
+    pub probe: Option<[usize; 2]>,
+    /// Whether Jacobi's iteration is to be made beside the run, as a reference.
+    pub reference: bool,
+    /// Whether the norm of the error is wanted, whichever field is looked at.
+    pub error: bool,
+}
+
+/// A request for what a file needs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Capture {
+    /// Its number.
+    pub id: u64,
+    /// The field to sample.
+    pub field: FieldKind,
+    /// Samples across and down at the most.
+    pub most: [usize; 2],
+    /// Whether the iterate itself is wanted too.
+    pub solution: bool,
+}
+
+/// What a file needs.
+#[derive(Clone, Debug)]
+pub struct Captured {
+    /// The number of the request.
+    pub id: u64,
+    /// The run.
+    pub plan: Arc<Plan>,
+    /// Cycles made.
+    pub cycle: u64,
+    /// The field.
+    pub picture: Picture,
+    /// Which field it is.
+    pub field: FieldKind,
+    /// All norms so far.
+    pub history: History,
+    /// Those of Jacobi's iteration on the same system, if it is made beside the run.
+    pub reference: Vec<Record>,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The iterate, if it was asked for.
+    pub solution: Option<Field<f64>>,
+}
+
+impl Captured {
+    /// Takes what was asked for from an experiment as it is now.
+    pub fn of(experiment: &Experiment, capture: &Capture) -> Self {
+        let run = experiment.run();
+        let shape = run.plan().problem.shape;
+        let window = Window { most: capture.most, ..Window::whole(shape.nx(), shape.rows()) };
+        Self {
+            id: capture.id,
+            plan: Arc::clone(run.plan()),
+            cycle: run.cycle(),
+            picture: experiment.picture(capture.field, &window),
+            field: capture.field,
+            history: run.history().clone(),
+            reference: experiment
+                .classic()
+                .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),
+            start_residual: run.start_residual(),
+            solution: capture.solution.then(|| run.solver().solution()),
+        }
+    }
+}
+
+/// What the worker is at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// Waiting to be told to go on.
+    Paused,
+    /// Making cycles.
+    Running,
+    /// The run has come to its end.
+    Finished(Outcome),
+}
+
+/// How far the exact solution is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExactState {
+    /// Nobody asked for it.
+    NotWanted,
+    /// It is being computed.
+    Computing,
+    /// It is there.
+    Ready,
+    /// It cannot be had; the sentence says why.
+    Failed(String),
+}
+
+/// What is to be seen of a run.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The epoch of the wish that this run answers.
+    pub epoch: u64,
+    /// The run.
+    pub plan: Arc<Plan>,
+    /// What the worker is at.
+    pub phase: Phase,
+    /// Sweeps made.
+    pub sweeps: u64,
+    /// Cycles that the solver makes in a second, set-up and looking not counted; `None` at first.
+    pub cycles_per_second: Option<f64>,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The norms of the newest iterate.
+    pub latest: Record,
+    /// The norms of the iterates so far, thinned out for a plot.
+    pub curve: Arc<[Record]>,
+    /// The same of Jacobi's iteration on this system (its cycles are sweeps).
+    pub reference: Arc<[Record]>,
+    /// The field that is looked at.
+    pub field: FieldKind,
+    /// What it looks like. `None` while it is not ready.
+    pub picture: Option<Picture>,
+    /// A line's field at the newest cycle; `None` for a plane or while it is not ready.
+    pub profile: Option<Samples>,
+    /// The value of the probe, with the point that it belongs to.
+    pub probe: Option<([usize; 2], f32)>,
+    /// How much of the residual lies at tile borders.
+    pub edge: EdgeShare,
+    /// How far the exact solution is.
+    pub exact: ExactState,
+    /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.
+    pub preparing: Option<f32>,
+    /// What was asked to be saved.
+    pub captured: Option<Arc<Captured>>,
+}
+
+/// What a worker sends.
+pub type Answer = Result<Box<Report>, Refusal>;
+
+/// A wish that cannot be fulfilled. The run before it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The epoch that was asked for.
+    pub epoch: u64,
+    /// Why not, in one sentence.
+    pub why: String,
+}

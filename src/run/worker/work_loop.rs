@@ -1,0 +1,190 @@
+//! The loop of the worker thread: read the newest wish, make some cycles, offer a report.
+
+use super::exact::Exact;
+use super::job::Job;
+use super::messages::{Answer, Refusal, Wish};
+use crate::run::experiment::Experiment;
+use crate::run::plan::Planner;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Cycles are made for this long before wishes are read again (one cycle at least).
+const SLICE: Duration = Duration::from_millis(4);
+
+/// For each second of the run, Jacobi's iteration beside it gets this part of a second.
+const CLASSIC_SHARE: f64 = 0.25;
+
+/// A report may take this part of the time while cycles are being made.
+const REPORT_SHARE: f64 = 0.1;
+
+/// Reports come no faster than this: a screen shows no more.
+const REPORT_EVERY: Duration = Duration::from_millis(15);
+
+/// How long to wait while something is under way that no wish tells of: a report that has not
+/// been taken, a cycle that is due later, the exact solution.
+const SOON: Duration = Duration::from_millis(5);
+
+/// How long to wait for a wish where nothing is under way, before looking whether to close.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// The worker's side.
+pub(super) struct WorkLoop {
+    wishes: Receiver<Wish>,
+    answers: Sender<Answer>,
+    closing: Arc<AtomicBool>,
+    wake: Box<dyn Fn() + Send>,
+    planner: Planner,
+    exact: Exact,
+    refusal: Option<Refusal>,
+    last_report: Option<Instant>,
+    report_took: Duration,
+}
+
+impl WorkLoop {
+    pub fn new(
+        wishes: Receiver<Wish>,
+        answers: Sender<Answer>,
+        closing: Arc<AtomicBool>,
+        wake: Box<dyn Fn() + Send>,
+    ) -> Self {
+        Self {
+            wishes,
+            answers,
+            closing,
+            wake,
+            planner: Planner::default(),
+            exact: Exact::default(),
+            refusal: None,
+            last_report: None,
+            report_took: Duration::ZERO,
+        }
+    }
+
+    /// Works until it is told to close, or nobody can wish for anything any more.
+    pub fn run(mut self) {
+        let mut job: Option<Job> = None;
+        while !self.closing.load(Ordering::Relaxed) {
+            let patience = job.as_ref().map_or(IDLE, |job| self.patience(job));
+            match self.wishes.recv_timeout(patience) {
+                Ok(wish) => self.take(wish, &mut job),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let Some(job) = &mut job {
+                self.exact.serve(job);
+                self.work(job);
+            }
+            self.report(job.as_mut());
+        }
+    }
+
+    /// How long to wait for a wish: not at all while there is work.
+    fn patience(&self, job: &Job) -> Duration {
+        if job.has_work() {
+            Duration::ZERO
+        } else if job.is_running() {
+            job.due.saturating_duration_since(Instant::now()).min(SOON)
+        } else if job.is_news || self.exact.is_computing() {
+            SOON
+        } else {
+            IDLE
+        }
+    }
+
+    /// Takes a wish in: a new run, or other demands on the one there is.
+    fn take(&mut self, wish: Wish, job: &mut Option<Job>) {
+        match job {
+            Some(job) if job.wish.epoch == wish.epoch => {
+                job.is_news |= job.wish.view != wish.view || job.wish.running != wish.running;
+                job.wish = wish;
+            }
+            _ => match self.set_up(&wish, job.as_mut()) {
+                Ok(new) => *job = Some(new),
+                Err(why) => {
+                    self.refusal = Some(Refusal { epoch: wish.epoch, why });
+                    // The run that is there goes on, and is looked at as is wanted now.
+                    if let Some(job) = job {
+                        job.wish = Wish { steps: job.steps_made, ..wish };
+                        job.is_news = true;
+                    }
+                }
+            },
+        }
+    }
+
+    fn set_up(&mut self, wish: &Wish, old: Option<&mut Job>) -> Result<Job, String> {
+        let plan = Arc::new(self.planner.plan(&wish.spec).map_err(|error| error.to_string())?);
+        let shared = old.filter(|old| {
+            Arc::ptr_eq(&old.plan.problem, &plan.problem)
+                && old.plan.precision == plan.precision
+                && old.plan.threads == plan.threads
+        });
+        let experiment = match shared {
+            Some(old) => old.experiment.with_plan(&plan),
+            None => Experiment::new(&plan),
+        };
+        let mut experiment = experiment.map_err(|error| error.to_string())?;
+        if let Some(exact) = self.exact.of(&plan.problem) {
+            experiment.set_exact(exact);
+        }
+        Ok(Job::new(wish.clone(), plan, experiment))
+    }
+
+    /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`].
+    fn work(&self, job: &mut Job) {
+        let begin = Instant::now();
+        while job.has_run_work() && begin.elapsed() < SLICE && self.wishes.is_empty() {
+            job.cycle();
+        }
+        job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.field) {
+            (job.classic_credit + begin.elapsed().as_secs_f64() * CLASSIC_SHARE)
+                .min(SLICE.as_secs_f64())
+        } else {
+            SLICE.as_secs_f64()
+        };
+        while job.has_classic_work()
+            && job.classic_credit > 0.0
+            && begin.elapsed() < 2 * SLICE
+            && self.wishes.is_empty()
+        {
+            let begin = Instant::now();
+            job.classic_sweep();
+            job.classic_credit -= begin.elapsed().as_secs_f64();
+        }
+    }
+
+    /// Offers a report, if there is news, the last one was taken, and it is not too soon.
+    fn report(&mut self, job: Option<&mut Job>) {
+        if !self.answers.is_empty() {
+            return;
+        }
+        if let Some(refusal) = self.refusal.take() {
+            self.send(Err(refusal));
+            return;
+        }
+        let Some(job) = job else {
+            return;
+        };
+        let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
+        let busy = job.has_work();
+        let rest = if busy { self.report_took.div_f64(REPORT_SHARE) } else { Duration::ZERO };
+        if !job.is_news || since < rest.max(REPORT_EVERY) {
+            return;
+        }
+        let begin = Instant::now();
+        let report = job.report(self.exact.state());
+        job.is_news = false;
+        self.report_took = begin.elapsed();
+        self.last_report = Some(Instant::now());
+        self.send(Ok(Box::new(report)));
+    }
+
+    /// Sends an answer into the empty slot; if nobody is there to read it, the thread is about to
+    /// be ended anyway.
+    fn send(&self, answer: Answer) {
+        _ = self.answers.try_send(answer);
+        (self.wake)();
+    }
+}
