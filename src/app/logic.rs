@@ -92,7 +92,7 @@ impl Explorer {
                     let cycles = report.latest.cycle;
                     self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
                 }
-                Outcome::Diverged(why) => _ = self.toasts.error(format!("Stopped: {why}.")),
+                Outcome::Diverged(why) => self.toasts.error(format!("Stopped: {why}.")),
             }
         }
         if let ExactState::Failed(why) = &report.exact
@@ -109,7 +109,7 @@ impl Explorer {
 
     fn take_done(&mut self, done: Result<Done, String>) {
         match done {
-            Ok(Done::Saved(path)) => _ = self.toasts.success(format!("Saved {}", path.display())),
+            Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
             Ok(Done::Opened(opened)) => self.take_in(opened),
             Ok(Done::Problem(problem)) => {
                 let mut spec = RunSpec::clone(&self.session.spec);
@@ -117,7 +117,7 @@ impl Explorer {
                 spec.problem = problem;
                 self.session.begin(spec);
             }
-            Err(why) => _ = self.toasts.error(why),
+            Err(why) => self.toasts.error(why),
         }
     }
 

@@ -18,6 +18,7 @@ mod problem;
 mod save_dialog;
 mod session;
 mod theme;
+mod toasts;
 mod toolbar;
 
 use crate::picture::Opened;
@@ -47,7 +48,7 @@ pub struct Explorer {
     save: Option<SaveDialog>,
     files: files::Files,
     backends: Backends,
-    toasts: egui_notify::Toasts,
+    toasts: toasts::Toasts,
     /// What the worker was told last.
     told: Option<Wish>,
     /// What the panels asked for in the frame that was drawn last.
@@ -90,7 +91,7 @@ impl Explorer {
             save: None,
             files: files::Files::new(context),
             backends: Backends::look_for(),
-            toasts: theme::toasts(),
+            toasts: toasts::Toasts::default(),
             told: None,
             commands: Vec::new(),
         };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(super) const SETTINGS_WIDTH: f32 = 276.0;
 
 /// Width of the panel of curves at first start, and at the least.
-pub(super) const CURVES_WIDTH: f32 = 372.0;
+pub(super) const CURVES_WIDTH: f32 = 340.0;
 pub(super) const CURVES_LEAST_WIDTH: f32 = 260.0;
 
 /// Room between groups of controls.
@@ -52,13 +52,6 @@ fn heading_family() -> FontFamily {
 /// The window's icon: a tile with its bright edges.
 pub(super) fn icon() -> egui::IconData {
     eframe::icon_data::from_png_bytes(include_bytes!("../../assets/icon.png")).unwrap_or_default()
-}
-
-/// Messages, in the corner where nothing else is to be read.
-pub(super) fn toasts() -> egui_notify::Toasts {
-    egui_notify::Toasts::default()
-        .with_anchor(egui_notify::Anchor::BottomRight)
-        .with_margin(egui::vec2(16.0, 16.0))
 }
 
 /// The theme of figures that goes with the window's.

@@ -1,0 +1,164 @@
+//! Messages in the corner where nothing else is to be read; they go away by themselves.
+
+use super::theme;
+use super::toolbar::named;
+use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Ui, Visuals, accesskit};
+
+/// Seconds that any message stays, and those that reading a character of it takes.
+const SHORTEST: f32 = 4.0;
+const A_CHARACTER: f32 = 0.06;
+
+/// Room for a line of a message, in points.
+const WIDTH: f32 = 420.0;
+
+/// Messages that are shown at once; older ones make room.
+const MOST: usize = 4;
+
+/// The messages that are shown.
+#[derive(Default)]
+pub(super) struct Toasts {
+    toasts: Vec<Toast>,
+}
+
+struct Toast {
+    kind: Kind,
+    text: String,
+    /// Seconds that it still stays.
+    left: f32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Success,
+    Info,
+    Warning,
+    Error,
+}
+
+impl Toasts {
+    /// Something was done.
+    pub fn success(&mut self, text: impl Into<String>) {
+        self.add(Kind::Success, text.into());
+    }
+
+    /// Something is worth knowing.
+    pub fn info(&mut self, text: impl Into<String>) {
+        self.add(Kind::Info, text.into());
+    }
+
+    /// Something may go wrong.
+    pub fn warning(&mut self, text: impl Into<String>) {
+        self.add(Kind::Warning, text.into());
+    }
+
+    /// Something was not done.
+    pub fn error(&mut self, text: impl Into<String>) {
+        self.add(Kind::Error, text.into());
+    }
+
+    fn add(&mut self, kind: Kind, text: String) {
+        // What is said again stays longer, and stands there once.
+        self.toasts.retain(|toast| toast.text != text);
+        if self.toasts.len() >= MOST {
+            self.toasts.remove(0);
+        }
+        let left = SHORTEST + A_CHARACTER * text.chars().count() as f32;
+        self.toasts.push(Toast { kind, text, left });
+    }
+
+    /// Draws the messages.
+    pub fn show(&mut self, context: &egui::Context) {
+        if self.toasts.is_empty() {
+            return;
+        }
+        let area = egui::Area::new(Id::unique("messages"))
+            .order(Order::Foreground)
+            .anchor(Align2::RIGHT_BOTTOM, egui::Vec2::splat(-16.0))
+            .show(context, |ui| {
+                self.toasts.retain(|toast| !toast.ui(ui));
+            });
+        // Whoever points at them is reading.
+        if !area.response.contains_pointer() {
+            let passed = context.input(|input| input.stable_dt);
+            for toast in &mut self.toasts {
+                toast.left -= passed;
+            }
+            self.toasts.retain(|toast| toast.left > 0.0);
+        }
+        if let Some(next) = self.toasts.iter().map(|toast| toast.left).reduce(f32::min) {
+            context.request_repaint_after_secs(next);
+        }
+    }
+}
+
+impl Toast {
+    /// Draws the message, and says whether it was sent away.
+    fn ui(&self, ui: &mut Ui) -> bool {
+        let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
+        let dismissed = frame.show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let colour = self.kind.colour(ui.visuals());
+                let (mark, _) =
+                    ui.allocate_exact_size(egui::Vec2::splat(8.0), egui::Sense::hover());
+                ui.painter().circle_filled(mark.center(), 4.0, colour);
+                let font = egui::TextStyle::Body.resolve(ui.style());
+                let text = ui.fonts_mut(|fonts| {
+                    fonts.layout(self.text.clone(), font, ui.visuals().text_color(), WIDTH)
+                });
+                let said = ui.add(Label::new(text).selectable(true));
+                _ = ui.ctx().accesskit_node_builder(said.id, |node| {
+                    // Read aloud when it appears, without taking the focus away.
+                    node.set_live(accesskit::Live::Polite);
+                });
+                let button = egui::Button::new("×").frame(false);
+                named(ui.add(button), "Dismiss").on_hover_text("Send the message away.").clicked()
+            })
+            .inner
+        });
+        ui.add_space(theme::GAP - ui.spacing().item_spacing.y);
+        dismissed.inner
+    }
+}
+
+impl Kind {
+    fn colour(self, visuals: &Visuals) -> Color32 {
+        match self {
+            Self::Success => Color32::from_rgb(62, 160, 96),
+            Self::Info => visuals.hyperlink_color,
+            Self::Warning => visuals.warn_fg_color,
+            Self::Error => visuals.error_fg_color,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_again_stands_there_once_and_old_messages_make_room() {
+        let mut toasts = Toasts::default();
+        for number in 0..2 * MOST {
+            toasts.info(format!("message {number}"));
+            toasts.error("the same");
+        }
+        assert_eq!(toasts.toasts.len(), MOST);
+        assert_eq!(toasts.toasts.iter().filter(|toast| toast.text == "the same").count(), 1);
+    }
+
+    #[test]
+    fn messages_go_away_by_themselves_the_long_ones_later() {
+        let (mut toasts, context) = (Toasts::default(), egui::Context::default());
+        toasts.info("short");
+        toasts.error("a sentence that takes its time to be read ".repeat(4));
+        let mut shown = Vec::new();
+        for frame in 0..30 {
+            let input = egui::RawInput { time: Some(f64::from(frame)), ..Default::default() };
+            _ = context.run_ui(input, |ui| toasts.show(ui.ctx()));
+            shown.push(toasts.toasts.len());
+        }
+        assert_eq!(shown.first(), Some(&2));
+        assert!(shown.contains(&1), "{shown:?}");
+        assert_eq!(shown.last(), Some(&0));
+    }
+}
