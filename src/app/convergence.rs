@@ -27,6 +27,8 @@ pub(super) fn ui(
     report: Option<&Report>,
     commands: &mut Vec<Command>,
 ) {
+    // The panel keeps its width, whatever is in it; it would shrink to its contents.
+    ui.set_min_width(ui.available_width());
     controls(ui, session, commands);
     let Some(report) = report else {
         return;
@@ -235,7 +237,7 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
 /// The run and its reference in numbers.
 fn table(ui: &mut Ui, session: &Session, report: &Report) {
     ui.add_space(4.0);
-    egui::Grid::new("numbers").num_columns(5).spacing([14.0, 4.0]).show(ui, |ui| {
+    egui::Grid::new("numbers").num_columns(5).spacing([10.0, 4.0]).show(ui, |ui| {
         for heading in ["", "cycles", "sweeps", "solver time", "‖r‖₂/‖r₀‖₂"] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(RichText::new(heading).weak());
