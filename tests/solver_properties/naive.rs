@@ -42,7 +42,10 @@ pub struct AxisTiles {
 impl AxisTiles {
     pub fn new(n: usize, tile: usize, overlap: usize) -> Self {
         if n <= tile {
-            return Self { computed: std::iter::once(0..n).collect(), owned: vec![0..n] };
+            return Self {
+                computed: std::iter::once(0..n).collect(),
+                owned: std::iter::once(0..n).collect(),
+            };
         }
         let step = tile - overlap;
         let count = (n - overlap).div_ceil(step);
