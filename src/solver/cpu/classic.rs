@@ -1,9 +1,9 @@
 //! Jacobi's iteration: one sweep over the whole grid, in bands of rows.
 
 use super::Pass;
-use super::level::Task;
-use super::norms::{PartialNorms, measure};
-use super::update::{Block, Update, WithUpdate, sweep, with_update};
+use super::level::{Level, Task};
+use super::norms::{Measure, PartialNorms};
+use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use crate::grid::Real;
 use crate::problem::System;
 
@@ -24,7 +24,7 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
     let bands = interior
         .chunks_mut(BAND * stride)
         .enumerate()
-        .map(|(band, to)| Band { system, from, exact, measure, first_row: band * BAND, to })
+        .map(|(band, to)| Band { system, from, exact, measure, level, first_row: band * BAND, to })
         .collect();
     let parts = team.map(bands, shape.points(), || (), |(), band| level.run(band));
     parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
@@ -36,6 +36,7 @@ struct Band<'a, R> {
     from: &'a [R],
     exact: Option<&'a [f64]>,
     measure: bool,
+    level: Level,
     first_row: usize,
     /// The stored rows of the band, the ring values at their ends included.
     to: &'a mut [R],
@@ -66,19 +67,23 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];
                 let block = Block { values: from, first, stride, g, g_stride: 0, width, height: 1 };
-                sweep(update, block, &mut to[row * stride + 1 + columns.start..]);
+                let out = &mut to[row * stride + 1 + columns.start..];
+                self.level.run(Sweep { update, block, out });
             }
             if self.measure {
-                let new = |row| &to[row * stride + 1 + columns.start..][..width];
-                let old = |row| &from[first + row * stride..][..width];
-                let pairs = (0..rows).map(|row| (new(row), old(row)));
-                let change = measure(width, pairs, |new: R, old| (new - old).to_f64());
-                norms.first_sweep = norms.first_sweep + change;
+                let (mut change, mut error) = (Measure::new(width), Measure::new(width));
+                for row in 0..rows {
+                    let new = &to[row * stride + 1 + columns.start..];
+                    change.add(new, &from[first + row * stride..], |u: R, old| (u - old).to_f64());
+                }
+                norms.first_sweep = norms.first_sweep + change.total();
                 if let Some(exact) = exact {
-                    let exact = |row| &exact[first + row * stride..][..width];
-                    let pairs = (0..rows).map(|row| (new(row), exact(row)));
-                    let error = measure(width, pairs, |u: R, exact| u.to_f64() - exact);
-                    norms.error_squares += error.squares;
+                    for row in 0..rows {
+                        let new = &to[row * stride + 1 + columns.start..];
+                        let exact = &exact[first + row * stride..];
+                        error.add(new, exact, |u: R, exact| u.to_f64() - exact);
+                    }
+                    norms.error_squares += error.total().squares;
                 }
             }
         }

@@ -85,7 +85,8 @@ impl Hierarchical {
         let updates = system.shape().points() * self.k;
         let parts = team.map(works, updates, Scratch::default, |scratch, (job, to)| {
             let first = job.stored.start;
-            let patch = Patch { system, k: self.k, from, exact, measure, first, to, scratch };
+            let patch =
+                Patch { system, k: self.k, from, exact, measure, level, first, to, scratch };
             level.run(Work { x: &self.x, tiles: &job.tiles, patch })
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)

@@ -68,12 +68,14 @@ impl Level {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
+#[inline(never)]
 fn avx2<T: Task>(task: T) -> T::Output {
     task.run()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")]
+#[inline(never)]
 fn avx512<T: Task>(task: T) -> T::Output {
     task.run()
 }

@@ -1,76 +1,88 @@
 //! Sums and maxima in a fixed order, whatever the vector length and the number of threads.
 
 use crate::solver::{CycleNorms, ResidualNorms};
-use std::ops::Range;
 
 /// Partial sums that are kept apart: as many as the longest vector has values, so that every
 /// level can add them side by side and all get the same bits.
 const LANES: usize = 8;
 
-/// The sum of squares and the largest magnitude of `value(a, b)`, over all pairs of points in
-/// pairs of rows of this width. The maximum passes over NaN; the sum of squares does not.
-#[inline(always)]
-pub(super) fn measure<'a, A: Copy + 'a, B: Copy + 'a>(
+/// The sum of squares and the largest magnitude of some values, while rows of one width are added.
+///
+/// The lanes are to stay in registers: nothing here is indexed by what is not known to the
+/// compiler, and rows are added in a plain loop, for a call in between would put them to memory.
+#[derive(Default)]
+pub(super) struct Measure {
     width: usize,
-    rows: impl Iterator<Item = (&'a [A], &'a [B])>,
-    value: impl Fn(A, B) -> f64,
-) -> Partial {
-    if width < LANES {
-        measure_lanes::<A, B, 1>(width, rows, value)
-    } else {
-        measure_lanes::<A, B, LANES>(width, rows, value)
-    }
+    whole: Lanes,
+    /// What is left over at the end of a row, measured together with values before it.
+    last: Lanes,
 }
 
-#[inline(always)]
-fn measure_lanes<'a, A: Copy + 'a, B: Copy + 'a, const N: usize>(
-    width: usize,
-    rows: impl Iterator<Item = (&'a [A], &'a [B])>,
-    value: impl Fn(A, B) -> f64,
-) -> Partial {
-    let rest = width % N;
-    let (mut whole, mut last) = (Lanes::<N>::default(), Lanes::<N>::default());
-    for (a, b) in rows {
-        for start in (0..width - rest).step_by(N) {
-            whole.add(&a[start..start + N], &b[start..start + N], &value);
+impl Measure {
+    /// Nothing yet, of rows of this width.
+    #[inline(always)]
+    pub fn new(width: usize) -> Self {
+        Self { width, ..Self::default() }
+    }
+
+    /// Adds `value(a, b)` of every pair of points of two rows.
+    #[inline(always)]
+    pub fn add<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+        let (width, rest) = (self.width, self.width % LANES);
+        let (a, b) = (&a[..width], &b[..width]);
+        if width < LANES {
+            for i in 0..width {
+                self.whole.add(0, value(a[i], b[i]));
+            }
+            return;
         }
-        // What is left over is measured with values that came before, whose lanes do not count.
+        for start in (0..width - rest).step_by(LANES) {
+            self.whole.add_all(&a[start..start + LANES], &b[start..start + LANES], &value);
+        }
         if rest > 0 {
-            last.add(&a[width - N..width], &b[width - N..width], &value);
+            self.last.add_all(&a[width - LANES..], &b[width - LANES..], &value);
         }
     }
-    whole.total(0..N) + last.total(N - rest..N)
+
+    /// All together. Of the last lanes only those count that hold what was left over.
+    #[inline(always)]
+    pub fn total(&self) -> Partial {
+        let rest = if self.width < LANES { 0 } else { self.width % LANES };
+        self.whole.total(LANES) + self.last.total(rest)
+    }
 }
 
 /// Sums of squares and largest magnitudes, side by side.
-struct Lanes<const N: usize> {
-    squares: [f64; N],
-    max: [f64; N],
+#[derive(Default)]
+struct Lanes {
+    squares: [f64; LANES],
+    max: [f64; LANES],
 }
 
-impl<const N: usize> Default for Lanes<N> {
-    fn default() -> Self {
-        Self { squares: [0.0; N], max: [0.0; N] }
-    }
-}
-
-impl<const N: usize> Lanes<N> {
+impl Lanes {
+    /// Adds a value to a lane. The maximum passes over NaN; the sum of squares does not.
     #[inline(always)]
-    fn add<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
-        for lane in 0..N {
-            let value = value(a[lane], b[lane]);
-            self.squares[lane] = value.mul_add(value, self.squares[lane]);
-            let (magnitude, max) = (value.abs(), self.max[lane]);
-            self.max[lane] = if magnitude > max { magnitude } else { max };
+    fn add(&mut self, lane: usize, value: f64) {
+        self.squares[lane] = value.mul_add(value, self.squares[lane]);
+        let (magnitude, max) = (value.abs(), self.max[lane]);
+        self.max[lane] = if magnitude > max { magnitude } else { max };
+    }
+
+    #[inline(always)]
+    fn add_all<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
+        for lane in 0..LANES {
+            self.add(lane, value(a[lane], b[lane]));
         }
     }
 
-    /// Some of the lanes together, in their order.
+    /// The last `count` lanes together, in their order.
     #[inline(always)]
-    fn total(&self, lanes: Range<usize>) -> Partial {
+    fn total(&self, count: usize) -> Partial {
         let mut total = Partial::default();
-        for lane in lanes {
-            total = total + Partial { squares: self.squares[lane], max: self.max[lane] };
+        for lane in 0..LANES {
+            if lane + count >= LANES {
+                total = total + Partial { squares: self.squares[lane], max: self.max[lane] };
+            }
         }
         total
     }

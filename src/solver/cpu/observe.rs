@@ -2,8 +2,8 @@
 
 use super::CpuSolver;
 use super::level::Task;
-use super::norms::{Partial, measure, residual_norms};
-use super::update::{Block, Update, WithUpdate, sweep, with_update};
+use super::norms::{Measure, Partial, residual_norms};
+use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use crate::grid::{Field, Real, Tiling};
 use crate::solver::sample::{larger, near_border};
 use crate::solver::{EdgeShare, Quantity, ResidualNorms, Samples, Window};
@@ -19,7 +19,9 @@ fn bands(range: Range<usize>, size: usize) -> Vec<Range<usize>> {
 
 /// The sum of squares and the largest magnitude of a row.
 fn square(values: &[f64]) -> Partial {
-    measure(values.len(), std::iter::once((values, values)), |value, _| value)
+    let mut measure = Measure::new(values.len());
+    measure.add(values, values, |value, _| value);
+    measure.total()
 }
 
 /// Computes u₁ − u₀, the change that one sweep would make, on a part of a row.
@@ -55,7 +57,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
             width: columns.len(),
             height: 1,
         };
-        sweep(update, block, updated);
+        solver.level.run(Sweep { update, block, out: updated });
         let own = &solver.current.as_slice()[first..];
         for ((out, new), old) in out.iter_mut().zip(&*updated).zip(own) {
             *out = (*new - *old).to_f64();

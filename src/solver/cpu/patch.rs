@@ -4,8 +4,9 @@
 //! cache (26.7 kB with its right-hand side at T = 32 in 2D and f64, as in the paper); the points
 //! that it owns are copied back.
 
-use super::norms::{Partial, PartialNorms, measure};
-use super::update::{Block, Update, copy, sweep};
+use super::level::{Level, Task};
+use super::norms::{Measure, Partial, PartialNorms};
+use super::update::{Block, Sweep, Update, copy};
 use crate::grid::Real;
 use crate::problem::System;
 use std::ops::{Deref, DerefMut, Range};
@@ -107,6 +108,7 @@ pub(super) struct Patch<'a, R> {
     pub from: &'a [R],
     pub exact: Option<&'a [f64]>,
     pub measure: bool,
+    pub level: Level,
     /// Where `to` begins in the arrays of the grid.
     pub first: usize,
     pub to: &'a mut [R],
@@ -124,19 +126,29 @@ impl<R: Real> Patch<'_, R> {
         places: &[Place],
         next: Option<usize>,
     ) -> PartialNorms {
+        let change = |new: R, old: R| (new - old).to_f64();
+        let mut norms = PartialNorms::default();
         self.load(extent, places);
-        self.scratch.sweep(update, extent);
-        let first_sweep =
-            if self.measure { self.measure_sweep(extent, places) } else { Partial::default() };
+        self.scratch.sweep(self.level, update, extent);
+        if self.measure {
+            // Both arrays are in fast memory still.
+            let row_of = |row, _: &Place| extent.row(row);
+            norms.first_sweep = self.compare(extent, places, &self.scratch.there, row_of, change);
+        }
         for sweep in 1..self.k {
             self.prefetch(extent, places, next, sweep);
-            self.scratch.sweep(update, extent);
+            self.scratch.sweep(self.level, update, extent);
+        }
+        if self.measure {
+            let row_of = |_, place: &Place| place.first;
+            norms.max_change = self.compare(extent, places, self.from, row_of, change).max;
+            if let Some(exact) = self.exact {
+                let error = |u: R, exact| u.to_f64() - exact;
+                norms.error_squares = self.compare(extent, places, exact, row_of, error).squares;
+            }
         }
         self.store(extent, places);
-        if !self.measure {
-            return PartialNorms::default();
-        }
-        PartialNorms { first_sweep, ..self.measure_cycle(extent, places) }
+        norms
     }
 
     /// Copies a patch, its ring and its right-hand side into fast memory. The second array needs
@@ -207,58 +219,59 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
-    /// What the first sweep changed at the owned points.
+    /// Sums up `value(u, v)` over the owned points, where u is their value and v that of another
+    /// array, in which the first computed point of a row lies at `row_of(row, place)`.
     #[inline(always)]
-    fn measure_sweep(&self, extent: &Extent, places: &[Place]) -> Partial {
-        let Scratch { here, there, .. } = &*self.scratch;
-        let mut change = Partial::default();
-        for (first, run) in runs(places) {
-            let columns = &run[0].owned;
-            let rows = (first..first + run.len()).map(|row| {
-                let row = extent.row(row);
-                (&here[row..][columns.clone()], &there[row..][columns.clone()])
-            });
-            change = change + measure(columns.len(), rows, |new: R, old| (new - old).to_f64());
-        }
-        change
-    }
-
-    /// What the cycle changed at the owned points, and what is wrong with them still.
-    #[inline(always)]
-    fn measure_cycle(&self, extent: &Extent, places: &[Place]) -> PartialNorms {
-        let mut norms = PartialNorms::default();
-        for (first, run) in runs(places) {
-            let columns = &run[0].owned;
-            let new = |row| &self.scratch.here[extent.row(row)..][columns.clone()];
-            let rows = (first..).zip(run);
-            let old = |place: &Place| &self.from[place.first..][columns.clone()];
-            let pairs = rows.clone().map(|(row, place)| (new(row), old(place)));
-            let change = measure(columns.len(), pairs, |new: R, old| (new - old).to_f64());
-            norms.max_change = norms.max_change.max(change.max);
-            if let Some(exact) = self.exact {
-                let exact = |place: &Place| &exact[place.first..][columns.clone()];
-                let pairs = rows.map(|(row, place)| (new(row), exact(place)));
-                let error = measure(columns.len(), pairs, |u: R, exact| u.to_f64() - exact);
-                norms.error_squares += error.squares;
-            }
-        }
-        norms
+    fn compare<T: Copy>(
+        &self,
+        extent: &Extent,
+        places: &[Place],
+        with: &[T],
+        row_of: impl Fn(usize, &Place) -> usize,
+        value: impl Fn(R, T) -> f64,
+    ) -> Partial {
+        self.level.run(Compare { values: &self.scratch.here, extent, places, with, row_of, value })
     }
 }
 
-/// Rows that own the same columns, with the number of the first of them.
-fn runs(places: &[Place]) -> impl Iterator<Item = (usize, &[Place])> {
-    let mut next = 0;
-    places.chunk_by(|a, b| a.owned == b.owned).map(move |run| {
-        let first = next;
-        next += run.len();
-        (first, run)
-    })
+/// See [`Patch::compare`]; a function of its own, so that its lanes find registers free.
+struct Compare<'a, R, T, F, V> {
+    values: &'a [R],
+    extent: &'a Extent,
+    places: &'a [Place],
+    with: &'a [T],
+    row_of: F,
+    value: V,
+}
+
+impl<R: Copy, T: Copy, F: Fn(usize, &Place) -> usize, V: Fn(R, T) -> f64> Task
+    for Compare<'_, R, T, F, V>
+{
+    type Output = Partial;
+    #[inline(always)]
+    fn run(self) -> Partial {
+        let Self { values, extent, places, with, row_of, value } = self;
+        let mut total = Partial::default();
+        let mut row = 0;
+        // Rows that own the same columns are measured together.
+        for run in places.chunk_by(|a, b| a.owned == b.owned) {
+            let owned = &run[0].owned;
+            let mut measure = Measure::new(owned.len());
+            for place in run {
+                let (own, other) =
+                    (extent.row(row) + owned.start, row_of(row, place) + owned.start);
+                measure.add(&values[own..], &with[other..], &value);
+                row += 1;
+            }
+            total = total + measure.total();
+        }
+        total
+    }
 }
 
 impl<R: Real> Scratch<R> {
     #[inline(always)]
-    fn sweep<U: Update<R>>(&mut self, update: U, extent: &Extent) {
+    fn sweep<U: Update<R>>(&mut self, level: Level, update: U, extent: &Extent) {
         let first = extent.row(0);
         let block = Block {
             values: &self.here,
@@ -269,7 +282,7 @@ impl<R: Real> Scratch<R> {
             width: extent.width,
             height: extent.height,
         };
-        sweep(update, block, &mut self.there[first..]);
+        level.run(Sweep { update, block, out: &mut self.there[first..] });
         std::mem::swap(&mut self.here, &mut self.there);
     }
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Point updates that are done sooner than other threads wake up to help.
-const TOO_FEW: usize = 50_000;
+const TOO_FEW: usize = 100_000;
 
 /// A number of threads that share out the parts of a cycle. Results come in the order of the
 /// parts, whoever made them.

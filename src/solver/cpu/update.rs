@@ -1,5 +1,6 @@
 //! The update of one point, in each of its forms, and of a block of points.
 
+use super::level::Task;
 use crate::grid::Real;
 use crate::problem::Weights;
 
@@ -114,14 +115,26 @@ const STRIPE: usize = 16;
 const NARROW_STRIPE: usize = 8;
 
 /// Updates a block into `out`, which begins at its first point.
-#[inline(always)]
-pub(super) fn sweep<R: Real, U: Update<R>>(update: U, block: Block<'_, R>, out: &mut [R]) {
-    if block.width >= STRIPE {
-        sweep_stripes::<R, U, STRIPE>(update, block, out);
-    } else if block.width >= NARROW_STRIPE {
-        sweep_stripes::<R, U, NARROW_STRIPE>(update, block, out);
-    } else {
-        sweep_stripes::<R, U, 1>(update, block, out);
+pub(super) struct Sweep<'a, R, U> {
+    pub update: U,
+    pub block: Block<'a, R>,
+    pub out: &'a mut [R],
+}
+
+/// A task of its own, and so a function of its own: compiled into what calls it, it would share
+/// the registers.
+impl<R: Real, U: Update<R>> Task for Sweep<'_, R, U> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        let Self { update, block, out } = self;
+        if block.width >= STRIPE {
+            sweep_stripes::<R, U, STRIPE>(update, block, out);
+        } else if block.width >= NARROW_STRIPE {
+            sweep_stripes::<R, U, NARROW_STRIPE>(update, block, out);
+        } else {
+            sweep_stripes::<R, U, 1>(update, block, out);
+        }
     }
 }
 
@@ -161,8 +174,8 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize>(
     }
     for row in 0..height {
         let start = first + row * stride + column;
-        let west: &[R; WIDTH] = part(values, start - 1);
-        let east: &[R; WIDTH] = part(values, start + 1);
+        let centre = &values[start - 1..start + 1 + WIDTH];
+        let (west, east): (&[R; WIDTH], &[R; WIDTH]) = (part(centre, 0), part(centre, 2));
         if U::PLANE {
             north = *part(values, start + stride);
         }
