@@ -156,6 +156,10 @@ impl Run {
             max_change: Some(norms.max_change),
             error: norms.error,
         });
+        if self.cycle >= self.plan.stop.max_cycles {
+            // No further cycle would tell whether the last iterate is good enough.
+            self.settle();
+        }
         self.outcome = self.outcome_at(self.history.latest());
         if self.outcome.is_some() {
             self.settle();

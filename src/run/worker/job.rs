@@ -17,7 +17,6 @@ pub(super) struct Job {
     pub plan: Arc<Plan>,
     pub experiment: Experiment,
     pub steps_made: u64,
-    captured: u64,
     /// When the next cycle is due, at a pace.
     pub due: Instant,
     /// Seconds that Jacobi's iteration may take.
@@ -35,7 +34,6 @@ impl Job {
             plan,
             experiment,
             steps_made: 0,
-            captured: 0,
             due: Instant::now(),
             classic_credit: 0.0,
             is_news: true,
@@ -108,7 +106,8 @@ impl Job {
         self.is_news = true;
     }
 
-    pub fn report(&mut self, exact: ExactState) -> Report {
+    /// What is told of the run now. `answered` is the newest request for a file that was answered.
+    pub fn report(&mut self, exact: ExactState, answered: &mut u64) -> Report {
         if !self.is_running() {
             self.experiment.settle();
         }
@@ -137,7 +136,7 @@ impl Job {
             };
             (point, experiment.samples(view.field, &window).values[0])
         };
-        let capture = self.wish.capture.as_ref().filter(|capture| capture.id > self.captured);
+        let capture = self.wish.capture.as_ref().filter(|capture| capture.id > *answered);
         let captured = capture.map(|capture| Arc::new(Captured::of(experiment, capture)));
         let classic = experiment.classic();
         let report = Report {
@@ -167,7 +166,7 @@ impl Job {
             captured,
         };
         if let Some(captured) = &report.captured {
-            self.captured = captured.id;
+            *answered = captured.id;
         }
         report
     }

@@ -38,6 +38,8 @@ pub(super) struct WorkLoop {
     planner: Planner,
     exact: Exact,
     refusal: Option<Refusal>,
+    /// The newest request for a file that was answered, in whichever run.
+    captured: u64,
     last_report: Option<Instant>,
     report_took: Duration,
 }
@@ -57,6 +59,7 @@ impl WorkLoop {
             planner: Planner::default(),
             exact: Exact::default(),
             refusal: None,
+            captured: 0,
             last_report: None,
             report_took: Duration::ZERO,
         }
@@ -97,7 +100,9 @@ impl WorkLoop {
     fn take(&mut self, wish: Wish, job: &mut Option<Job>) {
         match job {
             Some(job) if job.wish.epoch == wish.epoch => {
-                job.is_news |= job.wish.view != wish.view || job.wish.running != wish.running;
+                job.is_news |= job.wish.view != wish.view
+                    || job.wish.running != wish.running
+                    || job.wish.capture != wish.capture;
                 job.wish = wish;
             }
             _ => match self.set_up(&wish, job.as_mut()) {
@@ -106,7 +111,9 @@ impl WorkLoop {
                     self.refusal = Some(Refusal { epoch: wish.epoch, why });
                     // The run that is there goes on, and is looked at as is wanted now.
                     if let Some(job) = job {
-                        job.wish = Wish { steps: job.steps_made, ..wish };
+                        // Steps are counted anew in the epoch that was asked for.
+                        job.steps_made = wish.steps;
+                        job.wish = wish;
                         job.is_news = true;
                     }
                 }
@@ -174,7 +181,7 @@ impl WorkLoop {
             return;
         }
         let begin = Instant::now();
-        let report = job.report(self.exact.state());
+        let report = job.report(self.exact.state(), &mut self.captured);
         job.is_news = false;
         self.report_took = begin.elapsed();
         self.last_report = Some(Instant::now());

@@ -1,0 +1,269 @@
+//! How long the window's own work takes while the worker is busy, without the graphics card's:
+//! the figures that the window promises, and what it costs the solver.
+//!
+//! `cargo bench --bench frames` prints them; nothing is compared with a run before.
+
+use eframe::App;
+use eframe::egui::{
+    self, CentralPanel, Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape,
+    accesskit::Role,
+};
+use std::time::{Duration, Instant};
+use tilescope::app::Explorer;
+use tilescope::picture::Opened;
+use tilescope::run::{FieldKind, RunSpec, View, Wish, Worker};
+
+const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
+
+/// A screen's time for a frame.
+const FRAME: Duration = Duration::from_nanos(16_666_667);
+
+/// How long each figure is measured.
+const MEASURED: Duration = Duration::from_secs(5);
+
+/// Slider moves whose first picture is waited for.
+const MOVES: usize = 50;
+
+fn main() {
+    // `cargo test --all-targets` runs benches too; then there is nothing to measure.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    frame_times();
+    first_pictures();
+    throughput();
+}
+
+fn run(side: usize) -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![side, side];
+    // It is to be busy for as long as it is looked at.
+    run.stop.tolerance = Some(1e-12);
+    run
+}
+
+/// The window without a screen, at the pace of one.
+struct Window {
+    context: Context,
+    explorer: Explorer,
+    frame: eframe::Frame,
+    begin: Instant,
+    due: Instant,
+    output: egui::FullOutput,
+}
+
+impl Window {
+    fn new(run: RunSpec) -> Self {
+        let context = Context::default();
+        context.enable_accesskit();
+        let start = Some(Opened { run, view: None });
+        let explorer = Explorer::new(&context, start).expect("there are threads to be had");
+        let (frame, now) = (eframe::Frame::_new_kittest(), Instant::now());
+        let output = egui::FullOutput::default();
+        Self { context, explorer, frame, begin: now, due: now, output }
+    }
+
+    /// Waits until the screen wants a frame, makes it up to its triangles, and says how long that
+    /// took.
+    fn frame(&mut self, events: Vec<Event>) -> Duration {
+        std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
+        let begin = Instant::now();
+        self.due = (self.due + FRAME).max(begin);
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, SIZE)),
+            time: Some(self.begin.elapsed().as_secs_f64()),
+            events,
+            ..RawInput::default()
+        };
+        let Self { explorer, frame, .. } = self;
+        let mut output = self.context.run_ui(input, |ui| {
+            let context = ui.ctx().clone();
+            explorer.logic(&context, frame);
+            CentralPanel::no_frame().show(ui, |ui| explorer.ui(ui, frame));
+        });
+        let shapes = output.shapes.clone();
+        let triangles = self.context.tessellate(shapes, output.pixels_per_point);
+        assert!(!triangles.is_empty());
+        let took = begin.elapsed();
+        output.textures_delta.clear();
+        self.output = output;
+        took
+    }
+
+    /// Whether a text is in the window.
+    fn says(&self, part: &str) -> bool {
+        fn in_shape(shape: &Shape, part: &str) -> bool {
+            match shape {
+                Shape::Vec(shapes) => shapes.iter().any(|shape| in_shape(shape, part)),
+                Shape::Text(text) => text.galley.text().contains(part),
+                _ => false,
+            }
+        }
+        self.output.shapes.iter().any(|shape| in_shape(&shape.shape, part))
+    }
+
+    /// Where the slider of that name is.
+    fn slider(&self, name: &str) -> Rect {
+        let update = self.output.platform_output.accesskit_update.as_ref().expect("a tree");
+        let node = update.nodes.iter().map(|(_, node)| node);
+        let bounds = node
+            .filter(|node| node.role() == Role::Slider && node.label() == Some(name))
+            .find_map(|node| node.bounds())
+            .expect("the slider is there");
+        Rect::from_min_max(
+            egui::pos2(bounds.x0 as f32, bounds.y0 as f32),
+            egui::pos2(bounds.x1 as f32, bounds.y1 as f32),
+        )
+    }
+}
+
+fn percentile(sorted: &[Duration], part: f64) -> Duration {
+    sorted[((sorted.len() - 1) as f64 * part).round() as usize]
+}
+
+fn tell(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let milliseconds = |part| percentile(&times, part).as_secs_f64() * 1e3;
+    println!(
+        "{what}: median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms ({} times)",
+        milliseconds(0.5),
+        milliseconds(0.99),
+        milliseconds(1.0),
+        times.len()
+    );
+}
+
+/// Frames while the run of 1024² points is made flat out.
+fn frame_times() {
+    let mut window = Window::new(run(1024));
+    while !window.says("Edge share") {
+        window.frame(Vec::new());
+    }
+    let begin = Instant::now();
+    let mut times = Vec::new();
+    let mut step = 0.0;
+    while begin.elapsed() < MEASURED {
+        // The pointer wanders over the map, as a person's does.
+        step += 0.05f32;
+        let at = egui::pos2(560.0 + 200.0 * step.cos(), 420.0 + 200.0 * (0.7 * step).sin());
+        times.push(window.frame(vec![Event::PointerMoved(at)]));
+    }
+    tell("frame at 1024², the worker busy", times);
+}
+
+/// From a move of the slider of overlap to the first picture of the new run.
+fn first_pictures() {
+    let mut window = Window::new(run(256));
+    while !window.says("Edge share") {
+        window.frame(Vec::new());
+    }
+    let slider = window.slider("Overlap");
+    let at = |part: f32| egui::pos2(slider.left() + part * slider.width(), slider.center().y);
+    let press = |pos, pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    window.frame(vec![Event::PointerMoved(at(0.0)), press(at(0.0), true)]);
+    let mut times = Vec::new();
+    for count in 0..MOVES {
+        // Far enough from the start that its picture is surely another.
+        for _ in 0..6 {
+            window.frame(Vec::new());
+        }
+        let before = cycle(&window);
+        let part = if count % 2 == 0 { 0.8 } else { 0.1 };
+        let begin = Instant::now();
+        window.frame(vec![Event::PointerMoved(at(part))]);
+        // A run that began anew has made fewer cycles than the one before.
+        while cycle(&window) >= before {
+            window.frame(Vec::new());
+            assert!(begin.elapsed() < Duration::from_secs(10), "no new picture");
+        }
+        times.push(begin.elapsed());
+    }
+    window.frame(vec![press(at(0.1), false)]);
+    tell("slider to first picture at 256²", times);
+}
+
+fn cycle(window: &Window) -> u64 {
+    fn told(shape: &Shape) -> Option<u64> {
+        match shape {
+            Shape::Vec(shapes) => shapes.iter().find_map(told),
+            Shape::Text(text) => {
+                let number = text.galley.text().strip_prefix("cycle ")?.split(' ').next()?;
+                number.replace(',', "").parse().ok()
+            }
+            _ => None,
+        }
+    }
+    window.output.shapes.iter().find_map(|shape| told(&shape.shape)).expect("cycles are told")
+}
+
+/// Cycles a second while reports are taken as often as a screen would, and while nobody looks.
+fn throughput() {
+    for side in [256, 1024] {
+        let mut rates = Vec::new();
+        // By turns, so that whatever else the machine does falls on both.
+        for round in 0..6 {
+            let looking = round % 2 == 0;
+            rates.push((looking, rate(side, looking)));
+        }
+        let median = |looked: bool| {
+            let mut rates: Vec<_> = rates
+                .iter()
+                .filter(|(looking, _)| *looking == looked)
+                .map(|(_, rate)| *rate)
+                .collect();
+            rates.sort_by(f64::total_cmp);
+            rates[rates.len() / 2]
+        };
+        let (with, without) = (median(true), median(false));
+        println!(
+            "throughput at {side}²: {with:.0} cycles/s looked at 60 times a second, {without:.0} unseen: {:.0} %",
+            100.0 * with / without
+        );
+    }
+}
+
+fn rate(side: usize, looking: bool) -> f64 {
+    let worker = Worker::start(|| {}).expect("there are threads to be had");
+    let view = View {
+        field: FieldKind::Residual,
+        part: None,
+        most: [582, 667],
+        probe: None,
+        reference: false,
+        error: false,
+    };
+    worker.wish(Wish {
+        epoch: 1,
+        spec: run(side).into(),
+        running: true,
+        steps: 0,
+        pace: None,
+        view,
+        capture: None,
+    });
+    let take = || worker.wait(Duration::from_secs(10)).expect("a report").expect("a good wish");
+    while take().latest.cycle == 0 {}
+    let begin = Instant::now();
+    let first = take().latest.cycle;
+    let span = Duration::from_secs(2);
+    let mut last = first;
+    if looking {
+        while begin.elapsed() < span {
+            std::thread::sleep(FRAME);
+            if let Some(Ok(report)) = worker.answer() {
+                last = report.latest.cycle;
+            }
+        }
+    } else {
+        std::thread::sleep(span);
+        // The report that waits is an old one; the next tells where the run is.
+        take();
+        last = last.max(take().latest.cycle);
+    }
+    (last - first) as f64 / begin.elapsed().as_secs_f64()
+}

@@ -1,0 +1,452 @@
+//! Guards the worker thread: what it makes of wishes, and what it tells.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, RwLock};
+use std::time::{Duration, Instant};
+use tilescope::problem;
+use tilescope::run::{
+    Answer, Capture, Divergence, ExactState, FieldKind, Outcome, Phase, Plan, Planner, ProblemKind,
+    Report, Run, RunSpec, StopRule, View, Wish, Worker,
+};
+
+/// A test that waits longer than this has failed, even on a machine with much else to do.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Held for reading by all tests but the one that looks at all threads of the process.
+static ALONE: RwLock<()> = RwLock::new(());
+
+fn small() -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![64, 48];
+    run.method.tile = vec![16];
+    run.method.k = 4;
+    run
+}
+
+fn wish(epoch: u64, run: &RunSpec) -> Wish {
+    Wish {
+        epoch,
+        spec: Arc::new(run.clone()),
+        running: true,
+        steps: 0,
+        pace: None,
+        view: View {
+            field: FieldKind::Residual,
+            part: None,
+            most: [4096; 2],
+            probe: None,
+            reference: false,
+            error: false,
+        },
+        capture: None,
+    }
+}
+
+fn paused(epoch: u64, run: &RunSpec, steps: u64) -> Wish {
+    Wish { running: false, steps, ..wish(epoch, run) }
+}
+
+fn worker() -> Worker {
+    // The pool that the exact solution shares with whoever else: started here, lest its threads
+    // take the name of the thread of ours that needs it first.
+    _ = rayon::current_num_threads();
+    Worker::start(|| {}).unwrap()
+}
+
+fn answer(worker: &Worker) -> Answer {
+    worker.wait(DEADLINE).expect("the worker says something")
+}
+
+/// Takes reports until one is as it is waited for.
+fn until(worker: &Worker, mut there: impl FnMut(&Report) -> bool) -> Box<Report> {
+    let begin = Instant::now();
+    loop {
+        let report = answer(worker).expect("no wish is refused");
+        if there(&report) {
+            return report;
+        }
+        assert!(begin.elapsed() < DEADLINE, "{report:#?}");
+    }
+}
+
+fn finished(worker: &Worker) -> (Box<Report>, Outcome) {
+    let report = until(worker, |report| matches!(report.phase, Phase::Finished(_)));
+    let Phase::Finished(outcome) = report.phase.clone() else { unreachable!() };
+    (report, outcome)
+}
+
+/// Nothing more is said for a while.
+fn is_silent(worker: &Worker) -> bool {
+    worker.wait(Duration::from_millis(200)).is_none()
+}
+
+fn plan(run: &RunSpec) -> Arc<Plan> {
+    Arc::new(Planner::default().plan(run).unwrap())
+}
+
+/// The run without a worker, after some cycles.
+fn plain(run: &RunSpec, cycles: u64) -> Run {
+    let mut run = Run::new(&plan(run)).unwrap();
+    (0..cycles).for_each(|_| _ = run.advance());
+    run
+}
+
+/// ‖r‖₂ / ‖r₀‖₂ and ‖Δu‖∞ of every iterate, each measured by itself.
+fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
+    let mut endless = run.clone();
+    endless.stop.tolerance = None;
+    let mut run = Run::new(&plan(&endless)).unwrap();
+    let start = run.start_residual();
+    let mut norms = vec![(1.0, f64::INFINITY)];
+    for _ in 0..cycles {
+        run.advance();
+        let change = run.history().latest().max_change.unwrap();
+        norms.push((run.solver().residual().l2 / start, change));
+    }
+    norms
+}
+
+#[test]
+fn of_a_storm_of_wishes_the_newest_wins() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let mut run = RunSpec::default();
+    let storm = 1000;
+    for epoch in 1..=storm {
+        run.method.overlap = vec![2 * (epoch as usize % 16)];
+        run.method.k = 1 + epoch as usize % 7;
+        worker.wish(wish(epoch, &run));
+    }
+    let begin = Instant::now();
+    let mut before = 0;
+    let report = until(&worker, |report| {
+        before += 1;
+        report.epoch == storm
+    });
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(before < 20, "{before} reports of runs that nobody wants any more");
+    assert_eq!(report.plan.spec, run);
+    for _ in 0..5 {
+        let report = answer(&worker).unwrap();
+        assert_eq!((report.epoch, &report.plan.spec), (storm, &run));
+    }
+}
+
+#[test]
+fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
+    let _guard = ALONE.read();
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&made);
+    let worker = Worker::start(move || _ = count.fetch_add(1, Ordering::SeqCst)).unwrap();
+    worker.wish(wish(1, &RunSpec::default()));
+    for taken in 1..=4 {
+        let begin = Instant::now();
+        while made.load(Ordering::SeqCst) < taken && begin.elapsed() < DEADLINE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        assert_eq!(made.load(Ordering::SeqCst), taken);
+        assert!(worker.answer().is_some());
+    }
+}
+
+#[test]
+fn a_run_that_is_no_longer_wanted_stops_within_a_cycle() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let mut long = RunSpec::default();
+    long.problem.shape = vec![1024, 1024];
+    long.method.k = 512;
+    worker.wish(wish(1, &long));
+    let report = until(&worker, |report| report.latest.cycle > 0);
+    let cycle = Duration::from_secs_f64(1.0 / report.cycles_per_second.unwrap());
+    let begin = Instant::now();
+    worker.wish(wish(2, &small()));
+    until(&worker, |report| report.epoch == 2);
+    let took = begin.elapsed();
+    assert!(took < 2 * cycle + Duration::from_millis(500), "{took:?}; a cycle takes {cycle:?}");
+}
+
+#[test]
+fn steps_are_as_many_cycles_and_each_is_made_once() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(paused(1, &small(), 0));
+    let report = answer(&worker).unwrap();
+    assert_eq!((report.latest.cycle, &report.phase), (0, &Phase::Paused));
+    for steps in [1, 2, 7, 7, 30] {
+        // A wish that is repeated asks for nothing more.
+        worker.wish(paused(1, &small(), steps));
+        worker.wish(paused(1, &small(), steps));
+        while let Some(answer) = worker.wait(Duration::from_millis(100)) {
+            assert!(answer.unwrap().latest.cycle <= steps);
+        }
+    }
+    let last = until_view(&worker, 30);
+    assert_eq!(last.latest.cycle, 30);
+    assert_eq!(last.sweeps, 120);
+    assert!(last.latest.residual.is_some(), "whoever stops to look is told all norms");
+    assert!(is_silent(&worker));
+}
+
+/// Looks at another field, which is always news.
+fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
+    let mut wish = paused(1, &small(), steps);
+    wish.view.field = FieldKind::Change;
+    worker.wish(wish);
+    until(worker, |report| report.field == FieldKind::Change)
+}
+
+#[test]
+fn a_paused_run_stands_and_goes_on_where_it_was() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(wish(1, &small()));
+    until(&worker, |report| report.latest.cycle > 10);
+    worker.wish(paused(1, &small(), 0));
+    let stopped = until(&worker, |report| report.phase == Phase::Paused).latest.cycle;
+    assert!(is_silent(&worker));
+    worker.wish(wish(1, &small()));
+    let first = until(&worker, |report| report.phase == Phase::Running);
+    assert!(first.latest.cycle >= stopped);
+    until(&worker, |report| report.latest.cycle > stopped);
+}
+
+#[test]
+fn a_pace_is_kept() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(Wish { pace: Some(50.0), ..wish(1, &small()) });
+    until(&worker, |report| report.latest.cycle > 0);
+    let begin = Instant::now();
+    let from = answer(&worker).unwrap().latest.cycle;
+    let to = until(&worker, |report| report.latest.cycle >= from + 20).latest.cycle;
+    let least = Duration::from_secs_f64((to - from).saturating_sub(2) as f64 / 50.0);
+    assert!(begin.elapsed() >= least, "{} cycles in {:?}", to - from, begin.elapsed());
+}
+
+#[test]
+fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(paused(1, &small(), 5));
+    until(&worker, |report| report.latest.cycle == 5);
+    let capture =
+        Capture { id: 1, field: FieldKind::Residual, most: [usize::MAX; 2], solution: true };
+    worker.wish(Wish { capture: Some(capture.clone()), ..paused(1, &small(), 12) });
+    let report = until(&worker, |report| report.captured.is_some());
+    let captured = report.captured.unwrap();
+    let run = plain(&small(), captured.cycle);
+    let iterate = captured.solution.as_ref().unwrap();
+    assert!(captured.cycle >= 5);
+    assert_eq!(iterate.to_interior(), run.solver().solution().to_interior());
+    // The same request again is none: not even after another run began.
+    worker.wish(Wish { capture: Some(capture), ..paused(2, &small(), 3) });
+    while let Some(answer) = worker.wait(Duration::from_millis(200)) {
+        assert!(answer.unwrap().captured.is_none());
+    }
+}
+
+#[test]
+fn a_file_can_be_asked_for_while_nothing_else_happens() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(paused(1, &small(), 2));
+    until(&worker, |report| report.latest.cycle == 2);
+    assert!(is_silent(&worker));
+    for id in 1..=3 {
+        let capture = Capture { id, field: FieldKind::Solution, most: [10, 10], solution: false };
+        worker.wish(Wish { capture: Some(capture), ..paused(1, &small(), 2) });
+        let captured = answer(&worker).unwrap().captured.expect("what was asked for");
+        assert_eq!((captured.id, captured.cycle), (id, 2));
+    }
+}
+
+#[test]
+fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
+    let _guard = ALONE.read();
+    for (overlap, exact) in [(8, true), (6, false), (0, false)] {
+        let mut run = small();
+        (run.method.k, run.method.overlap) = (5, vec![overlap]);
+        let worker = worker();
+        let mut wish = paused(1, &run, 4);
+        wish.view.field = FieldKind::Staleness;
+        worker.wish(wish);
+        let report = until(&worker, |report| report.latest.cycle == 4 && report.picture.is_some());
+        let values = report.picture.unwrap().samples.values;
+        assert_eq!(values.len(), 64 * 48);
+        assert!(values.iter().all(|value| value.is_finite()));
+        assert_eq!(values.iter().all(|&value| value == 0.0), exact, "overlap {overlap}");
+    }
+}
+
+#[test]
+fn the_error_is_the_distance_from_the_exact_solution() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let mut wish = paused(1, &small(), 3);
+    wish.view.field = FieldKind::Error;
+    worker.wish(wish);
+    let mut computing = false;
+    let report = until(&worker, |report| {
+        computing |= report.exact == ExactState::Computing;
+        report.exact == ExactState::Ready && report.latest.cycle == 3
+    });
+    let run = plain(&small(), 3);
+    let exact = problem::exact(&plan(&small()).problem, &AtomicBool::new(false)).unwrap();
+    let expected: Vec<f64> = run
+        .solver()
+        .solution()
+        .to_interior()
+        .iter()
+        .zip(exact.to_interior())
+        .map(|(u, exact)| u - exact)
+        .collect();
+    let values = report.picture.unwrap().samples.values;
+    let close = |(value, expected): (&f32, &f64)| {
+        (f64::from(*value) - expected).abs() <= 1e-6 * expected.abs() + 1e-12
+    };
+    assert!(values.iter().zip(&expected).all(close));
+    let l2 = expected.iter().map(|error| error * error).sum::<f64>().sqrt();
+    let told = report.latest.error.expect("the norm of the error is told");
+    assert!((told - l2).abs() < 1e-9 * l2, "{told} {l2}");
+}
+
+#[test]
+fn a_refused_wish_leaves_the_run_there_is() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(paused(1, &small(), 3));
+    until(&worker, |report| report.latest.cycle == 3);
+    let mut odd = small();
+    odd.method.overlap = vec![3];
+    worker.wish(paused(2, &odd, 0));
+    let begin = Instant::now();
+    let refusal = loop {
+        match answer(&worker) {
+            Err(refusal) => break refusal,
+            Ok(report) => assert_eq!(report.epoch, 1),
+        }
+        assert!(begin.elapsed() < DEADLINE);
+    };
+    assert_eq!(refusal.epoch, 2);
+    assert!(refusal.why.contains("overlap") && refusal.why.contains('3'), "{}", refusal.why);
+    // The window goes on in the epoch that was refused, with the run that there is; it is refused
+    // once, and a step is a step.
+    worker.wish(paused(2, &small(), 1));
+    let report = until(&worker, |report| report.latest.cycle == 4);
+    assert_eq!(report.plan.spec, small());
+    worker.wish(wish(2, &small()));
+    until(&worker, |report| report.latest.cycle > 5);
+}
+
+#[test]
+fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
+    let _guard = ALONE.read();
+    // One tile that a cycle all but solves: its residual falls far below any tolerance at once,
+    // and is known only when the next cycle was made.
+    let mut overshoot = small();
+    overshoot.problem.shape = vec![16, 16];
+    (overshoot.method.tile, overshoot.method.k) = (vec![16], 400);
+    for (run, tolerance) in
+        [(small(), 1e-2), (small(), 0.3), (overshoot.clone(), 1e-1), (overshoot.clone(), 1e-6)]
+    {
+        for rule in [StopRule::Residual, StopRule::Change] {
+            let mut run = run.clone();
+            (run.stop.rule, run.stop.tolerance) = (rule, Some(tolerance));
+            let measured = |&(reduction, change): &(f64, f64)| match rule {
+                StopRule::Residual => reduction,
+                StopRule::Change => change,
+            };
+            let norms = norms(&run, 300);
+            let first = norms.iter().position(|norms| measured(norms) <= tolerance).unwrap();
+            let worker = worker();
+            worker.wish(wish(1, &run));
+            let (report, outcome) = finished(&worker);
+            assert_eq!(outcome, Outcome::Converged);
+            assert_eq!(report.latest.cycle, first as u64, "{rule:?} {tolerance}");
+            assert_eq!(report.curve.last().unwrap().cycle, first as u64);
+            let told = report.latest.residual.unwrap().l2 / report.start_residual;
+            let (reduction, _) = norms[first];
+            assert!((told - reduction).abs() <= 1e-9 * reduction, "{told} {reduction}");
+        }
+    }
+    // The last cycle that is allowed counts as well.
+    overshoot.stop.max_cycles = 1;
+    overshoot.stop.tolerance = Some(1e-1);
+    let worker = worker();
+    worker.wish(wish(1, &overshoot));
+    assert_eq!(finished(&worker).1, Outcome::Converged);
+    overshoot.stop.tolerance = Some(1e-12);
+    worker.wish(wish(2, &overshoot));
+    let (report, outcome) = finished(&worker);
+    let (report, outcome) = if report.epoch == 2 { (report, outcome) } else { finished(&worker) };
+    assert_eq!((report.latest.cycle, outcome), (1, Outcome::OutOfCycles));
+}
+
+#[test]
+fn a_run_that_diverges_stops_and_says_why() {
+    let _guard = ALONE.read();
+    let mut run = small();
+    run.problem.kind = ProblemKind::ConvectionDiffusion;
+    run.problem.shape = vec![64, 64];
+    for (velocity, growing) in [(190.0, true), (3e4, false)] {
+        run.problem.velocity = Some([velocity; 2]);
+        let worker = worker();
+        worker.wish(wish(1, &run));
+        let (report, outcome) = finished(&worker);
+        let Outcome::Diverged(why) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(matches!(why, Divergence::Growing { .. }), growing, "{why}");
+        let said = why.to_string();
+        assert!(said.contains(&format!("cycle {}", report.latest.cycle)), "{said}");
+        assert!(said.contains("not diagonally dominant") && said.contains("lower the velocity"));
+        assert!(report.latest.cycle < 200);
+        let stopped = report.latest.cycle;
+        worker.wish(Wish { steps: 3, ..wish(1, &run) });
+        std::thread::sleep(Duration::from_millis(50));
+        while let Some(answer) = worker.wait(Duration::from_millis(100)) {
+            assert_eq!(answer.unwrap().latest.cycle, stopped, "there is no going on");
+        }
+    }
+}
+
+/// Names of this process's threads that are ours (the system cuts them to 15 letters).
+#[cfg(target_os = "linux")]
+fn our_threads() -> Vec<String> {
+    let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+    // A thread may end between its being listed and its being read.
+    let names = tasks.filter_map(|task| {
+        std::fs::read_to_string(task.ok()?.path().join("comm")).ok().map(|name| name.trim().into())
+    });
+    names.filter(|name: &String| name.starts_with("tilescope-")).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_outlives_its_worker() {
+    let _guard = ALONE.write();
+    let gone = |patience: Duration| {
+        let begin = Instant::now();
+        while !our_threads().is_empty() && begin.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        our_threads()
+    };
+    // Those of tests before.
+    assert_eq!(gone(DEADLINE), Vec::<String>::new());
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![512, 512];
+    run.method.threads = 2;
+    let worker = worker();
+    let mut wish = wish(1, &run);
+    wish.view.error = true;
+    wish.view.reference = true;
+    worker.wish(wish);
+    until(&worker, |report| report.latest.cycle > 2);
+    assert!(our_threads().iter().any(|name| name.starts_with("tilescope-worke")));
+    let begin = Instant::now();
+    drop(worker);
+    let took = begin.elapsed();
+    assert!(took < Duration::from_secs(2), "{took:?}");
+    assert_eq!(gone(Duration::from_secs(3)), Vec::<String>::new());
+}
