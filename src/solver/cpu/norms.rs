@@ -1,5 +1,6 @@
 //! Sums and maxima in a fixed order, whatever the vector length and the number of threads.
 
+use crate::grid::Real;
 use crate::solver::{CycleNorms, ResidualNorms};
 
 /// Partial sums that are kept apart: as many as the longest vector has values, so that every
@@ -85,6 +86,51 @@ impl Lanes {
             }
         }
         total
+    }
+}
+
+/// The largest change of some values, found while they are copied.
+#[derive(Default)]
+pub(super) struct Largest {
+    lanes: [f64; LANES],
+}
+
+impl Largest {
+    /// Copies a row `new` to `to`, and compares it with the row `old`; all of one length.
+    #[inline(always)]
+    pub fn copy_and_compare<R: Real>(&mut self, new: &[R], old: &[R], to: &mut [R]) {
+        let width = to.len();
+        let (new, old) = (&new[..width], &old[..width]);
+        if width < LANES {
+            for i in 0..width {
+                to[i] = new[i];
+                self.add(0, new[i], old[i]);
+            }
+            return;
+        }
+        // The last lanes of a row are moved back so that they are full: a value that is compared
+        // twice does not change the largest.
+        for start in (0..width).step_by(LANES) {
+            let start = start.min(width - LANES);
+            let (new, old) = (&new[start..start + LANES], &old[start..start + LANES]);
+            let to = &mut to[start..start + LANES];
+            for lane in 0..LANES {
+                to[lane] = new[lane];
+                self.add(lane, new[lane], old[lane]);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn add<R: Real>(&mut self, lane: usize, new: R, old: R) {
+        let magnitude = (new - old).to_f64().abs();
+        let max = self.lanes[lane];
+        self.lanes[lane] = if magnitude > max { magnitude } else { max };
+    }
+
+    /// All together.
+    pub fn total(&self) -> f64 {
+        self.lanes.iter().fold(0.0, |a, &b| a.max(b))
     }
 }
 

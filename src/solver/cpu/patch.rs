@@ -5,7 +5,7 @@
 //! that it owns are copied back.
 
 use super::level::{Level, Task};
-use super::norms::{Measure, Partial, PartialNorms};
+use super::norms::{Largest, Measure, Partial, PartialNorms};
 use super::update::{Block, Sweep, Update, copy};
 use crate::grid::Real;
 use crate::problem::System;
@@ -140,14 +140,15 @@ impl<R: Real> Patch<'_, R> {
             self.scratch.sweep(self.level, update, extent);
         }
         if self.measure {
-            let row_of = |_, place: &Place| place.first;
-            norms.max_change = self.compare(extent, places, self.from, row_of, change).max;
             if let Some(exact) = self.exact {
+                let row_of = |_, place: &Place| place.first;
                 let error = |u: R, exact| u.to_f64() - exact;
                 norms.error_squares = self.compare(extent, places, exact, row_of, error).squares;
             }
+            norms.max_change = self.store_and_measure(extent, places);
+        } else {
+            self.store(extent, places);
         }
-        self.store(extent, places);
         norms
     }
 
@@ -219,6 +220,14 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
+    /// Copies the points that the patch owns to the next iterate, and gives the largest change
+    /// that the cycle made to them.
+    #[inline(always)]
+    fn store_and_measure(&mut self, extent: &Extent, places: &[Place]) -> f64 {
+        let Self { level, from, first, to, scratch, .. } = self;
+        level.run(Store { values: &scratch.here, extent, places, from, first: *first, to })
+    }
+
     /// Sums up `value(u, v)` over the owned points, where u is their value and v that of another
     /// array, in which the first computed point of a row lies at `row_of(row, place)`.
     #[inline(always)]
@@ -231,6 +240,36 @@ impl<R: Real> Patch<'_, R> {
         value: impl Fn(R, T) -> f64,
     ) -> Partial {
         self.level.run(Compare { values: &self.scratch.here, extent, places, with, row_of, value })
+    }
+}
+
+/// See [`Patch::store_and_measure`].
+struct Store<'a, R> {
+    values: &'a [R],
+    extent: &'a Extent,
+    places: &'a [Place],
+    from: &'a [R],
+    first: usize,
+    to: &'a mut [R],
+}
+
+impl<R: Real> Task for Store<'_, R> {
+    type Output = f64;
+    #[inline(always)]
+    fn run(self) -> f64 {
+        let Self { values, extent, places, from, first, to } = self;
+        let mut largest = Largest::default();
+        for (row, place) in places.iter().enumerate() {
+            let count = place.owned.len();
+            let start = place.first + place.owned.start;
+            let new = &values[extent.row(row)..][place.owned.clone()];
+            // A row that owns nothing may lie beside what this thread may write.
+            if count > 0 {
+                let to = &mut to[start - first..start - first + count];
+                largest.copy_and_compare(new, &from[start..start + count], to);
+            }
+        }
+        largest.total()
     }
 }
 
