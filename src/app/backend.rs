@@ -46,6 +46,7 @@ impl Backends {
             let about = "Threads of the solver; no result depends on their number.";
             let threads = DragValue::new(&mut method.threads)
                 .range(0..=MOST_THREADS)
+                .clamp_existing_to_range(false)
                 .speed(0.05)
                 .custom_formatter(|threads, _| match threads as usize {
                     0 => "all cores".to_owned(),

@@ -6,7 +6,7 @@ use crate::picture::{
     method_title, save_figure,
 };
 use crate::problem::input;
-use crate::run::{self, Capture, Captured, ProblemKind, ProblemSpec};
+use crate::run::{self, Capture, Captured, Planner, ProblemKind, ProblemSpec};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,11 @@ fn open(path: &Path) -> Result<Done, String> {
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
     if is("toml") || is("png") || is("svg") {
         match picture::open(path) {
-            Ok(opened) => return Ok(Done::Opened(opened)),
+            Ok(opened) => {
+                // Before it takes the place of the run there is.
+                Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
+                return Ok(Done::Opened(opened));
+            }
             // Any other picture is somebody's right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),

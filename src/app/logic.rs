@@ -36,8 +36,11 @@ impl Explorer {
                 Ok(report) => self.take_report(report),
                 Err(refusal) => {
                     self.toasts.error(refusal.why);
-                    // The run before it goes on, and the panels show its settings again.
-                    if let Some(report) = &self.report {
+                    // The run before it goes on, and the panels show its settings again, unless they
+                    // show yet others by now.
+                    if let Some(report) = &self.report
+                        && self.session.epoch == refusal.epoch
+                    {
                         self.session.spec = report.plan.spec.clone().into();
                     }
                 }
@@ -58,16 +61,18 @@ impl Explorer {
         let session = &self.session;
         let mut look = session.look.clone();
         look.borders = !look.borders;
+        // As on their buttons: a run that is at its end neither goes on nor waits.
+        let goes = !session.is_finished(self.report.as_deref());
         let keys = [
-            (SAVE, Command::ShowSave(true)),
-            (RUN, Command::Run(!session.running)),
-            (STEP, Command::Step),
-            (RESET, Command::Reset),
-            (BORDERS, Command::Look(look)),
+            (SAVE, Command::ShowSave(true), true),
+            (RUN, Command::Run(!session.running), goes),
+            (STEP, Command::Step, goes),
+            (RESET, Command::Reset, true),
+            (BORDERS, Command::Look(look), true),
         ];
         context.input_mut(|input| {
-            for (shortcut, command) in keys {
-                if input.consume_shortcut(&shortcut) {
+            for (shortcut, command, works) in keys {
+                if input.consume_shortcut(&shortcut) && works {
                     self.commands.push(command);
                 }
             }

@@ -4,9 +4,11 @@ use super::backend::Backends;
 use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
+use super::toolbar::named;
 use crate::grid::Precision;
 use crate::run::{MethodName, MethodSpec, RunSpec};
-use eframe::egui::{Slider, SliderClamping, Ui};
+use eframe::egui::{DragValue, Slider, SliderClamping, Ui};
+use std::ops::RangeInclusive;
 
 /// The largest k on the slider; more can be typed.
 const LARGEST_K: usize = 256;
@@ -15,7 +17,7 @@ const LARGEST_K: usize = 256;
 const LIMIT_K: usize = 4096;
 
 /// The tiles on the slider; others can be typed.
-const TILES: std::ops::RangeInclusive<usize> = 4..=128;
+const TILES: RangeInclusive<usize> = 4..=128;
 
 /// The largest tile that can be typed.
 const LIMIT_TILE: usize = 4096;
@@ -55,14 +57,8 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: 
 fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let about = "Subiterations: sweeps that every tile makes before it writes back. More save memory traffic, but the ring goes stale.";
     row(ui, "k", about, |ui| {
-        let slider = Slider::new(&mut method.k, 1..=LARGEST_K)
-            .logarithmic(true)
-            .clamping(SliderClamping::Never);
-        let response = super::toolbar::named(ui.add(slider), "k").on_hover_text(about);
-        if response.dragged() {
-            method.k = 1 << method.k.max(1).ilog2();
-        }
-        method.k = method.k.clamp(1, LIMIT_K);
+        let power = |k: usize| 1 << k.max(1).ilog2();
+        stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, LIMIT_K, power);
     });
     let mut each = method.tile.len() > 1 || method.overlap.len() > 1;
     let lists = if each { axes } else { 1 };
@@ -70,29 +66,27 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         let name = |what: &str| {
             if each { format!("{what} {}", ["x", "y"][axis]) } else { what.to_owned() }
         };
-        let mut overlap = method.overlap_of(axis);
-        let mut tile = method.tile_of(axis);
+        let before = (method.overlap_of(axis), method.tile_of(axis));
+        let (mut overlap, mut tile) = before;
         let largest = tile.saturating_sub(2) & !1;
         let about = "Points that neighbouring tiles share, even. Each owns its half; more overlap keeps stale points away from owned ones, and costs double work.";
         row(ui, &name("Overlap"), about, |ui| {
+            // A run that was opened stays as it is until somebody turns it.
             let slider = Slider::new(&mut overlap, 0..=largest).step_by(2.0);
-            super::toolbar::named(ui.add(slider), &name("Overlap")).on_hover_text(about);
+            let slider = slider.clamping(SliderClamping::Edits);
+            named(ui.add(slider), &name("Overlap")).on_hover_text(about);
         });
         let about = "Points of a tile along an axis: what fits into fast memory.";
         row(ui, &name("Tile"), about, |ui| {
-            let slider =
-                Slider::new(&mut tile, TILES).logarithmic(true).clamping(SliderClamping::Never);
-            let response =
-                super::toolbar::named(ui.add(slider), &name("Tile")).on_hover_text(about);
-            if response.dragged() {
-                tile = (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-            }
-            tile = tile.clamp(1, LIMIT_TILE);
+            let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
+            stepped(ui, &name("Tile"), about, &mut tile, TILES, LIMIT_TILE, multiple);
         });
-        // The largest overlap follows the tile, so that a slider never stands where it may not.
-        overlap = overlap.min(tile.saturating_sub(2)) & !1;
-        set(&mut method.overlap, axis, each, overlap);
-        set(&mut method.tile, axis, each, tile);
+        if (overlap, tile) != before {
+            // The largest overlap follows the tile, so that a slider never stands where it may not.
+            overlap = overlap.min(tile.saturating_sub(2)) & !1;
+            set(&mut method.overlap, axis, each, overlap);
+            set(&mut method.tile, axis, each, tile);
+        }
     }
     if axes > 1 {
         let about = "Choose overlap and tile for x and y apart.";
@@ -108,6 +102,37 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
             }
         });
     }
+}
+
+/// A slider that stops at some values alone, those that `stop` gives, and beside it the number, as
+/// which any other up to `limit` can be typed.
+fn stepped(
+    ui: &mut Ui,
+    name: &str,
+    about: &str,
+    value: &mut usize,
+    range: RangeInclusive<usize>,
+    limit: usize,
+    stop: impl Fn(usize) -> usize,
+) {
+    let old = *value;
+    let by_key = !ui.input(|input| input.pointer.any_down());
+    let slider = Slider::from_get_set(*range.start() as f64..=*range.end() as f64, |new| {
+        if let Some(new) = new {
+            let new = new.round() as usize;
+            *value = stop(new);
+            if by_key && new == old + 1 {
+                // One up by a key is the next stop; one down is the one before in any case.
+                *value = (new..).map(&stop).find(|&stop| stop > old).unwrap_or(old);
+            }
+        }
+        *value as f64
+    });
+    let slider =
+        slider.integer().logarithmic(true).clamping(SliderClamping::Never).show_value(false);
+    named(ui.add(slider), name).on_hover_text(about);
+    let number = DragValue::new(value).range(1..=limit).clamp_existing_to_range(false).speed(0.1);
+    named(ui.add(number), name).on_hover_text(about);
 }
 
 fn set(list: &mut Vec<usize>, axis: usize, each: bool, value: usize) {

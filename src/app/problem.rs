@@ -41,7 +41,10 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     row(ui, "Points", about, |ui| {
         let plane = problem.shape.len() == 2;
         for axis in 0..problem.shape.len() {
-            let value = DragValue::new(&mut problem.shape[axis]).range(1..=LONGEST_SIDE).speed(1.0);
+            let value = DragValue::new(&mut problem.shape[axis])
+                .range(1..=LONGEST_SIDE)
+                .clamp_existing_to_range(false)
+                .speed(1.0);
             named(ui.add(value), ["Points along x", "Points along y"][axis]).on_hover_text(about);
             if plane && axis == 0 {
                 ui.label("×");
@@ -62,7 +65,10 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     if problem.shape.len() == 1 {
         let about = "Independent copies of the line, solved at once; the first is shown.";
         row(ui, "Copies", about, |ui| {
-            let value = DragValue::new(&mut problem.copies).range(1..=LONGEST_SIDE).speed(1.0);
+            let value = DragValue::new(&mut problem.copies)
+                .range(1..=LONGEST_SIDE)
+                .clamp_existing_to_range(false)
+                .speed(1.0);
             named(ui.add(value), "Copies").on_hover_text(about);
         });
     }
@@ -127,6 +133,7 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
         let mut exponent = stop.tolerance.unwrap_or(1e-4).log10();
         let value = DragValue::new(&mut exponent)
             .range(-15.0..=-0.1)
+            .clamp_existing_to_range(false)
             .speed(0.05)
             .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
             .custom_parser(|text| {

@@ -2,7 +2,7 @@
 
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, Range, ScaleKind};
-use crate::run::{Capture, FieldKind, RunSpec, View, Wish};
+use crate::run::{Capture, FieldKind, Phase, Report, RunSpec, View, Wish};
 use std::sync::Arc;
 
 /// All that a person has chosen.
@@ -185,6 +185,13 @@ impl Session {
             },
             capture: self.capture.clone(),
         }
+    }
+
+    /// Whether the run has come to its end, as far as it is known.
+    pub fn is_finished(&self, report: Option<&Report>) -> bool {
+        report.is_some_and(|report| {
+            report.epoch == self.epoch && matches!(report.phase, Phase::Finished(_))
+        })
     }
 
     /// The tiles that were chosen; `None` while what was chosen makes no sense.

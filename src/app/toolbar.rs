@@ -11,6 +11,10 @@ use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
 /// Paces to choose from, in cycles a second.
 const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
+/// In a bar narrower than this, in points, long numbers of cycles would run into what stands at
+/// the right: some words make room.
+const NARROW: f32 = 1220.0;
+
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -19,9 +23,12 @@ pub(super) fn ui(
 ) {
     ui.add_space(4.0);
     ui.horizontal(|ui| {
-        ui.label(RichText::new("Tilescope").heading().size(17.0));
-        ui.add_space(theme::GAP);
-        presets(ui, session, commands);
+        let narrow = ui.available_width() < NARROW;
+        if !narrow {
+            ui.label(RichText::new("Tilescope").heading().size(17.0));
+            ui.add_space(theme::GAP);
+        }
+        presets(ui, session, if narrow { 120.0 } else { 210.0 }, commands);
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
@@ -48,8 +55,8 @@ pub(super) fn ui(
             if save.clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let copy = ui
-                .button("Copy as command")
+            let copy = ui.button(if narrow { "Copy" } else { "Copy as command" });
+            let copy = named(copy, "Copy as command")
                 .on_hover_text("Copy the command line that makes this run again.");
             if copy.clicked() {
                 let text = crate::run::command_line(&session.spec);
@@ -61,11 +68,11 @@ pub(super) fn ui(
     ui.add_space(2.0);
 }
 
-fn presets(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Command>) {
     let current = PRESETS.iter().find(|preset| preset.problem().0 == session.spec.problem);
     let text = current.map_or(session.spec.problem.kind.label(), |preset| preset.label);
-    let combo = ComboBox::from_id_salt("preset").width(210.0).height(420.0).selected_text(text);
-    let response = combo.show_ui(ui, |ui| {
+    let combo = ComboBox::from_id_salt("preset").width(width).height(420.0).truncate();
+    let response = combo.selected_text(text).show_ui(ui, |ui| {
         for preset in &PRESETS {
             let selected = current.is_some_and(|current| current.name == preset.name);
             if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
@@ -89,9 +96,7 @@ fn fitting(mut method: crate::run::MethodSpec) -> crate::run::MethodSpec {
 }
 
 fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
-    let finished = report.is_some_and(|report| {
-        report.epoch == session.epoch && matches!(report.phase, Phase::Finished(_))
-    });
+    let finished = session.is_finished(report);
     let key = |shortcut| ui.ctx().format_shortcut(&shortcut);
     let (run_key, step_key, reset_key) = (key(RUN), key(STEP), key(RESET));
     let going = session.running && !finished;
