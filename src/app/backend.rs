@@ -47,6 +47,7 @@ impl Backends {
             let threads = DragValue::new(&mut method.threads)
                 .range(0..=MOST_THREADS)
                 .clamp_existing_to_range(false)
+                .update_while_editing(false)
                 .speed(0.05)
                 .custom_formatter(|threads, _| match threads as usize {
                     0 => "all cores".to_owned(),

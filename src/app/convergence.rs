@@ -15,6 +15,9 @@ use egui_plot::{
 /// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
 const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
 
+/// The grid's least steps between two labels: such a step is 8 points, a label is up to 30.
+const LABEL_STEPS: f64 = 5.0;
+
 /// Room beside a plot for the half of the last label that stands out.
 const LABEL_ROOM: f32 = 10.0;
 
@@ -112,6 +115,7 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
         .y_axis_formatter(|mark, _| decade(mark))
         .custom_x_axes(vec![
             AxisHints::new_x()
@@ -151,6 +155,15 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
         (StopRule::Residual, CurveKind::Reduction) | (StopRule::Change, CurveKind::Change)
     );
     stop.tolerance.filter(|_| shown)
+}
+
+/// Steps of the grid across, at least `least` apart, at 1, 2 or 5 times a power of ten: so that
+/// there is always more than one label.
+fn steps(least: f64) -> [f64; 3] {
+    let power = 10f64.powf((least * LABEL_STEPS).log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
+    let step = step.into_iter().find(|&step| step >= least * LABEL_STEPS).unwrap_or(power);
+    [step, step, step]
 }
 
 /// A mark of the logarithmic axis; none between the decades.

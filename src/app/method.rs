@@ -73,7 +73,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         row(ui, &name("Overlap"), about, |ui| {
             // A run that was opened stays as it is until somebody turns it.
             let slider = Slider::new(&mut overlap, 0..=largest).step_by(2.0);
-            let slider = slider.clamping(SliderClamping::Edits);
+            let slider = slider.clamping(SliderClamping::Edits).update_while_editing(false);
             named(ui.add(slider), &name("Overlap")).on_hover_text(about);
         });
         let about = "Points of a tile along an axis: what fits into fast memory.";
@@ -131,7 +131,11 @@ fn stepped(
     let slider =
         slider.integer().logarithmic(true).clamping(SliderClamping::Never).show_value(false);
     named(ui.add(slider), name).on_hover_text(about);
-    let number = DragValue::new(value).range(1..=limit).clamp_existing_to_range(false).speed(0.1);
+    let number = DragValue::new(value)
+        .range(1..=limit)
+        .clamp_existing_to_range(false)
+        .update_while_editing(false)
+        .speed(0.1);
     named(ui.add(number), name).on_hover_text(about);
 }
 

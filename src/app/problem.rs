@@ -4,7 +4,7 @@ use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
 use super::toolbar::named;
-use crate::run::{ProblemKind, Report, RunSpec, StopRule};
+use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 
 /// Sides to choose from.
@@ -28,6 +28,10 @@ pub(super) fn ui(
         ui.label(RichText::new("⚠ not diagonally dominant").color(ui.visuals().warn_fg_color))
             .on_hover_text(warning);
     }
+    ui.label(
+        RichText::new("Drop a picture, an array, a run or a figure on the window to open it.")
+            .weak(),
+    );
     heading(ui, "Stop");
     stop(ui, &mut spec);
     if spec != *session.spec {
@@ -44,6 +48,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
             let value = DragValue::new(&mut problem.shape[axis])
                 .range(1..=LONGEST_SIDE)
                 .clamp_existing_to_range(false)
+                .update_while_editing(false)
                 .speed(1.0);
             named(ui.add(value), ["Points along x", "Points along y"][axis]).on_hover_text(about);
             if plane && axis == 0 {
@@ -68,6 +73,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
             let value = DragValue::new(&mut problem.copies)
                 .range(1..=LONGEST_SIDE)
                 .clamp_existing_to_range(false)
+                .update_while_editing(false)
                 .speed(1.0);
             named(ui.add(value), "Copies").on_hover_text(about);
         });
@@ -82,7 +88,10 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
             let about =
                 "The seed of the random start; the same seed gives the same start anywhere.";
             row(ui, "Seed", about, |ui| {
-                if named(ui.add(DragValue::new(&mut seed)), "Seed").on_hover_text(about).changed() {
+                if named(ui.add(DragValue::new(&mut seed).update_while_editing(false)), "Seed")
+                    .on_hover_text(about)
+                    .changed()
+                {
                     problem.seed = Some(seed);
                 }
             });
@@ -92,7 +101,10 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
             let about = "The wind along x and y, over diffusivity and side. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
             row(ui, "Wind", about, |ui| {
                 for (axis, name) in ["Wind along x", "Wind along y"].iter().enumerate() {
-                    let value = DragValue::new(&mut velocity[axis]).speed(1.0).max_decimals(1);
+                    let value = DragValue::new(&mut velocity[axis])
+                        .speed(1.0)
+                        .max_decimals(1)
+                        .update_while_editing(false);
                     if named(ui.add(value), name).on_hover_text(about).changed() {
                         problem.velocity = Some(velocity);
                     }
@@ -130,10 +142,20 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     });
     let about = "The run stops when it is this small.";
     row(ui, "Tolerance", about, |ui| {
-        let mut exponent = stop.tolerance.unwrap_or(1e-4).log10();
+        let mut wanted = stop.tolerance.is_some();
+        let why = "Stop at a tolerance; without one the run goes on to its limit of cycles.";
+        if named(ui.checkbox(&mut wanted, ""), "Stop at a tolerance").on_hover_text(why).changed() {
+            stop.tolerance = wanted.then_some(TOLERANCE);
+        }
+        if !wanted {
+            ui.label("none");
+            return;
+        }
+        let mut exponent = stop.tolerance.unwrap_or(TOLERANCE).log10();
         let value = DragValue::new(&mut exponent)
             .range(-15.0..=-0.1)
             .clamp_existing_to_range(false)
+            .update_while_editing(false)
             .speed(0.05)
             .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
             .custom_parser(|text| {

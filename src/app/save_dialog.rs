@@ -48,7 +48,9 @@ impl What {
             Self::Run => {
                 "A small TOML file; open it, or give it to the command line, to make the run again."
             }
-            Self::CurveTable => "A CSV file with all norms of all cycles.",
+            Self::CurveTable => {
+                "A CSV file with the norms, cycle by cycle (of runs over 262,144 cycles every second, fourth, …)."
+            }
             Self::Field => "An NPY file with the interior of u, [ny, nx] or [copies, nx].",
         }
     }

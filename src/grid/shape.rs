@@ -29,11 +29,13 @@ pub enum ShapeError {
         /// `shape` or `copies`.
         field: &'static str,
     },
-    /// More points than this machine can number.
-    #[error("shape {shape} has more points than this machine can address")]
+    /// More than any machine can address.
+    #[error("shape {shape} needs {:.1e} bytes, more than a machine can address", *.bytes as f64)]
     TooLarge {
         /// The shape as it was given.
         shape: String,
+        /// The bytes that its arrays would take in f64.
+        bytes: u128,
     },
 }
 
@@ -61,15 +63,14 @@ impl Shape {
         if self.copies == 0 {
             return Err(ShapeError::Zero { field: "copies" });
         }
-        let padded = |n: usize| n.checked_add(2);
-        let stored = padded(self.n[0])
-            .zip(if self.dim == 1 { Some(self.copies) } else { padded(self.n[1]) })
-            .and_then(|(columns, rows)| columns.checked_mul(rows))
-            .and_then(|values| values.checked_mul(ARRAYS * size_of::<f64>()))
-            .filter(|&bytes| isize::try_from(bytes).is_ok());
-        match stored {
-            Some(_) => Ok(self),
-            None => Err(ShapeError::TooLarge { shape: self.to_string() }),
+        let columns = self.n[0] as u128 + 2;
+        let rows = if self.dim == 1 { self.copies as u128 } else { self.n[1] as u128 + 2 };
+        let values = columns.saturating_mul(rows);
+        let bytes = values.saturating_mul((ARRAYS * size_of::<f64>()) as u128);
+        if bytes <= isize::MAX as u128 {
+            Ok(self)
+        } else {
+            Err(ShapeError::TooLarge { shape: self.to_string(), bytes })
         }
     }
 

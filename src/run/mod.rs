@@ -21,7 +21,7 @@ pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run, RunError};
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
-    StopSpec, VERSION,
+    StopSpec, TOLERANCE, VERSION,
 };
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,

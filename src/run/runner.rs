@@ -97,13 +97,20 @@ impl Run {
         Ok(Self::at_start(Arc::clone(plan), plan.method.clone(), solver))
     }
 
-    /// Jacobi's iteration on the same system, from the start.
+    /// Jacobi's iteration on the same system, from the start. It may make as many sweeps as this
+    /// run, and more, to the tolerance of the residual; the largest change of a sweep is no measure
+    /// for that of a cycle, so a tolerance of the change does not end it.
     ///
     /// # Errors
     /// [`RunError`] if its arrays do not fit.
     pub fn classic(&self) -> Result<Self, RunError> {
         let solver = self.solver.with_method(Method::Classic)?;
-        Ok(Self::at_start(Arc::clone(&self.plan), Method::Classic, solver))
+        let mut plan = Plan::clone(&self.plan);
+        plan.stop.max_cycles = plan.stop.max_cycles.saturating_mul(self.sweeps_per_cycle());
+        if plan.stop.rule == StopRule::Change {
+            plan.stop.tolerance = None;
+        }
+        Ok(Self::at_start(Arc::new(plan), Method::Classic, solver))
     }
 
     fn at_start(plan: Arc<Plan>, method: Method, solver: Box<dyn Solver>) -> Self {

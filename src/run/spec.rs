@@ -144,7 +144,7 @@ pub struct StopSpec {
 }
 
 /// The tolerance of the papers' experiments (Islam & Wang, section III-A).
-const TOLERANCE: f64 = 1e-4;
+pub const TOLERANCE: f64 = 1e-4;
 
 impl Default for RunSpec {
     /// Poisson 2D, 256², tile 32, k = 16, no overlap: the grid of tile edges at its clearest.

@@ -75,6 +75,9 @@ fn describe(point: [usize; 2], report: &Report, picture: &Picture) -> String {
 }
 
 fn edge_share(share: &EdgeShare) -> String {
+    if !share.residual.is_finite() {
+        return "Edge share: not known, for the residual is not finite".to_owned();
+    }
     format!(
         "Edge share: {:.0} % of ‖r‖² on {:.0} % of the points",
         share.residual * 100.0,

@@ -11,7 +11,7 @@ mod zoom;
 use super::command::Command;
 use super::session::{Look, Session};
 use crate::picture::Range;
-use crate::run::{ExactState, Picture, Report};
+use crate::run::{ExactState, FieldKind, Picture, Report};
 use colouring::{Colouring, Shown};
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
@@ -136,7 +136,10 @@ fn paint(ui: &Ui, area: Rect, to_screen: &RectTransform, picture: &Picture, show
 /// Says what a map that cannot be shown waits for.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
     let text = match (&report.exact, report.preparing) {
-        (ExactState::Computing, _) => "computing the exact solution …".to_owned(),
+        (ExactState::Failed(why), _) if report.field == FieldKind::Error => why.clone(),
+        (_, None) if report.field == FieldKind::Error => {
+            "computing the exact solution …".to_owned()
+        }
         (_, Some(part)) => {
             format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
         }

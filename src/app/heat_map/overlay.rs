@@ -58,7 +58,7 @@ pub(super) fn borders(
     let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
     let from = to_screen.from();
     let close = |tile: usize, overlap: usize, scale: f32| {
-        ((tile - overlap) as f32) * scale < CLOSEST_BORDERS
+        (tile.saturating_sub(overlap) as f32) * scale < CLOSEST_BORDERS
     };
     let x = tiling.x();
     if let Some(cycles) = picture.cycles_per_row {

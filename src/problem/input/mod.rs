@@ -20,6 +20,12 @@ use std::sync::Arc;
 /// Why a file is no right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
+    /// A folder, a pipe or a device.
+    #[error("{} is not a file", .path.display())]
+    NoFile {
+        /// What was asked for.
+        path: PathBuf,
+    },
     /// It is missing, or a folder, or somebody else's.
     #[error("{} cannot be read: {source}", .path.display())]
     Read {
@@ -177,6 +183,10 @@ enum Kind {
 /// Opens a file and looks at its first bytes.
 fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
+    if !std::fs::metadata(path).map_err(read)?.is_file() {
+        // A pipe might keep its reader waiting for ever.
+        return Err(InputError::NoFile { path: path.to_owned() });
+    }
     let mut file = BufReader::new(File::open(path).map_err(read)?);
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start).map_err(read)?;

@@ -13,7 +13,7 @@ const CURVE: usize = 2000;
 /// The run that is being made, and how far the wish is fulfilled.
 pub(super) struct Job {
     pub wish: Wish,
-    epoch: u64,
+    pub epoch: u64,
     pub plan: Arc<Plan>,
     pub experiment: Experiment,
     pub steps_made: u64,
@@ -69,8 +69,10 @@ impl Job {
             return true;
         };
         // While the run is made, its reference goes as far as the run; afterwards, to its end.
-        let behind = classic.cycle() < self.experiment.run().sweeps();
-        classic.outcome().is_none() && (behind || !self.is_running())
+        let run = self.experiment.run();
+        let behind = classic.cycle() < run.sweeps();
+        let has_end = classic.plan().stop.tolerance.is_some();
+        classic.outcome().is_none() && (behind || (has_end && run.outcome().is_some()))
     }
 
     pub fn has_work(&self) -> bool {
@@ -115,7 +117,8 @@ impl Job {
         let experiment = &self.experiment;
         let run = experiment.run();
         let shape = run.plan().problem.shape;
-        let ready = experiment.is_ready(view.field);
+        let ready = experiment.is_ready(view.field)
+            && (view.field != FieldKind::Error || exact == ExactState::Ready);
         let whole = Window { most: view.most, ..Window::whole(shape.nx(), shape.rows()) };
         let window = match &view.part {
             Some([columns, rows]) => Window {
@@ -136,7 +139,12 @@ impl Job {
             };
             (point, experiment.samples(view.field, &window).values[0])
         };
-        let capture = self.wish.capture.as_ref().filter(|capture| capture.id > *answered);
+        // A field that is not ready is waited for: no file says less than it seems to.
+        let capture = self
+            .wish
+            .capture
+            .as_ref()
+            .filter(|capture| capture.id > *answered && experiment.is_ready(capture.field));
         let captured = capture.map(|capture| Arc::new(Captured::of(experiment, capture)));
         let classic = experiment.classic();
         let report = Report {
@@ -162,7 +170,7 @@ impl Job {
             probe: probe.filter(|_| ready).map(value),
             edge: run.solver().edge_share(&self.plan.tiling),
             exact,
-            preparing: (!ready).then(|| experiment.prepared()),
+            preparing: (!experiment.is_ready(view.field)).then(|| experiment.prepared()),
             captured,
         };
         if let Some(captured) = &report.captured {
