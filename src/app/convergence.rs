@@ -18,6 +18,9 @@ const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
 /// The grid's least steps between two labels: such a step is 8 points, a label is up to 30.
 const LABEL_STEPS: f64 = 5.0;
 
+/// Tiles of a line whose borders can be told apart in its profile.
+const MOST_BORDERS: usize = 128;
+
 /// Room beside a plot for the half of the last label that stands out.
 const LABEL_ROOM: f32 = 10.0;
 
@@ -217,7 +220,7 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
         .collect();
     let ink = theme::curve(ui, 0);
     let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let borders = report.plan.tiling.x().borders();
+    let tiles = report.plan.tiling.x();
     let grid = theme::grid(ui);
     Plot::new("profile")
         .height(height)
@@ -233,8 +236,8 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
         .grid_color(grid)
         .show(ui, |plot| {
             // More borders than can be told apart would be a grey wall.
-            if borders.len() <= 128 {
-                for &border in borders {
+            if tiles.count() <= MOST_BORDERS {
+                for border in tiles.borders() {
                     plot.vline(
                         VLine::new("", border as f64 - 0.5)
                             .color(faint)

@@ -15,15 +15,14 @@
 
 use std::ops::Range;
 
-/// The tiles of one axis.
+/// The tiles of one axis. Where they lie follows from four numbers, so that a tiling takes no
+/// memory, however many tiles there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisTiling {
     n: usize,
     tile: usize,
     overlap: usize,
-    starts: Vec<usize>,
-    /// `c_0 … c_m`, one more than there are tiles.
-    borders: Vec<usize>,
+    count: usize,
 }
 
 /// Why a tile or an overlap was refused.
@@ -63,13 +62,8 @@ impl AxisTiling {
         if overlap > tile.saturating_sub(2) {
             return Err(TilingError::OverlapTooLarge { overlap, tile });
         }
-        let full = tile.min(n);
         let count = if n <= tile { 1 } else { (n - overlap).div_ceil(tile - overlap) };
-        let starts: Vec<usize> = (0..count).map(|j| (j * (tile - overlap)).min(n - full)).collect();
-        let mut borders = vec![0];
-        borders.extend(starts.windows(2).map(|s| s[1] + (s[0] + full - s[1]) / 2));
-        borders.push(n);
-        Ok(Self { n, tile: full, overlap, starts, borders })
+        Ok(Self { n, tile: tile.min(n), overlap, count })
     }
 
     /// Points of the axis.
@@ -89,27 +83,60 @@ impl AxisTiling {
 
     /// How many tiles there are.
     pub fn count(&self) -> usize {
-        self.starts.len()
+        self.count
     }
 
     /// The points that tile `j` computes.
     pub fn computed(&self, j: usize) -> Range<usize> {
-        self.starts[j]..self.starts[j] + self.tile
+        self.start(j)..self.start(j) + self.tile
     }
 
     /// The points that tile `j` owns and writes back.
     pub fn owned(&self, j: usize) -> Range<usize> {
-        self.borders[j]..self.borders[j + 1]
+        self.border(j)..self.border(j + 1)
     }
 
     /// The borders between tiles: `c_1 … c_{m−1}`, each lying before the point of that number.
-    pub fn borders(&self) -> &[usize] {
-        &self.borders[1..self.starts.len()]
+    pub fn borders(&self) -> impl Iterator<Item = usize> + '_ {
+        (1..self.count).map(|j| self.border(j))
     }
 
     /// The tile that owns point `i`.
     pub fn owner(&self, i: usize) -> usize {
-        self.borders().partition_point(|&border| border <= i)
+        // All borders but the last are a stride apart, so the tile at that many strides is the one
+        // or its neighbour.
+        let guess = (i.saturating_sub(self.overlap / 2) / self.stride()).min(self.count - 1);
+        let owns = |j: usize| self.owned(j).contains(&i);
+        if owns(guess) {
+            guess
+        } else if guess > 0 && i < self.border(guess) {
+            guess - 1
+        } else {
+            guess + 1
+        }
+    }
+
+    /// Points from the start of a tile to that of the next; of the last two it may be fewer.
+    fn stride(&self) -> usize {
+        // The one tile of a short axis may be shorter than the overlap that was asked for.
+        self.tile.saturating_sub(self.overlap).max(1)
+    }
+
+    /// `s_j`.
+    fn start(&self, j: usize) -> usize {
+        (j * self.stride()).min(self.n - self.tile)
+    }
+
+    /// `c_j`, with `c_0 = 0` and `c_m = n`.
+    fn border(&self, j: usize) -> usize {
+        if j == 0 {
+            0
+        } else if j >= self.count {
+            self.n
+        } else {
+            let start = self.start(j);
+            start + (self.start(j - 1) + self.tile - start) / 2
+        }
     }
 
     /// How far point `i` is from the nearest border between two tiles: 1 for the two points next

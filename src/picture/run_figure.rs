@@ -289,7 +289,7 @@ fn scale(samples: &Samples<'_>, spec: &FigureSpec) -> Scale {
 
 fn borders(plan: &Plan, axis: usize) -> Vec<f64> {
     let tiles = plan.tiling.axes().get(axis);
-    tiles.map(|axis| axis.borders().iter().map(|&b| b as f64).collect()).unwrap_or_default()
+    tiles.map(|axis| axis.borders().map(|b| b as f64).collect()).unwrap_or_default()
 }
 
 /// The line below the title.

@@ -38,7 +38,7 @@ proptest! {
             }
         }
         prop_assert!(owners.iter().all(|&count| count == 1));
-        prop_assert_eq!(tiling.borders().len() + 1, tiling.count());
+        prop_assert_eq!(tiling.borders().count() + 1, tiling.count());
     }
 
     #[test]
@@ -55,8 +55,8 @@ proptest! {
         let tiling = AxisTiling::new(n, tile, overlap).expect("a valid tiling");
         for i in 0..n {
             // The points left and right of border c are c − 1 and c, both at distance 1.
-            let to = |&c: &usize| if i < c { c - i } else { i - c + 1 };
-            prop_assert_eq!(tiling.distance(i), tiling.borders().iter().map(to).min());
+            let to = |c: usize| if i < c { c - i } else { i - c + 1 };
+            prop_assert_eq!(tiling.distance(i), tiling.borders().map(to).min());
         }
     }
 }
