@@ -55,7 +55,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(look.curve.label());
         let response = combo.show_ui(ui, |ui| {
             for curve in CurveKind::ALL {
-                ui.selectable_value(&mut look.curve, curve, curve.label());
+                ui.selectable_value(&mut look.curve, curve, curve.label())
+                    .on_hover_text(curve.about());
             }
         });
         named(response.response, "Norm").on_hover_text("Which norm the curve shows.");
@@ -63,7 +64,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
         let response = combo.show_ui(ui, |ui| {
             for against in Against::ALL {
-                ui.selectable_value(&mut look.against, against, against.label());
+                ui.selectable_value(&mut look.against, against, against.label())
+                    .on_hover_text(against.about());
             }
         });
         named(response.response, "Against").on_hover_text("What the curve is drawn against.");

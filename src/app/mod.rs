@@ -127,7 +127,7 @@ impl eframe::App for Explorer {
             .show(ui, |ui| convergence::ui(ui, session, report, commands));
         egui::CentralPanel::default().show(ui, |ui| map.ui(ui, session, report, commands));
         if let Some(dialog) = save {
-            dialog.ui(ui.ctx(), session, map.range(), commands);
+            dialog.ui(ui.ctx(), session, map.range(session.look.field), commands);
         }
         self.toasts.show(ui.ctx());
     }

@@ -59,8 +59,9 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
             ComboBox::from_id_salt("side").width(20.0).selected_text("").show_ui(ui, |ui| {
                 for side in SIDES {
                     let text = if plane { format!("{side}²") } else { side.to_string() };
-                    if ui.selectable_label(problem.shape.iter().all(|&n| n == side), text).clicked()
-                    {
+                    let same = problem.shape.iter().all(|&n| n == side);
+                    let chosen = ui.selectable_label(same, text);
+                    if chosen.on_hover_text("So many points along each axis.").clicked() {
                         problem.shape.fill(side);
                     }
                 }

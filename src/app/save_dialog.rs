@@ -147,8 +147,10 @@ impl SaveDialog {
             });
             if self.what.has_figure() {
                 row(ui, "Pixels", "The size of the figure.", |ui| {
-                    for (side, name) in self.size.iter_mut().zip(["Width", "Height"]) {
-                        named(ui.add(DragValue::new(side).range(SIDES)), name).on_hover_text(name);
+                    let names =
+                        [("Width", "Pixels across."), ("Height", "Pixels from top to bottom.")];
+                    for (side, (name, about)) in self.size.iter_mut().zip(names) {
+                        named(ui.add(DragValue::new(side).range(SIDES)), name).on_hover_text(about);
                     }
                 });
                 row(ui, "Theme", "Light for print, dark for slides.", |ui| {

@@ -136,6 +136,16 @@ fn index(field: FieldKind) -> usize {
 }
 
 impl CurveKind {
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Reduction => "The residual over that of the start.",
+            Self::ResidualMax => "The largest residual of any point.",
+            Self::Change => "The largest change that the last cycle made to any point.",
+            Self::Error => "The distance from the exact solution of the discrete system.",
+        }
+    }
+
     pub const ALL: [Self; 4] = [Self::Reduction, Self::ResidualMax, Self::Change, Self::Error];
 
     pub fn label(self) -> &'static str {
@@ -149,6 +159,15 @@ impl CurveKind {
 }
 
 impl Against {
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Cycles => "Cycles of the run; of classic Jacobi as many sweeps as they make.",
+            Self::Sweeps => "Sweeps: how much of Jacobi's work was done.",
+            Self::Time => "Seconds that the solver took, looking not counted.",
+        }
+    }
+
     pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
 
     pub fn label(self) -> &'static str {

@@ -125,7 +125,12 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(PACES.map(Some)) {
-            if ui.selectable_label(session.pace == pace, text(pace)).clicked() {
+            let about = match pace {
+                None => "As fast as the solver goes.",
+                Some(_) => "No more cycles a second than that.",
+            };
+            let chosen = ui.selectable_label(session.pace == pace, text(pace));
+            if chosen.on_hover_text(about).clicked() {
                 commands.push(Command::Pace(pace));
             }
         }

@@ -12,7 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope open run.toml
   tilescope open residual.png
-      a figure that tilescope saved carries its run; it opens at the cycle and field that it shows";
+      a figure that tilescope saved carries its run; it starts again, with the field and the
+      colours that the figure shows";
 
 /// The options of `tilescope open`.
 #[derive(Args, Debug)]

@@ -31,6 +31,15 @@ impl ScaleKind {
         }
     }
 
+    /// What it does, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Linear => "Values are spread evenly over the colours.",
+            Self::Log => "Magnitudes are spread by their logarithm: six decades at the most.",
+            Self::Symmetric => "By sign and magnitude, logarithmic away from zero.",
+        }
+    }
+
     /// The name in a menu.
     pub const fn label(self) -> &'static str {
         match self {

@@ -19,6 +19,8 @@ pub(super) struct Colouring {
 /// The picture on the graphics card, and how its colours came about.
 pub(super) struct Shown {
     pub handle: TextureHandle,
+    /// The field that is shown.
+    pub field: FieldKind,
     pub colours: Colours,
     pub scale: Scale,
     /// Whether values lie beyond the low and the high end of the colours.
@@ -51,7 +53,10 @@ impl Colouring {
     /// Makes the texture anew if the picture or its colours are others than it was made from.
     pub fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, picture: &Picture) {
         let colours = *session.look.of_field(report.field);
-        let known = self.shown.as_ref().filter(|shown| shown.colours == colours);
+        let known = self
+            .shown
+            .as_ref()
+            .filter(|shown| shown.colours == colours && shown.field == report.field);
         if self.is_fresh && known.is_some() {
             return;
         }
@@ -76,7 +81,7 @@ impl Colouring {
             }
             None => ui.ctx().load_texture("heat map", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { handle, colours, scale, clips });
+        self.shown = Some(Shown { handle, field: report.field, colours, scale, clips });
         self.is_fresh = true;
     }
 }

@@ -29,7 +29,8 @@ pub(super) fn ui(
         let combo = ComboBox::from_id_salt("scale").width(84.0).selected_text(colours.scale.label());
         let response = combo.show_ui(ui, |ui| {
             for scale in ScaleKind::ALL {
-                if ui.selectable_value(&mut colours.scale, scale, scale.label()).clicked() {
+                let chosen = ui.selectable_value(&mut colours.scale, scale, scale.label());
+                if chosen.on_hover_text(scale.about()).clicked() {
                     // A diverging map is for signs, the others for magnitudes and levels.
                     let diverging = scale == ScaleKind::Symmetric;
                     if diverging != colours.map.is_diverging() {
@@ -45,7 +46,12 @@ pub(super) fn ui(
         let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
         let response = combo.show_ui(ui, |ui| {
             for map in ColourMap::ALL {
-                ui.selectable_value(&mut colours.map, map, map.label());
+                let about = if map.is_diverging() {
+                    "Two colours that part at the middle: for values with their sign."
+                } else {
+                    "From low to high: for magnitudes and levels."
+                };
+                ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(about);
             }
         });
         named(response.response, "Colour map").on_hover_text("The colours of the map.");

@@ -43,9 +43,10 @@ impl HeatMap {
         self.hover
     }
 
-    /// The range of the colours as they are.
-    pub fn range(&self) -> Option<Range> {
-        self.colouring.shown().map(|shown| shown.scale.range())
+    /// The range of the colours as they are, if it is `field` that is shown.
+    pub fn range(&self, field: FieldKind) -> Option<Range> {
+        let shown = self.colouring.shown().filter(|shown| shown.field == field)?;
+        Some(shown.scale.range())
     }
 
     /// Takes a new picture in.
@@ -66,7 +67,7 @@ impl HeatMap {
         report: Option<&Report>,
         commands: &mut Vec<Command>,
     ) {
-        controls::ui(ui, session, self.range(), self.zoom.is_part(), commands);
+        controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);

@@ -67,8 +67,7 @@ pub(super) fn borders(
     }
     let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
     if !close(x.tile(), x.overlap(), scale.x) {
-        for border in x.borders().filter(|&border| from.x_range().contains(border as f32))
-        {
+        for border in x.borders().filter(|&border| from.x_range().contains(border as f32)) {
             let at = to_screen.transform_pos(egui::pos2(border as f32, 0.0)).x;
             painter.vline(at, extent.y_range(), stroke);
         }
@@ -76,8 +75,7 @@ pub(super) fn borders(
     if let Some(y) = tiling.y()
         && !close(y.tile(), y.overlap(), scale.y)
     {
-        for border in y.borders().filter(|&border| from.y_range().contains(border as f32))
-        {
+        for border in y.borders().filter(|&border| from.y_range().contains(border as f32)) {
             let at = to_screen.transform_pos(egui::pos2(0.0, border as f32)).y;
             painter.hline(extent.x_range(), at, stroke);
         }
