@@ -5,8 +5,8 @@ use super::toolbar::named;
 use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Ui, Visuals, accesskit};
 
 /// Seconds that any message stays, and those that reading a character of it takes.
-const SHORTEST: f32 = 4.0;
-const A_CHARACTER: f32 = 0.06;
+const SHORTEST: f64 = 4.0;
+const A_CHARACTER: f64 = 0.06;
 
 /// Room for a line of a message, in points.
 const WIDTH: f32 = 420.0;
@@ -23,8 +23,10 @@ pub(super) struct Toasts {
 struct Toast {
     kind: Kind,
     text: String,
-    /// Seconds that it still stays.
-    left: f32,
+    /// Seconds that it stays.
+    stays: f64,
+    /// When it goes, on the clock of the window; not known before it was drawn.
+    until: Option<f64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +64,8 @@ impl Toasts {
         if self.toasts.len() >= MOST {
             self.toasts.remove(0);
         }
-        let left = SHORTEST + A_CHARACTER * text.chars().count() as f32;
-        self.toasts.push(Toast { kind, text, left });
+        let stays = SHORTEST + A_CHARACTER * text.chars().count() as f64;
+        self.toasts.push(Toast { kind, text, stays, until: None });
     }
 
     /// Draws the messages.
@@ -77,16 +79,17 @@ impl Toasts {
             .show(context, |ui| {
                 self.toasts.retain(|toast| !toast.ui(ui));
             });
-        // Whoever points at them is reading.
-        if !area.response.contains_pointer() {
-            let passed = context.input(|input| input.stable_dt);
-            for toast in &mut self.toasts {
-                toast.left -= passed;
+        let now = context.input(|input| input.time);
+        // Whoever points at them is reading: their time begins anew.
+        let is_read = area.response.contains_pointer();
+        for toast in &mut self.toasts {
+            if is_read || toast.until.is_none() {
+                toast.until = Some(now + toast.stays);
             }
-            self.toasts.retain(|toast| toast.left > 0.0);
         }
-        if let Some(next) = self.toasts.iter().map(|toast| toast.left).reduce(f32::min) {
-            context.request_repaint_after_secs(next);
+        self.toasts.retain(|toast| toast.until.is_none_or(|until| now < until));
+        if let Some(next) = self.toasts.iter().filter_map(|toast| toast.until).reduce(f64::min) {
+            context.request_repaint_after_secs((next - now) as f32);
         }
     }
 }

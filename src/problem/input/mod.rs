@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Why a file is no right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// A folder, a pipe or a device.
+    /// A pipe or a device.
     #[error("{} is not a file", .path.display())]
     NoFile {
         /// What was asked for.
@@ -183,7 +183,8 @@ enum Kind {
 /// Opens a file and looks at its first bytes.
 fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
-    if !std::fs::metadata(path).map_err(read)?.is_file() {
+    let kind = std::fs::metadata(path).map_err(read)?;
+    if !kind.is_file() && !kind.is_dir() {
         // A pipe might keep its reader waiting for ever.
         return Err(InputError::NoFile { path: path.to_owned() });
     }
