@@ -31,6 +31,7 @@ fn main() {
     }
     frame_times();
     first_pictures();
+    first_reports();
     throughput();
 }
 
@@ -151,7 +152,8 @@ fn frame_times() {
     tell("frame at 1024², the worker busy", times);
 }
 
-/// From a move of the slider of overlap to the first picture of the new run.
+/// From a move of the slider of overlap to the first picture of the new run. The move comes right
+/// after a frame, the worst moment: it waits for the next.
 fn first_pictures() {
     let mut window = Window::new(run(256));
     while !window.says("Edge share") {
@@ -168,16 +170,13 @@ fn first_pictures() {
     window.frame(vec![Event::PointerMoved(at(0.0)), press(at(0.0), true)]);
     let mut times = Vec::new();
     for count in 0..MOVES {
-        // Far enough from the start that its picture is surely another.
         for _ in 0..6 {
             window.frame(Vec::new());
         }
-        let before = cycle(&window);
-        let part = if count % 2 == 0 { 0.8 } else { 0.1 };
+        let (before, part) = (points_at_borders(&window), if count % 2 == 0 { 0.8 } else { 0.1 });
         let begin = Instant::now();
         window.frame(vec![Event::PointerMoved(at(part))]);
-        // A run that began anew has made fewer cycles than the one before.
-        while cycle(&window) >= before {
+        while points_at_borders(&window) == before {
             window.frame(Vec::new());
             assert!(begin.elapsed() < Duration::from_secs(10), "no new picture");
         }
@@ -187,18 +186,20 @@ fn first_pictures() {
     tell("slider to first picture at 256²", times);
 }
 
-fn cycle(window: &Window) -> u64 {
-    fn told(shape: &Shape) -> Option<u64> {
+/// What the line under the map says of the tiles that the picture belongs to: how many points lie
+/// at their borders.
+fn points_at_borders(window: &Window) -> String {
+    fn told(shape: &Shape) -> Option<String> {
         match shape {
             Shape::Vec(shapes) => shapes.iter().find_map(told),
             Shape::Text(text) => {
-                let number = text.galley.text().strip_prefix("cycle ")?.split(' ').next()?;
-                number.replace(',', "").parse().ok()
+                let text = text.galley.text();
+                text.starts_with("Edge share").then(|| text.rsplit("on ").next().map(Into::into))?
             }
             _ => None,
         }
     }
-    window.output.shapes.iter().find_map(|shape| told(&shape.shape)).expect("cycles are told")
+    window.output.shapes.iter().find_map(|shape| told(&shape.shape)).unwrap_or_default()
 }
 
 /// Cycles a second while reports are taken as often as a screen would, and while nobody looks.
@@ -206,7 +207,7 @@ fn throughput() {
     for side in [256, 1024] {
         let mut rates = Vec::new();
         // By turns, so that whatever else the machine does falls on both.
-        for round in 0..6 {
+        for round in 0..12 {
             let looking = round % 2 == 0;
             rates.push((looking, rate(side, looking)));
         }
@@ -227,30 +228,44 @@ fn throughput() {
     }
 }
 
-fn rate(side: usize, looking: bool) -> f64 {
+/// From a change of the overlap to the worker's first report of it, no frames in between.
+fn first_reports() {
     let worker = Worker::start(|| {}).expect("there are threads to be had");
+    let mut times = Vec::new();
+    for epoch in 1..=MOVES as u64 {
+        let mut run = run(256);
+        run.method.overlap = vec![2 * (epoch as usize % 12)];
+        std::thread::sleep(Duration::from_millis(60));
+        let begin = Instant::now();
+        worker.wish(wish(epoch, run));
+        while worker.wait(DEADLINE).is_none_or(|answer| answer.is_ok_and(|it| it.epoch < epoch)) {}
+        times.push(begin.elapsed());
+    }
+    tell("wish to first report at 256²", times);
+}
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+fn wish(epoch: u64, run: RunSpec) -> Wish {
     let view = View {
         field: FieldKind::Residual,
         part: None,
-        most: [582, 667],
+        most: [564, 667],
         probe: None,
         reference: false,
         error: false,
     };
-    worker.wish(Wish {
-        epoch: 1,
-        spec: run(side).into(),
-        running: true,
-        steps: 0,
-        pace: None,
-        view,
-        capture: None,
-    });
-    let take = || worker.wait(Duration::from_secs(10)).expect("a report").expect("a good wish");
+    Wish { epoch, spec: run.into(), running: true, steps: 0, pace: None, view, capture: None }
+}
+
+fn rate(side: usize, looking: bool) -> f64 {
+    let worker = Worker::start(|| {}).expect("there are threads to be had");
+    worker.wish(wish(1, run(side)));
+    let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
     while take().latest.cycle == 0 {}
     let begin = Instant::now();
     let first = take().latest.cycle;
-    let span = Duration::from_secs(2);
+    let span = Duration::from_secs(1);
     let mut last = first;
     if looking {
         while begin.elapsed() < span {

@@ -151,6 +151,17 @@ fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
 }
 
 #[test]
+fn a_report_of_a_run_that_is_no_longer_wanted_makes_room_for_the_next() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(wish(1, &small()));
+    std::thread::sleep(Duration::from_millis(100));
+    worker.wish(wish(2, &small()));
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(answer(&worker).unwrap().epoch, 2);
+}
+
+#[test]
 fn a_run_that_is_no_longer_wanted_stops_within_a_cycle() {
     let _guard = ALONE.read();
     let worker = worker();

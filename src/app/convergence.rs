@@ -24,6 +24,9 @@ const MOST_BORDERS: usize = 128;
 /// Room beside a plot for the half of the last label that stands out.
 const LABEL_ROOM: f32 = 10.0;
 
+/// Room for the values beside a profile, such as `−5×10⁻⁴`.
+const VALUE_ROOM: f32 = 58.0;
+
 /// Room for the table under the curves.
 const TABLE_ROOM: f32 = 112.0;
 
@@ -35,6 +38,8 @@ pub(super) fn ui(
 ) {
     // The panel keeps its width, whatever is in it; it would shrink to its contents.
     ui.set_min_width(ui.available_width());
+    // In line with the controls of the map.
+    ui.add_space(6.0);
     controls(ui, session, commands);
     let Some(report) = report else {
         return;
@@ -228,6 +233,7 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .x_axis_label("i")
+        .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| number(mark.value))
         .label_formatter(|hover| {
             let (HoverPosition::NearDataPoint { position: at, .. }

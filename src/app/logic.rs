@@ -25,9 +25,7 @@ impl Explorer {
         let dropped = context.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path().to_owned());
         self.commands.extend(paths.map(Command::Open));
-        for command in std::mem::take(&mut self.commands) {
-            self.carry_out(command, context);
-        }
+        self.obey(context);
         while let Some(done) = self.files.done() {
             self.take_done(done);
         }
@@ -46,6 +44,25 @@ impl Explorer {
                 }
             }
         }
+        self.tell();
+    }
+
+    /// Carries out what was asked for, and tells the worker at once: it works while the next frame
+    /// is waited for.
+    pub(super) fn obey(&mut self, context: &egui::Context) {
+        let commands = std::mem::take(&mut self.commands);
+        if commands.is_empty() {
+            return;
+        }
+        for command in commands {
+            self.carry_out(command, context);
+        }
+        self.tell();
+        context.request_repaint();
+    }
+
+    /// Tells the worker what is wanted, if that is something else than before.
+    fn tell(&mut self) {
         let wish = self.session.wish(self.map.part(), self.map.most(), self.map.probe());
         if self.told.as_ref() != Some(&wish) {
             self.worker.wish(wish.clone());

@@ -130,5 +130,6 @@ impl eframe::App for Explorer {
             dialog.ui(ui.ctx(), session, map.range(session.look.field), commands);
         }
         self.toasts.show(ui.ctx());
+        self.obey(ui.ctx());
     }
 }

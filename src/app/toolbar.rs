@@ -32,7 +32,7 @@ pub(super) fn ui(
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
-        ui.label(progress(report))
+        ui.label(progress(report, narrow))
             .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             let dark = ui.visuals().dark_mode;
@@ -140,9 +140,10 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
 }
 
 /// Where the run is.
-fn progress(report: Option<&Report>) -> RichText {
+fn progress(report: Option<&Report>, narrow: bool) -> String {
     let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
-    RichText::new(format!("cycle {} · {} sweeps", grouped(cycle), grouped(sweeps)))
+    let cycle = format!("cycle {}", grouped(cycle));
+    if narrow { cycle } else { format!("{cycle} · {} sweeps", grouped(sweeps)) }
 }
 
 /// How the run is.

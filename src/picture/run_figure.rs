@@ -161,7 +161,7 @@ pub fn heat_map_svg(captured: &Captured, spec: &FigureSpec) -> String {
     let (title, y_axis, y_borders) = match captured.picture.cycles_per_row {
         Some(stride) => {
             let title = format!("{label}, cycle by cycle — {problem}");
-            let end = known.rows() as u64 * stride;
+            let end = (known.rows() * samples.block[1]) as u64 * stride;
             (title, Axis { label: "cycle", start: 0.0, end: end as f64 }, Vec::new())
         }
         None => {
@@ -275,7 +275,8 @@ fn known<'a>(captured: &Captured, values: &'a [f32]) -> Samples<'a> {
     let samples = &captured.picture.samples;
     let [cols, mut rows] = samples.size;
     if let Some(stride) = captured.picture.cycles_per_row {
-        let made = captured.history.latest().cycle.max(captured.cycle) / stride.max(1);
+        let made = captured.history.latest().cycle.max(captured.cycle);
+        let made = made / (stride * samples.block[1] as u64).max(1);
         rows = rows.min(usize::try_from(made).unwrap_or(usize::MAX).saturating_add(1));
     }
     let values = values.get(..cols * rows).unwrap_or_default();

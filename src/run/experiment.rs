@@ -235,7 +235,7 @@ impl Experiment {
     /// ready, nothing is known.
     pub fn picture(&self, kind: FieldKind, window: &Window) -> Picture {
         if let Some(diagram) = &self.diagram {
-            let (samples, cycles_per_row) = diagram.samples(kind);
+            let (samples, cycles_per_row) = diagram.samples(kind, window.most);
             return Picture { samples, cycles_per_row: Some(cycles_per_row) };
         }
         Picture { samples: self.samples(kind, window), cycles_per_row: None }

@@ -90,8 +90,9 @@ impl SpaceTime {
     }
 
     /// The diagram of one field: as many rows as there will be before its scale changes, those of
-    /// cycles to come not known. Gives the cycles that a row stands for, too.
-    pub fn samples(&self, kind: FieldKind) -> (Samples, u64) {
+    /// cycles to come not known; thinned out to `most` samples across and down. Gives the cycles
+    /// that a row stands for, too.
+    pub fn samples(&self, kind: FieldKind, most: [usize; 2]) -> (Samples, u64) {
         let block = self.block();
         let width = self.nx.div_ceil(block);
         let mut values = vec![f32::NAN; width * ROWS];
@@ -108,7 +109,7 @@ impl SpaceTime {
             size: [width, ROWS],
             values,
         };
-        (samples, self.stride)
+        (thinned(samples, most), self.stride)
     }
 
     /// Samples of a field of one cycle, if they are known.
@@ -140,9 +141,57 @@ impl SpaceTime {
     }
 }
 
+/// The same with at most so many samples across and down, each the one of largest magnitude that
+/// is known of a block.
+fn thinned(samples: Samples, most: [usize; 2]) -> Samples {
+    let [width, height] = samples.size;
+    let [across, down] = [0, 1].map(|axis| samples.size[axis].div_ceil(most[axis].max(1)).max(1));
+    if [across, down] == [1, 1] {
+        return samples;
+    }
+    let size = [width.div_ceil(across), height.div_ceil(down)];
+    let mut values = vec![f32::NAN; size[0] * size[1]];
+    for (row, line) in samples.values.chunks(width).enumerate() {
+        let thinned = &mut values[row / down * size[0]..][..size[0]];
+        for (largest, block) in thinned.iter_mut().zip(line.chunks(across)) {
+            for &value in block {
+                if largest.is_nan() || value.abs() > largest.abs() {
+                    *largest = value;
+                }
+            }
+        }
+    }
+    let block = [samples.block[0] * across, samples.block[1] * down];
+    Samples { size, block, values, ..samples }
+}
+
 /// Samples of `a − b`, each the one of largest magnitude in a block of points.
 fn difference(a: &[f64], b: &[f64], block: usize) -> Vec<f32> {
     let difference: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let largest = |block: &[f64]| block.iter().fold(0.0, |a, &b| larger(a, b)) as f32;
     difference.chunks(block).map(largest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thinned_diagram_keeps_what_is_largest_and_known() {
+        let nan = f32::NAN;
+        #[rustfmt::skip]
+        let values = vec![
+            1.0, -5.0, 0.0, 0.0, 2.0,
+            3.0,  4.0, nan, 0.5, nan,
+            nan,  nan, nan, nan, 7.0,
+        ];
+        let samples = Samples { columns: 0..10, rows: 0..3, block: [2, 1], size: [5, 3], values };
+        let thin = thinned(samples.clone(), [3, 2]);
+        assert_eq!((thin.size, thin.block), ([3, 2], [4, 2]));
+        assert_eq!(thin.values[..3], [-5.0, 0.5, 2.0]);
+        assert!(thin.values[3].is_nan() && thin.values[4].is_nan());
+        assert_eq!(thin.values[5], 7.0);
+        assert_eq!((thin.at(3, 1), thin.at(9, 2)), (Some(-5.0), Some(7.0)));
+        assert_eq!(thinned(samples, [5, 3]).size, [5, 3]);
+    }
 }

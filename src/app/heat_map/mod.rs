@@ -93,6 +93,14 @@ impl HeatMap {
         let grid = grid_of(report, picture);
         let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
         let to_screen = RectTransform::from_to(seen, area);
+        if picture.cycles_per_row.is_some() {
+            // A diagram comes as a whole: as many samples as make the part that is seen sharp.
+            for (most, part) in
+                self.most.iter_mut().zip([seen.width() / grid.x, seen.height() / grid.y])
+            {
+                *most = (*most as f32 / part.min(1.0)).ceil() as usize;
+            }
+        }
         paint(ui, area, &to_screen, picture, shown);
         if let Some(cycles) = picture.cycles_per_row {
             overlay::cycle_axis(ui, area, seen, cycles);

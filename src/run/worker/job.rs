@@ -23,6 +23,8 @@ pub(super) struct Job {
     pub classic_credit: f64,
     /// Whether there is something that no report has told yet.
     pub is_news: bool,
+    /// Whether any report has told of this run.
+    pub is_told: bool,
 }
 
 impl Job {
@@ -37,6 +39,7 @@ impl Job {
             due: Instant::now(),
             classic_credit: 0.0,
             is_news: true,
+            is_told: false,
         }
     }
 

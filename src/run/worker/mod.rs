@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use work_loop::WorkLoop;
+use work_loop::{Channels, WorkLoop};
 
 /// A handle on the worker thread. Dropping it ends the thread.
 pub struct Worker {
@@ -38,7 +38,9 @@ impl Worker {
         let (wishes, unread) = bounded(1);
         let (answer, answers) = bounded(1);
         let closing = Arc::new(AtomicBool::new(false));
-        let work = WorkLoop::new(unread.clone(), answer, Arc::clone(&closing), Box::new(wake));
+        let channels =
+            Channels { wishes: unread.clone(), answers: answer, untaken: answers.clone() };
+        let work = WorkLoop::new(channels, Arc::clone(&closing), Box::new(wake));
         let thread =
             std::thread::Builder::new().name("tilescope-worker".into()).spawn(|| work.run())?;
         Ok(Self { wishes, unread, answers, thread: Some(thread), closing })

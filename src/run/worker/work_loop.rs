@@ -29,10 +29,17 @@ const SOON: Duration = Duration::from_millis(5);
 /// How long to wait for a wish where nothing is under way, before looking whether to close.
 const IDLE: Duration = Duration::from_millis(50);
 
+/// What the worker hears and says.
+pub(super) struct Channels {
+    pub wishes: Receiver<Wish>,
+    pub answers: Sender<Answer>,
+    /// The other end of `answers`, to take back a report that has not been taken.
+    pub untaken: Receiver<Answer>,
+}
+
 /// The worker's side.
 pub(super) struct WorkLoop {
-    wishes: Receiver<Wish>,
-    answers: Sender<Answer>,
+    channels: Channels,
     closing: Arc<AtomicBool>,
     wake: Box<dyn Fn() + Send>,
     planner: Planner,
@@ -45,15 +52,9 @@ pub(super) struct WorkLoop {
 }
 
 impl WorkLoop {
-    pub fn new(
-        wishes: Receiver<Wish>,
-        answers: Sender<Answer>,
-        closing: Arc<AtomicBool>,
-        wake: Box<dyn Fn() + Send>,
-    ) -> Self {
+    pub fn new(channels: Channels, closing: Arc<AtomicBool>, wake: Box<dyn Fn() + Send>) -> Self {
         Self {
-            wishes,
-            answers,
+            channels,
             closing,
             wake,
             planner: Planner::default(),
@@ -70,7 +71,7 @@ impl WorkLoop {
         let mut job: Option<Job> = None;
         while !self.closing.load(Ordering::Relaxed) {
             let patience = job.as_ref().map_or(IDLE, |job| self.patience(job));
-            match self.wishes.recv_timeout(patience) {
+            match self.channels.wishes.recv_timeout(patience) {
                 Ok(wish) => self.take(wish, &mut job),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -140,11 +141,15 @@ impl WorkLoop {
         Ok(Job::new(wish.clone(), plan, experiment))
     }
 
-    /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`].
+    /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`]; at
+    /// first a single one, so that there is something to be seen.
     fn work(&self, job: &mut Job) {
         let begin = Instant::now();
-        while job.has_run_work() && begin.elapsed() < SLICE && self.wishes.is_empty() {
+        while job.has_run_work() && begin.elapsed() < SLICE && self.channels.wishes.is_empty() {
             job.cycle();
+            if !job.is_told {
+                return;
+            }
         }
         job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.field) {
             (job.classic_credit + begin.elapsed().as_secs_f64() * CLASSIC_SHARE)
@@ -157,7 +162,7 @@ impl WorkLoop {
         while job.has_classic_work()
             && job.classic_credit > 0.0
             && begin.elapsed() < SLICE
-            && self.wishes.is_empty()
+            && self.channels.wishes.is_empty()
         {
             let sweep = Instant::now();
             job.classic_sweep();
@@ -167,7 +172,8 @@ impl WorkLoop {
 
     /// Offers a report, if there is news, the last one was taken, and it is not too soon.
     fn report(&mut self, job: Option<&mut Job>) {
-        if !self.answers.is_empty() {
+        let is_new = job.as_ref().is_some_and(|job| !job.is_told);
+        if !(self.channels.answers.is_empty() || is_new && self.take_back()) {
             return;
         }
         if let Some(refusal) = self.refusal.take() {
@@ -180,21 +186,35 @@ impl WorkLoop {
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
         let busy = job.has_work();
         let rest = if busy { self.report_took.div_f64(REPORT_SHARE) } else { Duration::ZERO };
-        if !job.is_news || since < rest.max(REPORT_EVERY) {
+        // The first picture of a run waits for nothing.
+        if !job.is_news || (job.is_told && since < rest.max(REPORT_EVERY)) {
             return;
         }
         let begin = Instant::now();
         let report = job.report(self.exact.state(), &mut self.captured);
-        job.is_news = false;
+        (job.is_news, job.is_told) = (false, true);
         self.report_took = begin.elapsed();
         self.last_report = Some(Instant::now());
         self.send(Ok(Box::new(report)));
     }
 
+    /// Takes a report back that nobody has taken, since it is of a run that nobody wants any more,
+    /// and says whether there is room now. A refusal stays, and what a file waits for.
+    fn take_back(&self) -> bool {
+        match self.channels.untaken.try_recv() {
+            Ok(Ok(report)) if report.captured.is_none() => true,
+            Ok(kept) => {
+                _ = self.channels.answers.try_send(kept);
+                false
+            }
+            Err(_) => true,
+        }
+    }
+
     /// Sends an answer into the empty slot; if nobody is there to read it, the thread is about to
     /// be ended anyway.
     fn send(&self, answer: Answer) {
-        _ = self.answers.try_send(answer);
+        _ = self.channels.answers.try_send(answer);
         (self.wake)();
     }
 }

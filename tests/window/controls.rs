@@ -1,0 +1,342 @@
+//! What the controls do, by their labels.
+
+use crate::driver::{USUAL, Window};
+use eframe::egui::accesskit::Role;
+use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
+use egui_kittest::kittest::{NodeT, Queryable};
+use std::collections::BTreeSet;
+use tilescope::run::{MethodName, PRESETS, Preset, ProblemKind, RunSpec};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("every_control_has_a_name", every_control_has_a_name),
+    ("every_control_has_a_tooltip", every_control_has_a_tooltip),
+    ("no_text_is_cut_off_or_covers_another", no_text_is_cut_off_or_covers_another),
+    ("keys_do_what_buttons_do", keys_do_what_buttons_do),
+    ("keys_are_left_to_whoever_types", keys_are_left_to_whoever_types),
+    ("a_step_is_one_cycle", a_step_is_one_cycle),
+    ("dragging_overlap_restarts_and_the_last_setting_wins", dragging_overlap_restarts),
+    ("k_is_a_power_of_two_by_dragging_and_any_number_by_typing", k_by_dragging_and_typing),
+    ("a_smaller_tile_takes_the_overlap_along", a_smaller_tile_takes_the_overlap_along),
+    ("x_and_y_can_be_set_apart", x_and_y_can_be_set_apart),
+    ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
+    ("every_preset_gives_a_picture", every_preset_gives_a_picture),
+    ("every_field_and_scale_gives_a_picture", every_field_and_scale_gives_a_picture),
+    ("a_finished_run_says_so", a_finished_run_says_so),
+    ("the_theme_can_be_changed", the_theme_can_be_changed),
+];
+
+/// A run that makes its cycles at once.
+pub fn small() -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![64, 64];
+    run.method.tile = vec![16];
+    run.method.k = 4;
+    run
+}
+
+fn line() -> RunSpec {
+    Preset::named("random-1d").expect("a preset").run()
+}
+
+/// Windows in which, together, every control is to be seen.
+fn all_faces() -> Vec<(&'static str, Window)> {
+    let mut apart = small();
+    apart.method.tile = vec![16, 8];
+    let mut wind = small();
+    wind.problem.kind = ProblemKind::ConvectionDiffusion;
+    let mut classic = small();
+    classic.method.name = MethodName::Classic;
+    let mut faces = vec![
+        ("the default", Window::paused(small())),
+        ("a line", Window::paused(line())),
+        ("x and y apart", Window::paused(apart)),
+        ("wind", Window::paused(wind)),
+        ("classic", Window::paused(classic)),
+    ];
+    let mut saving = Window::paused(small());
+    saving.button("Save …");
+    faces.push(("the save dialog", saving));
+    for combo in [
+        "Problem",
+        "Pace",
+        "Common sizes",
+        "Field",
+        "Scale",
+        "Colour map",
+        "Range",
+        "Norm",
+        "Against",
+    ] {
+        let mut window = Window::paused(small());
+        window.harness.get_by_role_and_label(Role::ComboBox, combo).click();
+        window.frames(4);
+        faces.push((combo, window));
+    }
+    faces
+}
+
+fn every_control_has_a_name() {
+    for (face, window) in all_faces() {
+        assert_eq!(window.harness.unnamed_widgets(), Vec::<String>::new(), "{face}");
+    }
+    // A slider whose number is being typed.
+    let mut window = Window::paused(small());
+    window.harness.get_by_role_and_label(Role::SpinButton, "k").click();
+    window.frames(2);
+    assert_eq!(window.harness.unnamed_widgets(), Vec::<String>::new(), "typing");
+}
+
+/// What the libraries bring along: entries of a legend, and the edge of a panel.
+const NOT_OURS: [&str; 4] = ["this run", "classic Jacobi", "tolerance", "Resize panel"];
+
+fn every_control_has_a_tooltip() {
+    let (mut tried, mut without) = (BTreeSet::new(), Vec::new());
+    for (face, mut window) in all_faces().into_iter().take(6) {
+        let nodes = window.harness.root().children_recursive();
+        let controls: Vec<_> = nodes
+            .filter(|node| is_input(node.accesskit_node().role()))
+            .filter(|node| !node.accesskit_node().is_disabled())
+            .map(|node| (node.accesskit_node().label().unwrap_or_default(), node.rect().center()))
+            .collect();
+        for (name, at) in controls {
+            if NOT_OURS.contains(&name.as_str()) || !tried.insert(name.clone()) {
+                continue;
+            }
+            window.harness.remove_cursor();
+            window.frame();
+            // After a click, they wait for the pointer to move.
+            window.harness.hover_at(at + vec2(1.0, 0.0));
+            window.harness.hover_at(at);
+            // Tooltips come half a second after the pointer has come to rest.
+            window.harness.run_steps(45);
+            if !window.has_tooltip() {
+                without.push(format!("{face}: {name}"));
+            }
+        }
+    }
+    assert!(tried.len() > 50, "{tried:?}");
+    assert_eq!(without, Vec::<String>::new());
+}
+
+/// At the usual size and at the smallest that the window may have, when the run has come far.
+fn no_text_is_cut_off_or_covers_another() {
+    let mut wrong = Vec::new();
+    for size in [USUAL, vec2(960.0, 600.0)] {
+        for mut run in [small(), line()] {
+            run.stop.tolerance = Some(1e-14);
+            let mut window = Window::sized(size, Theme::Dark, Some(run));
+            window.until("far", |window| window.cycle() > 5_000 && window.has_picture());
+            let painted = window.painted();
+            for text in &painted {
+                let seen = text.clip.expand(1.0);
+                if text.rect.left() < seen.left() || text.rect.right() > seen.right() {
+                    wrong.push(format!("{size}: cut off: {:?} at {}", text.text, text.rect));
+                }
+            }
+            for (index, one) in painted.iter().enumerate() {
+                for other in &painted[index + 1..] {
+                    // Letters' own rectangles: a point of overlap is none that is seen.
+                    if one.rect.shrink(1.0).intersects(other.rect.shrink(1.0)) {
+                        wrong.push(format!("{size}: {:?} covers {:?}", other.text, one.text));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+fn keys_do_what_buttons_do() {
+    let mut window = Window::new();
+    window.until("going", |window| window.cycle() > 0 && window.has(Role::Button, "Pause"));
+    window.key(Key::Space);
+    window.until_text("paused");
+    assert!(window.has(Role::Button, "Run"));
+    let cycle = window.cycle();
+    window.settle_some();
+    assert_eq!(window.cycle(), cycle, "a paused run stands");
+    window.key(Key::Space);
+    window.until("going on", |window| window.cycle() > cycle);
+    window.key(Key::R);
+    window.until("back", |window| window.cycle() == 0 && window.says("paused"));
+    assert!(window.is_on("Borders"));
+    window.key(Key::B);
+    window.frame();
+    assert!(!window.is_on("Borders"));
+    window.key(Key::B);
+    window.frame();
+    assert!(window.is_on("Borders"));
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    window.frames(2);
+    assert!(window.has(Role::TextInput, "File"), "the dialog is open");
+    window.key(Key::Escape);
+    window.frames(2);
+    assert!(!window.has(Role::TextInput, "File"), "the dialog is closed");
+}
+
+fn keys_are_left_to_whoever_types() {
+    let mut window = Window::paused(small());
+    window.harness.get_by_role_and_label(Role::SpinButton, "k").click();
+    window.frames(2);
+    window.key(Key::ArrowRight);
+    window.key(Key::Space);
+    window.key(Key::B);
+    window.settle_some();
+    assert_eq!(window.cycle(), 0);
+    assert!(window.is_on("Borders"));
+    assert!(window.says("paused"));
+}
+
+fn a_step_is_one_cycle() {
+    let mut window = Window::paused(RunSpec::default());
+    for cycle in 1..=3 {
+        window.key(Key::ArrowRight);
+        window.until_text(&format!("cycle {cycle} · {} sweeps", 16 * cycle));
+        window.settle_some();
+        assert_eq!(window.cycle(), cycle);
+    }
+    window.button("Step");
+    window.until_text("cycle 4 · 64 sweeps");
+    // In a run that goes, a step is one more cycle, and then a rest.
+    window.key(Key::Space);
+    window.until("going", |window| window.cycle() > 4);
+    window.key(Key::ArrowRight);
+    window.until_text("paused");
+    let cycle = window.cycle();
+    window.settle_some();
+    assert_eq!(window.cycle(), cycle);
+}
+
+fn dragging_overlap_restarts() {
+    let mut window = Window::new();
+    window.until("going", |window| window.cycle() > 2);
+    let values = window.drag_slider("Overlap", &[0.0, 0.1, 0.3, 0.5, 0.9, 0.7, 0.4, 0.55]);
+    assert!(values.windows(2).any(|pair| pair[0] != pair[1]), "{values:?}");
+    assert!(values.iter().all(|value| value % 2.0 == 0.0), "{values:?}");
+    let last = *values.last().expect("there are values");
+    assert_eq!(window.slider("Overlap"), last);
+    let run = window.run_under_way();
+    assert_eq!(run.method.overlap, [last as usize]);
+    assert!(window.has(Role::Button, "Pause"), "it goes on with the new setting");
+}
+
+fn k_by_dragging_and_typing() {
+    let mut window = Window::paused(small());
+    let to: Vec<f32> = (0..=20).map(|part| part as f32 / 20.0).collect();
+    let values = window.drag_slider("k", &to);
+    assert!(values.iter().all(|&value| (value as usize).is_power_of_two()), "{values:?}");
+    assert_eq!((values[0], values[20]), (1.0, 256.0));
+    window.type_into("k", "13");
+    assert_eq!(window.slider("k"), 13.0);
+    assert_eq!(window.run_under_way().method.k, 13);
+    for (typed, taken) in [("300", 300), ("0", 1), ("99999", 4096)] {
+        window.type_into("k", typed);
+        assert_eq!(window.run_under_way().method.k, taken, "{typed}");
+    }
+}
+
+fn a_smaller_tile_takes_the_overlap_along() {
+    let mut window = Window::paused(RunSpec::default());
+    window.set_slider("Overlap", 30.0);
+    assert_eq!(window.slider("Overlap"), 30.0);
+    for (tile, overlap) in [(17, 14), (4, 2), (3, 0), (1, 0)] {
+        window.type_into("Tile", &tile.to_string());
+        assert_eq!(window.slider("Overlap"), f64::from(overlap), "tile {tile}");
+        let method = window.run_under_way().method;
+        assert_eq!((method.tile[0], method.overlap[0]), (tile, overlap as usize));
+    }
+    assert!(!window.says("cannot be"));
+    // A slider that has the focus goes from stop to stop by keys.
+    window.harness.get_by_role_and_label(Role::Slider, "Tile").focus();
+    window.frames(2);
+    for tile in [4.0, 8.0, 12.0] {
+        window.key(Key::ArrowRight);
+        window.frame();
+        assert_eq!(window.slider("Tile"), tile);
+    }
+}
+
+fn x_and_y_can_be_set_apart() {
+    let mut window = Window::paused(small());
+    assert!(!window.has(Role::Slider, "Overlap y"));
+    window.click(Role::CheckBox, "x and y apart");
+    window.set_slider("Overlap y", 4.0);
+    window.set_slider("Tile x", 32.0);
+    window.set_slider("Overlap x", 2.0);
+    let method = window.run_under_way().method;
+    assert_eq!((method.tile, method.overlap), (vec![32, 16], vec![2, 4]));
+    window.click(Role::CheckBox, "x and y apart");
+    assert!(window.has(Role::Slider, "Overlap") && !window.has(Role::Slider, "Overlap y"));
+    let method = window.run_under_way().method;
+    assert_eq!((method.tile, method.overlap), (vec![32], vec![2]));
+}
+
+fn classic_has_no_k_nor_tiles() {
+    let mut window = Window::paused(small());
+    assert!(window.is_enabled(Role::Slider, "k"));
+    window.button("Classic");
+    for slider in ["k", "Overlap", "Tile"] {
+        assert!(!window.is_enabled(Role::Slider, slider), "{slider}");
+    }
+    window.step(2);
+    window.until_text("cycle 2 · 2 sweeps");
+    window.button("Hierarchical");
+    assert!(window.is_enabled(Role::Slider, "k"));
+    assert_eq!(window.slider("k"), 4.0);
+}
+
+fn every_preset_gives_a_picture() {
+    let mut window = Window::new();
+    for preset in &PRESETS {
+        window.choose("Problem", preset.label);
+        let run = window.run_under_way();
+        let (problem, stop) = preset.problem();
+        assert_eq!((run.problem, run.stop), (problem, stop), "{}", preset.name);
+        window.until(preset.label, |window| window.has_picture() && window.cycle() > 0);
+    }
+}
+
+fn every_field_and_scale_gives_a_picture() {
+    for run in [small(), line()] {
+        let mut window = Window::paused(run);
+        window.step(3);
+        for field in ["Error", "Change", "Staleness", "Solution", "Residual"] {
+            window.choose("Field", field);
+            window.until(field, |window| window.has_picture());
+            for scale in ["Linear", "Symmetric", "Log"] {
+                window.choose("Scale", scale);
+                window.frames(2);
+                assert!(window.has_picture(), "{field}, {scale}");
+            }
+        }
+        assert_eq!(window.cycle(), 3, "looking makes no cycles");
+    }
+}
+
+fn a_finished_run_says_so() {
+    let mut run = small();
+    run.stop.tolerance = Some(1e-2);
+    let mut window = Window::with(run);
+    window.until_text("✓ converged");
+    assert!(!window.is_enabled(Role::Button, "Step"));
+    let cycle = window.cycle();
+    window.key(Key::ArrowRight);
+    window.key(Key::Space);
+    window.settle_some();
+    assert_eq!(window.cycle(), cycle);
+    // A change of the run starts it again, whatever was pressed meanwhile.
+    window.set_slider("Overlap", 4.0);
+    window.until("converged again", |window| {
+        window.says("✓ converged")
+            && window.is_enabled(Role::Button, "Reset")
+            && window.cycle() < cycle
+    });
+}
+
+fn the_theme_can_be_changed() {
+    let mut window = Window::paused(small());
+    window.button("Light theme");
+    assert_eq!(window.harness.ctx.theme(), Theme::Light);
+    window.button("Dark theme");
+    assert_eq!(window.harness.ctx.theme(), Theme::Dark);
+}

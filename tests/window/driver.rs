@@ -1,0 +1,379 @@
+//! The whole window without a screen: a test turns its controls as a person would, and makes
+//! frames until the window says what the test waits for.
+
+use eframe::App;
+use eframe::egui::{
+    self, Event, Key, Modifiers, Order, PointerButton, Pos2, RawInput, Rect, Shape, Theme, Vec2,
+    accesskit::{Role, Toggled},
+};
+use egui_kittest::Harness;
+use egui_kittest::kittest::{NodeT, Queryable};
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use tilescope::app::Explorer;
+use tilescope::picture::Opened;
+use tilescope::run::RunSpec;
+
+/// A test that waits longer than this has failed, even on a machine with much else to do.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Between two frames the worker gets this long.
+const BETWEEN: Duration = Duration::from_millis(3);
+
+/// The window's own time between two frames: that of a usual screen.
+const FRAME: f32 = 1.0 / 60.0;
+
+/// The window at first start.
+pub const USUAL: Vec2 = egui::vec2(1280.0, 800.0);
+
+/// A window that is driven by a test.
+pub struct Window {
+    pub harness: Harness<'static>,
+}
+
+impl Window {
+    /// The window as it opens with nothing to open.
+    pub fn new() -> Self {
+        Self::sized(USUAL, Theme::Dark, None)
+    }
+
+    /// The window as it opens with a run.
+    pub fn with(run: RunSpec) -> Self {
+        Self::sized(USUAL, Theme::Dark, Some(run))
+    }
+
+    /// The window with a run that stands at its start.
+    pub fn paused(run: RunSpec) -> Self {
+        let mut window = Self::with(run);
+        window.reset();
+        window
+    }
+
+    pub fn sized(size: Vec2, theme: Theme, run: Option<RunSpec>) -> Self {
+        let start = run.map(|run| Opened { run, view: None });
+        let slot = Rc::new(RefCell::new(None));
+        let filled = Rc::clone(&slot);
+        let mut frame = eframe::Frame::_new_kittest();
+        let harness = Harness::builder()
+            .with_size(size)
+            .with_theme(theme)
+            .with_step_dt(FRAME)
+            .with_render_cursor(false)
+            .with_context_setup(move |context| {
+                *filled.borrow_mut() =
+                    Some(Explorer::new(context, start).expect("there are threads to be had"));
+            })
+            .build_ui(move |ui| {
+                let mut slot = slot.borrow_mut();
+                let explorer: &mut Explorer = slot.as_mut().expect("it was made before");
+                // The harness leaves a margin, as for single widgets; a window has none.
+                let whole = ui.ctx().content_rect();
+                let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(whole));
+                ui.set_clip_rect(whole);
+                let context = ui.ctx().clone();
+                explorer.logic(&context, &mut frame);
+                explorer.ui(&mut ui, &mut frame);
+            });
+        Self { harness }
+    }
+
+    /// Makes a frame, after the worker had a moment.
+    pub fn frame(&mut self) {
+        std::thread::sleep(BETWEEN);
+        self.harness.step();
+    }
+
+    pub fn frames(&mut self, count: usize) {
+        for _ in 0..count {
+            self.frame();
+        }
+    }
+
+    /// Makes frames until the window is as it is waited for.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, mut there: impl FnMut(&mut Self) -> bool) {
+        let begin = Instant::now();
+        self.frame();
+        while !there(self) {
+            assert!(
+                begin.elapsed() < DEADLINE,
+                "still not {what}; the window says: {:#?}",
+                self.texts()
+            );
+            self.frame();
+        }
+    }
+
+    #[track_caller]
+    pub fn until_text(&mut self, text: &str) {
+        self.until(text, |window| window.says(text));
+    }
+
+    /// Makes frames until nothing changes any more: until the worker has had nothing to tell for
+    /// a while, and the window no wish to be drawn anew.
+    pub fn settle(&mut self) {
+        let asked = Arc::new(AtomicBool::new(false));
+        let ask = Arc::clone(&asked);
+        self.harness.ctx.set_request_repaint_callback(move |info| {
+            if info.delay < BETWEEN {
+                ask.store(true, Ordering::Relaxed);
+            }
+        });
+        let mut quiet = 0;
+        self.until("at rest", |_| {
+            std::thread::sleep(10 * BETWEEN);
+            quiet = if asked.swap(false, Ordering::Relaxed) { 0 } else { quiet + 1 };
+            quiet >= 5
+        });
+    }
+
+    /// All texts that the last frame painted, where they are, and what they are cut off by.
+    pub fn painted(&self) -> Vec<Painted> {
+        let mut found = Vec::new();
+        for shape in &self.harness.output().shapes {
+            collect(&shape.shape, shape.clip_rect, &mut found);
+        }
+        found
+    }
+
+    pub fn texts(&self) -> Vec<String> {
+        self.painted().into_iter().map(|painted| painted.text).collect()
+    }
+
+    /// Whether some text in the window contains `part`.
+    pub fn says(&self, part: &str) -> bool {
+        self.painted().iter().any(|painted| painted.text.contains(part))
+    }
+
+    /// Cycles made, as the toolbar tells them.
+    pub fn cycle(&self) -> u64 {
+        let texts = self.texts();
+        let told = texts.iter().find(|text| text.starts_with("cycle ")).expect("it is told");
+        let number = told["cycle ".len()..].split(' ').next().unwrap_or_default();
+        number.replace(',', "").parse().expect("a number of cycles")
+    }
+
+    /// Whether the heat map shows a picture.
+    pub fn has_picture(&self) -> bool {
+        self.says("Edge share")
+    }
+
+    pub fn key(&mut self, key: Key) {
+        self.harness.key_press(key);
+        self.frame();
+    }
+
+    pub fn reset(&mut self) {
+        self.key(Key::R);
+        self.until("at cycle 0", |window| window.cycle() == 0 && window.says("paused"));
+    }
+
+    /// Single cycles, each asked for by its key.
+    pub fn step(&mut self, cycles: u64) {
+        let goal = self.cycle() + cycles;
+        for _ in 0..cycles {
+            self.key(Key::ArrowRight);
+        }
+        self.until("stepped", |window| window.cycle() == goal);
+    }
+
+    /// A control's rectangle.
+    #[track_caller]
+    pub fn rect(&self, role: Role, name: &str) -> Rect {
+        self.harness.get_by_role_and_label(role, name).rect()
+    }
+
+    /// Whether there is such a control.
+    pub fn has(&self, role: Role, name: &str) -> bool {
+        self.harness.query_all_by_role_and_label(role, name).next().is_some()
+    }
+
+    #[track_caller]
+    pub fn click(&mut self, role: Role, name: &str) {
+        self.harness.get_by_role_and_label(role, name).click();
+        self.frames(2);
+        self.harness.remove_cursor();
+        self.frame();
+    }
+
+    #[track_caller]
+    pub fn button(&mut self, name: &str) {
+        self.click(Role::Button, name);
+    }
+
+    /// Chooses an entry of a combo box.
+    #[track_caller]
+    pub fn choose(&mut self, combo: &str, entry: &str) {
+        self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
+        self.frames(2);
+        // A button elsewhere may have the same name: the entry is on the layer of the menu.
+        let entries = self.harness.query_all_by_role_and_label(Role::Button, entry);
+        let at = entries.map(|entry| entry.rect().center()).find(|&at| self.is_in_front(at));
+        self.click_at(at.unwrap_or_else(|| panic!("no {entry} in {combo}")));
+        self.frames(2);
+        self.harness.remove_cursor();
+        self.frame();
+    }
+
+    fn click_at(&self, pos: Pos2) {
+        self.harness.hover_at(pos);
+        for pressed in [true, false] {
+            let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);
+            self.harness.event(Event::PointerButton { pos, button, pressed, modifiers });
+        }
+    }
+
+    /// The value of a slider.
+    #[track_caller]
+    pub fn slider(&self, name: &str) -> f64 {
+        let node = self.harness.get_by_role_and_label(Role::Slider, name);
+        node.accesskit_node().numeric_value().expect("a slider has a value")
+    }
+
+    /// Sets a slider as assistive technology does.
+    #[track_caller]
+    pub fn set_slider(&mut self, name: &str, value: f64) {
+        self.harness.get_by_role_and_label(Role::Slider, name).set_value_accesskit(value);
+        self.frames(2);
+    }
+
+    /// Drags a slider's handle to parts of its length, and tells its value at each.
+    #[track_caller]
+    pub fn drag_slider(&mut self, name: &str, to: &[f32]) -> Vec<f64> {
+        let rect = self.rect(Role::Slider, name);
+        let at = |part: f32| Pos2::new(rect.left() + part * rect.width(), rect.center().y);
+        self.harness.hover_at(at(to[0]));
+        self.harness.drag_at(at(to[0]));
+        self.frame();
+        let mut values = Vec::new();
+        for &part in to {
+            self.harness.hover_at(at(part));
+            self.frames(2);
+            values.push(self.slider(name));
+        }
+        self.harness.drop_at(at(to[to.len() - 1]));
+        self.frame();
+        values
+    }
+
+    /// Makes frames for a while in which something that should not happen could.
+    pub fn settle_some(&mut self) {
+        self.frames(40);
+    }
+
+    /// Types a number into the field of that name.
+    #[track_caller]
+    pub fn type_into(&mut self, name: &str, number: &str) {
+        self.harness.get_by_role_and_label(Role::SpinButton, name).click();
+        self.frames(2);
+        self.harness.event(Event::Text(number.to_owned()));
+        self.frame();
+        self.key(Key::Enter);
+        self.harness.remove_cursor();
+        self.frames(2);
+    }
+
+    #[track_caller]
+    pub fn is_on(&self, name: &str) -> bool {
+        let node = self.harness.get_by_role_and_label(Role::CheckBox, name);
+        node.accesskit_node().toggled() == Some(Toggled::True)
+    }
+
+    #[track_caller]
+    pub fn is_enabled(&self, role: Role, name: &str) -> bool {
+        !self.harness.get_by_role_and_label(role, name).accesskit_node().is_disabled()
+    }
+
+    /// Drops a file on the window.
+    pub fn drop_file(&mut self, path: &Path) {
+        let file = Dropped(path.to_owned());
+        let input: &mut RawInput = self.harness.input_mut();
+        input.dropped_files.push(Arc::new(file));
+        self.frame();
+    }
+
+    /// Saves something through the dialog.
+    #[track_caller]
+    pub fn save(&mut self, what: &str, path: &Path) {
+        self.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+        self.frames(2);
+        self.click(Role::RadioButton, what);
+        let name = path.to_str().expect("names in tests are text");
+        self.harness.get_by_role_and_label(Role::TextInput, "File").set_text_value_accesskit(name);
+        self.frames(2);
+        self.button("Save");
+    }
+
+    /// Saves something through the dialog, and waits until it is there.
+    #[track_caller]
+    pub fn save_and_wait(&mut self, what: &str, path: &Path) {
+        self.save(what, path);
+        self.until("saved", |_| path.exists());
+    }
+
+    /// The run that the worker makes, which is more than what the controls show.
+    #[track_caller]
+    pub fn run_under_way(&mut self) -> RunSpec {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("run.toml");
+        self.save_and_wait("Run description", &path);
+        RunSpec::load(&path).expect("what was saved can be read")
+    }
+
+    /// Whether a place belongs to a menu or a dialog.
+    fn is_in_front(&self, at: Pos2) -> bool {
+        self.harness.ctx.layer_id_at(at).is_some_and(|layer| layer.order == Order::Foreground)
+    }
+
+    /// How many messages are shown.
+    pub fn messages(&self) -> usize {
+        self.harness.query_all_by_role_and_label(Role::Button, "Dismiss").count()
+    }
+
+    /// Whether a tooltip is shown.
+    pub fn has_tooltip(&self) -> bool {
+        let memory = |memory: &egui::Memory| {
+            let layers = memory.areas().visible_layer_ids();
+            layers.iter().any(|layer| layer.order == Order::Tooltip)
+        };
+        self.harness.ctx.memory(memory)
+    }
+}
+
+/// A text in the window.
+#[derive(Clone, Debug)]
+pub struct Painted {
+    pub text: String,
+    pub rect: Rect,
+    pub clip: Rect,
+}
+
+fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Painted>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, found)),
+        Shape::Text(text) => {
+            let rect = text.galley.mesh_bounds.translate(text.pos.to_vec2());
+            if rect.intersects(clip) {
+                found.push(Painted { text: text.galley.text().to_owned(), rect, clip });
+            }
+        }
+        _ => {}
+    }
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        std::fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,33 @@
+//! Guards the window: what its controls do, by their labels, and what it looks like, by pictures
+//! that a person has looked at. `UPDATE_SNAPSHOTS=true` makes the pictures anew.
+//!
+//! Pictures need a renderer. Where there is none, they are counted as ignored.
+
+mod controls;
+mod driver;
+mod files;
+mod pictures;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials: Vec<Trial> = [controls::TESTS, files::TESTS]
+        .concat()
+        .into_iter()
+        .map(|(name, test)| Trial::test(name, move || done(test)))
+        .collect();
+    let without = !arguments.list && !pictures::is_renderer_there();
+    if without {
+        eprintln!("skipped: no software renderer (install mesa-vulkan-drivers)");
+    }
+    trials.extend(pictures::TESTS.iter().map(|&(name, test)| {
+        Trial::test(format!("picture::{name}"), move || done(test)).with_ignored_flag(without)
+    }));
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn done(test: fn()) -> Result<(), Failed> {
+    test();
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! What the window looks like.
+
+use crate::driver::{Painted, USUAL, Window};
+use eframe::egui::{Rangef, Rect, Theme, Vec2, accesskit::Role, vec2};
+use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
+use std::panic;
+use tilescope::run::{Preset, RunSpec};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("default_dark", default_dark),
+    ("default_light", default_light),
+    ("overlap_4", overlap_4),
+    ("staleness", staleness),
+    ("error", error),
+    ("space_time", space_time),
+    ("save_dialog", save_dialog),
+    ("broken_file", broken_file),
+    ("diverged", diverged),
+    ("full_hd", full_hd),
+];
+
+/// Whether pictures can be rendered here.
+pub fn is_renderer_there() -> bool {
+    // It panics when there is no adapter; that is an answer, and nothing to be told of.
+    let told = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let made = panic::catch_unwind(|| drop(WgpuTestRenderer::new()));
+    panic::set_hook(told);
+    made.is_ok()
+}
+
+/// Renderers differ at the edges of letters and lines, by so many pixels at the most. Anything
+/// that has moved differs by thousands.
+const FAILED_PIXELS: usize = 400;
+
+fn compare(window: &mut Window, name: &str) {
+    window.settle();
+    mask(window);
+    let options = SnapshotOptions::new().max_failed_pixels(FAILED_PIXELS);
+    if let Err(error) = window.harness.try_snapshot_options(name, &options) {
+        panic!("{error}");
+    }
+}
+
+/// Covers what no two runs share: the solver's times, and the folder that the tests run in.
+fn mask(window: &mut Window) {
+    // A message lies over the table, and would be covered instead.
+    if window.messages() > 0 {
+        return;
+    }
+    let painted = window.painted();
+    let named = |name: &str| painted.iter().find(|painted| painted.text == name);
+    if let Some(Painted { rect: heading, .. }) = named("solver time") {
+        let below = painted.iter().map(|painted| painted.rect).filter(|rect| {
+            rect.top() > heading.bottom() && rect.x_range().intersects(heading.x_range())
+        });
+        let times = below.fold(Rect::NOTHING, |all, rect| all.union(rect));
+        if times.is_positive() {
+            let column = Rect::from_x_y_ranges(heading.x_range(), times.y_range());
+            window.harness.mask(column.expand(3.0));
+        }
+    }
+    if let Some(Painted { rect: name, .. }) = named("Folder") {
+        let folder = Rangef::new(name.left() + 90.0, name.left() + 440.0);
+        window.harness.mask(Rect::from_x_y_ranges(folder, name.y_range().expand(4.0)));
+    }
+}
+
+/// The window with a run after some cycles. Jacobi's iteration, which would go on to its end
+/// meanwhile, is left out.
+fn after(cycles: u64, size: Vec2, theme: Theme, run: RunSpec) -> Window {
+    let mut window = Window::sized(size, theme, Some(run));
+    window.reset();
+    window.click(Role::CheckBox, "Classic");
+    window.step(cycles);
+    window.settle();
+    window
+}
+
+fn default_dark() {
+    compare(&mut after(3, USUAL, Theme::Dark, RunSpec::default()), "default_dark");
+}
+
+fn default_light() {
+    compare(&mut after(3, USUAL, Theme::Light, RunSpec::default()), "default_light");
+}
+
+fn overlap_4() {
+    let mut run = RunSpec::default();
+    run.method.overlap = vec![4];
+    compare(&mut after(3, USUAL, Theme::Dark, run), "overlap_4");
+}
+
+fn staleness() {
+    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+    window.choose("Field", "Staleness");
+    window.until("compared", |window| window.has_picture());
+    compare(&mut window, "staleness");
+}
+
+fn error() {
+    let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
+    window.choose("Field", "Error");
+    window.until("exact", |window| !window.says("computing the exact") && window.has_picture());
+    compare(&mut window, "error");
+}
+
+fn space_time() {
+    let run = Preset::named("paper-1d").expect("a preset").run();
+    compare(&mut after(120, USUAL, Theme::Dark, run), "space_time");
+}
+
+fn save_dialog() {
+    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+    window.button("Save …");
+    compare(&mut window, "save_dialog");
+}
+
+fn broken_file() {
+    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+    window.drop_file("no/such/run.toml".as_ref());
+    window.until_text("cannot read");
+    compare(&mut window, "broken_file");
+}
+
+fn diverged() {
+    let mut run = Preset::named("convection-diffusion").expect("a preset").run();
+    run.problem.shape = vec![64, 64];
+    run.problem.velocity = Some([190.0, 190.0]);
+    let mut window = Window::sized(USUAL, Theme::Dark, Some(run));
+    window.click(Role::CheckBox, "Classic");
+    window.until_text("⚠ diverged");
+    compare(&mut window, "diverged");
+}
+
+fn full_hd() {
+    compare(&mut after(3, vec2(1920.0, 1080.0), Theme::Light, RunSpec::default()), "full_hd");
+}
