@@ -212,12 +212,14 @@ fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
 fn a_paused_run_stands_and_goes_on_where_it_was() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(wish(1, &small()));
+    let mut endless = RunSpec::default();
+    endless.stop.tolerance = None;
+    worker.wish(wish(1, &endless));
     until(&worker, |report| report.latest.cycle > 10);
-    worker.wish(paused(1, &small(), 0));
+    worker.wish(paused(1, &endless, 0));
     let stopped = until(&worker, |report| report.phase == Phase::Paused).latest.cycle;
     assert!(is_silent(&worker));
-    worker.wish(wish(1, &small()));
+    worker.wish(wish(1, &endless));
     let first = until(&worker, |report| report.phase == Phase::Running);
     assert!(first.latest.cycle >= stopped);
     until(&worker, |report| report.latest.cycle > stopped);
