@@ -10,8 +10,8 @@ use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 /// Sides to choose from.
 const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
 
-/// The longest side that can be typed.
-const LONGEST_SIDE: usize = 1 << 24;
+/// The longest side that can be typed; what does not fit into memory is refused with its size.
+const LONGEST_SIDE: usize = 1 << 40;
 
 pub(super) fn ui(
     ui: &mut Ui,

@@ -117,7 +117,7 @@ fn a_run_that_does_not_fit() {
     let mut window = Window::paused(small());
     window.step(3);
     for axis in ["Points along x", "Points along y"] {
-        window.type_into(axis, "16777216");
+        window.type_into(axis, "1000000000000");
         window.until("told", |window| window.says("needs") && window.messages() == 1);
         window.until("as before", |window| window.says("64"));
         window.button("Dismiss");

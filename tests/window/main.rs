@@ -11,7 +11,9 @@ mod pictures;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // One after the other: software renderers are not at their most reliable side by side.
+    arguments.test_threads.get_or_insert(1);
     let mut trials: Vec<Trial> = [controls::TESTS, files::TESTS]
         .concat()
         .into_iter()
