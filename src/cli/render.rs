@@ -83,6 +83,9 @@ pub struct Render {
     output: PathBuf,
 }
 
+/// As many samples as there are points: the bare map is not thinned out.
+const ALL: [usize; 2] = [usize::MAX; 2];
+
 /// The kinds of figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kind {
@@ -168,12 +171,7 @@ impl Render {
             }
             tell(&divergence.to_string());
         }
-        let shape = experiment.run().plan().problem.shape;
-        let most = if self.bare {
-            [shape.nx(), shape.rows()]
-        } else {
-            figure.size.map(|side| side as usize)
-        };
+        let most = if self.bare { ALL } else { figure.size.map(|side| side as usize) };
         let capture = Capture { id: 0, field: self.field, most, solution: false };
         let captured = Captured::of(&experiment, &capture);
         let unknown = captured.picture.samples.values.iter().all(|value| value.is_nan());
