@@ -1,7 +1,7 @@
 //! Floor 5: the window.
 //!
-//! Data goes round one way: panels draw the [`Session`] and the newest report, and ask for what
-//! is to change by [`Command`]s; [`Explorer::logic`](eframe::App::logic) carries the commands
+//! Data goes round one way: panels draw the `Session` and the newest report, and ask for what
+//! is to change by `Command`s; `Explorer` carries the commands
 //! out, tells the worker what is wanted as a whole, and takes its next report in. No panel owns a
 //! solver, and nothing here waits for one.
 
