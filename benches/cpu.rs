@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilescope::grid::{Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::Method;
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Method, Solver};
 
 const TILE: usize = 32;
 const K: usize = 16;

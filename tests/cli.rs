@@ -96,6 +96,8 @@ fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
         "tile",
         "precision",
         "backend",
+        "kernel",
+        "device",
         "cycles",
         "sweeps",
         "converged",
@@ -118,6 +120,7 @@ fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
     assert_eq!(said["converged"], Value::Bool(true));
     assert_eq!((&said["problem"], &said["method"]), (&"poisson".into(), &"hierarchical".into()));
     assert_eq!((&said["precision"], &said["backend"]), (&"f64".into(), &"cpu".into()));
+    assert_eq!((&said["kernel"], &said["device"]), (&Value::Null, &Value::Null));
     let [residual0, residual, reduction] =
         ["residual0", "residual", "reduction"].map(|key| said[key].as_f64().unwrap());
     assert!((reduction - residual / residual0).abs() < 1e-15 && reduction <= 1e-4);
@@ -180,8 +183,8 @@ fn a_saved_field_is_the_librarys_solution() {
         }
         let plan = Arc::new(Planner::default().plan(&spec).unwrap());
         let mut run = Run::new(&plan).unwrap();
-        (0..9).for_each(|_| run.step());
-        let solution = run.solver().solution().to_interior();
+        (0..9).for_each(|_| run.step(1).unwrap());
+        let solution = run.solver().solution().unwrap().to_interior();
         let expected: Vec<u8> = match kind {
             "'<f4'" => solution.iter().flat_map(|&v| (v as f32).to_le_bytes()).collect(),
             _ => solution.iter().flat_map(|v| v.to_le_bytes()).collect(),
@@ -398,7 +401,16 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
         ("--preset chess", &["'chess'", "--preset", "paper-2d"]),
         ("--method magic", &["'magic'", "--method", "classic, hierarchical"]),
         ("--precision f16", &["'f16'", "--precision", "f32, f64"]),
-        ("--backend abacus", &["'abacus'", "--backend", "cpu"]),
+        ("--backend abacus", &["'abacus'", "--backend", "cpu, cuda"]),
+        ("--kernel shared", &["kernel is shared", "backend cpu", "backend cuda"]),
+        (
+            "--backend cuda --kernel classic",
+            &["kernel is classic", "method hierarchical", "auto, shared, register"],
+        ),
+        (
+            "--backend cuda --method classic --kernel register",
+            &["kernel is register", "method classic", "auto, classic"],
+        ),
         ("--methd classic", &["--methd", "--method"]),
         ("--k", &["--k"]),
         ("--k 1 --k 2", &["--k", "multiple times"]),
@@ -470,7 +482,7 @@ fn run_files_that_are_none_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 2\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 3\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -488,7 +500,7 @@ fn run_files_that_are_none_are_refused() {
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 2", "up to 1"]),
+        ("newer.toml", &["newer.toml", "version 3", "up to 2"]),
         ("type.toml", &["type.toml", "k = \"many\"", "line"]),
         ("negative.toml", &["negative.toml", "k = -1", "line"]),
         ("cut.toml", &["cut.toml", "line"]),

@@ -87,7 +87,7 @@ fn plan(run: &RunSpec) -> Arc<Plan> {
 /// The run without a worker, after some cycles.
 fn plain(run: &RunSpec, cycles: u64) -> Run {
     let mut run = Run::new(&plan(run)).unwrap();
-    (0..cycles).for_each(|_| _ = run.advance());
+    (0..cycles).for_each(|_| _ = run.advance(1).unwrap());
     run
 }
 
@@ -99,9 +99,9 @@ fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
     let start = run.start_residual();
     let mut norms = vec![(1.0, f64::INFINITY)];
     for _ in 0..cycles {
-        run.advance();
+        run.advance(1).unwrap();
         let change = run.history().latest().max_change.unwrap();
-        norms.push((run.solver().residual().l2 / start, change));
+        norms.push((run.solver().residual().unwrap().l2 / start, change));
     }
     norms
 }
@@ -252,7 +252,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let run = plain(&small(), captured.cycle);
     let iterate = captured.solution.as_ref().unwrap();
     assert!(captured.cycle >= 5);
-    assert_eq!(iterate.to_interior(), run.solver().solution().to_interior());
+    assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.
     worker.wish(Wish { capture: Some(capture), ..paused(2, &small(), 3) });
     while let Some(answer) = worker.wait(Duration::from_millis(200)) {
@@ -310,6 +310,7 @@ fn the_error_is_the_distance_from_the_exact_solution() {
     let expected: Vec<f64> = run
         .solver()
         .solution()
+        .unwrap()
         .to_interior()
         .iter()
         .zip(exact.to_interior())

@@ -35,6 +35,7 @@ impl Backends {
         row(ui, "Runs on", about, |ui| {
             let name = match method.backend {
                 Backend::Cpu => "CPU",
+                Backend::Cuda => "CUDA",
             };
             let combo = ComboBox::from_id_salt("backend").width(64.0).selected_text(name);
             let response = combo.show_ui(ui, |ui| {

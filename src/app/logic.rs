@@ -117,6 +117,11 @@ impl Explorer {
                 Outcome::Diverged(why) => self.toasts.error(format!("Stopped: {why}.")),
             }
         }
+        if let Phase::Failed { why } = &report.phase
+            && before.is_none_or(|before| before.phase != report.phase)
+        {
+            self.toasts.error(format!("Stopped: {why}."));
+        }
         if let ExactState::Failed(why) = &report.exact
             && before.is_none_or(|before| before.exact != report.exact)
         {

@@ -206,10 +206,11 @@ impl Session {
         }
     }
 
-    /// Whether the run has come to its end, as far as it is known.
+    /// Whether the run has come to its end, as far as it is known, or cannot go on.
     pub fn is_finished(&self, report: Option<&Report>) -> bool {
         report.is_some_and(|report| {
-            report.epoch == self.epoch && matches!(report.phase, Phase::Finished(_))
+            report.epoch == self.epoch
+                && matches!(report.phase, Phase::Finished(_) | Phase::Failed { .. })
         })
     }
 

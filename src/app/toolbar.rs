@@ -160,10 +160,11 @@ fn status(ui: &mut Ui, report: Option<&Report>) {
         Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
         Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
+        Phase::Failed { .. } => "⚠ failed".to_owned(),
     };
-    let diverged = matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)));
-    let colour =
-        if diverged { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
+    let is_bad =
+        matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)) | Phase::Failed { .. });
+    let colour = if is_bad { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
     ui.label(RichText::new(text).color(colour)).on_hover_text(
         "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.",
     );

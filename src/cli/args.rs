@@ -8,6 +8,7 @@ use crate::run::{
     Backend, MethodName, MethodSpec, PRESETS, Preset, ProblemKind, ProblemSpec, RunSpec, StopRule,
     StopSpec,
 };
+use crate::solver::Kernel;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -126,7 +127,10 @@ pub struct RunArgs {
     /// Where it runs
     #[arg(long, help_heading = "Method")]
     backend: Option<Backend>,
-    /// Threads; 0 for one a core. No result depends on it
+    /// How it runs on a card [default: auto]. No result depends on it
+    #[arg(long, help_heading = "Method")]
+    kernel: Option<Kernel>,
+    /// Threads on the CPU; 0 for one a core. No result depends on it
     #[arg(
         long,
         value_name = "N",
@@ -219,7 +223,7 @@ impl RunArgs {
 
     fn method(&self, base: MethodSpec) -> MethodSpec {
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
-        MethodSpec {
+        let mut method = MethodSpec {
             name: self.method.unwrap_or(base.name),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, base.tile),
@@ -227,7 +231,12 @@ impl RunArgs {
             precision: self.precision.unwrap_or(base.precision),
             backend: self.backend.unwrap_or(base.backend),
             threads: self.threads.unwrap_or(base.threads),
-        }
+            kernel: Kernel::Auto,
+        };
+        // The kernel of another method or back end stays behind.
+        let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
+        method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        method
     }
 
     fn stop(&self, base: &RunSpec, problem: &ProblemSpec) -> StopSpec {
@@ -316,6 +325,8 @@ mod tests {
             overlap in prop::collection::vec(0..300_usize, 1..=2),
             single in any::<bool>(),
             threads in prop_oneof![Just(0), 0..64_usize],
+            backend in proptest::sample::select(&[Backend::Cpu, Backend::Cuda]),
+            kernel in proptest::sample::select(&Kernel::ALL),
             change in any::<bool>(),
             tolerance in proptest::option::of(number()),
             max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
@@ -326,7 +337,7 @@ mod tests {
             RunSpec {
                 version: VERSION,
                 problem,
-                method: MethodSpec { name, k, tile, overlap, precision, backend: Backend::Cpu, threads },
+                method: MethodSpec { name, k, tile, overlap, precision, backend, threads, kernel },
                 stop: StopSpec { rule, tolerance, max_cycles },
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::files;
 use crate::run::PlanError;
+use crate::solver::SolverError;
 use anyhow::anyhow;
 use clap::error::ErrorKind;
 use std::io::{self, Write};
@@ -34,7 +35,10 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
         Some(PlanError::Input(_) | PlanError::Memory(_)) => FAILED,
         Some(_) => USAGE,
         None if error.is::<UsageError>() => USAGE,
-        None => FAILED,
+        None => match error.downcast_ref::<SolverError>() {
+            Some(SolverError::Kernel { .. }) => USAGE,
+            _ => FAILED,
+        },
     })
 }
 

@@ -76,13 +76,15 @@ fn solve(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Option<(Captu
     let capture = Capture { id: 0, field, most, solution: false };
     let mut experiment = Experiment::new(plan)?;
     for _ in 0..CYCLE {
-        experiment.advance();
+        experiment.advance(1)?;
     }
-    experiment.settle();
-    let early = Captured::of(&experiment, &capture);
-    let done = make_cycles(&mut experiment, interrupt);
-    experiment.settle();
-    Ok(done.then(|| (early, Captured::of(&experiment, &capture))))
+    experiment.settle()?;
+    let early = Captured::of(&experiment, &capture)?;
+    if !make_cycles(&mut experiment, interrupt)? {
+        return Ok(None);
+    }
+    experiment.settle()?;
+    Ok(Some((early, Captured::of(&experiment, &capture)?)))
 }
 
 fn curves(runs: &[(usize, Captured)]) -> String {

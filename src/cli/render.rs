@@ -159,11 +159,11 @@ impl Render {
             tell(&stopped(0));
             return Ok(None);
         }
-        if !make_cycles(&mut experiment, interrupt) || !self.prepare(&mut experiment, interrupt)? {
+        if !make_cycles(&mut experiment, interrupt)? || !self.prepare(&mut experiment, interrupt)? {
             tell(&stopped(experiment.run().cycle()));
             return Ok(None);
         }
-        experiment.settle();
+        experiment.settle()?;
         let cycle = experiment.run().cycle();
         if let Some(Outcome::Diverged(divergence)) = experiment.run().outcome() {
             if self.at_cycle.is_some_and(|wanted| wanted != cycle) {
@@ -173,7 +173,7 @@ impl Render {
         }
         let most = if self.bare { ALL } else { figure.size.map(|side| side as usize) };
         let capture = Capture { id: 0, field: self.field, most, solution: false };
-        let captured = Captured::of(&experiment, &capture);
+        let captured = Captured::of(&experiment, &capture)?;
         let unknown = captured.picture.samples.values.iter().all(|value| value.is_nan());
         if self.kind == Kind::HeatMap && unknown {
             bail!(
@@ -225,23 +225,26 @@ fn curves(captured: &Captured, run: &RunSpec, figure: &FigureSpec) -> String {
 }
 
 /// Makes cycles to the end of the run; `false` if somebody stopped it before.
-pub(super) fn make_cycles(experiment: &mut Experiment, interrupt: Interrupt) -> bool {
+pub(super) fn make_cycles(
+    experiment: &mut Experiment,
+    interrupt: Interrupt,
+) -> anyhow::Result<bool> {
     let mut progress = Progress::start();
     while experiment.run().outcome().is_none() {
         if interrupt.came() {
-            return false;
+            return Ok(false);
         }
-        experiment.advance();
+        experiment.advance(u64::MAX)?;
         progress.show_run(experiment.run());
     }
-    true
+    Ok(true)
 }
 
 /// Computes the exact solution; `false` if somebody stopped it before.
 fn set_exact(experiment: &mut Experiment, interrupt: Interrupt) -> anyhow::Result<bool> {
     let problem = Arc::clone(&experiment.run().plan().problem);
     match problem::exact(&problem, interrupt.flag()) {
-        Ok(exact) => experiment.set_exact(&Arc::new(exact)),
+        Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
         Err(ExactError::Cancelled) => return Ok(false),
         Err(error) => return Err(error.into()),
     }

@@ -9,6 +9,7 @@ use crate::picture::{counted, method_title, problem_title, rounded};
 use crate::run::{
     MethodName, Outcome, Plan, Planner, Run, StopRule, reduction, save_curve, save_field,
 };
+use crate::solver::{EdgeShare, Kernel};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -60,13 +61,13 @@ impl Solve {
         }
         let interrupt = Interrupt::listen()?;
         let mut run = Run::new(&plan)?;
-        if !advance(&mut run, interrupt) {
+        if !advance(&mut run, interrupt)? {
             tell(&stopped(run.cycle()));
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        run.settle();
+        run.settle()?;
         interrupt.hold(|| self.save(&run))?;
-        let summary = Summary::of(&run);
+        let summary = Summary::of(&run)?;
         print(&if self.json { summary.json()? } else { summary.text(&run) })?;
         Ok(ExitCode::from(self.judge(&run)))
     }
@@ -77,7 +78,7 @@ impl Solve {
             save_curve(path, run.history(), run.sweeps_per_cycle(), run.start_residual())?;
         }
         if let Some(path) = &self.save_field {
-            save_field(path, &run.solver().solution(), plan.precision)?;
+            save_field(path, &run.solver().solution()?, plan.precision)?;
         }
         Ok(())
     }
@@ -105,16 +106,16 @@ impl Solve {
 }
 
 /// Makes cycles to the end of the run; `false` if somebody stopped it before.
-fn advance(run: &mut Run, interrupt: Interrupt) -> bool {
+fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
     let mut progress = Progress::start();
     while run.outcome().is_none() {
         if interrupt.came() {
-            return false;
+            return Ok(false);
         }
-        run.advance();
+        run.advance(u64::MAX)?;
         progress.show_run(run);
     }
-    true
+    Ok(true)
 }
 
 /// What is said after Ctrl-C.
@@ -133,6 +134,8 @@ struct Summary {
     tile: Vec<usize>,
     precision: &'static str,
     backend: &'static str,
+    kernel: Option<&'static str>,
+    device: Option<String>,
     cycles: u64,
     sweeps: u64,
     converged: bool,
@@ -141,16 +144,22 @@ struct Summary {
     reduction: Option<f64>,
     max_change: Option<f64>,
     seconds: f64,
-    edge_share: f64,
+    /// In JSON its part of the residual alone.
+    #[serde(serialize_with = "residual_part")]
+    edge_share: EdgeShare,
+}
+
+fn residual_part<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_f64(share.residual)
 }
 
 impl Summary {
-    fn of(run: &Run) -> Self {
+    fn of(run: &Run) -> anyhow::Result<Self> {
         let Plan { spec, problem, tiling, .. } = &**run.plan();
         let latest = run.history().latest();
         let residual = latest.residual.map(|norms| norms.l2);
         let axes = 0..problem.shape.dim();
-        Self {
+        Ok(Self {
             problem: spec.problem.kind.name(),
             shape: problem.shape.axes().to_vec(),
             method: spec.method.name.name(),
@@ -159,6 +168,8 @@ impl Summary {
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
             precision: spec.method.precision.name(),
             backend: spec.method.backend.name(),
+            kernel: run.solver().kernel().map(Kernel::name),
+            device: run.solver().device().map(str::to_owned),
             cycles: run.cycle(),
             sweeps: run.sweeps(),
             converged: run.outcome() == Some(&Outcome::Converged),
@@ -167,12 +178,20 @@ impl Summary {
             reduction: residual.map(|residual| reduction(residual, run.start_residual())),
             max_change: latest.max_change,
             seconds: run.seconds(),
-            edge_share: run.solver().edge_share(tiling).residual,
-        }
+            edge_share: run.solver().edge_share(tiling)?,
+        })
     }
 
     fn json(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// Where it ran.
+    fn place(&self) -> String {
+        match (self.kernel, &self.device) {
+            (Some(kernel), Some(device)) => format!("{}, {kernel} kernel · {device}", self.backend),
+            _ => self.backend.to_owned(),
+        }
     }
 
     fn text(&self, run: &Run) -> String {
@@ -187,7 +206,7 @@ impl Summary {
             "{}\n{} · {}\n{outcome} {}, {}, {:.3} s\n",
             problem_title(&plan.spec, &plan.problem.shape),
             method_title(&plan.spec),
-            self.backend,
+            self.place(),
             counted(self.cycles, "cycle"),
             counted(self.sweeps, "sweep"),
             self.seconds,
@@ -203,8 +222,8 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
-        if plan.spec.method.name == MethodName::Hierarchical && self.edge_share.is_finite() {
-            let share = run.solver().edge_share(&plan.tiling);
+        let share = self.edge_share;
+        if plan.spec.method.name == MethodName::Hierarchical && share.residual.is_finite() {
             let [residual, points] = [share.residual, share.points].map(|part| 100.0 * part);
             row("edge share", format!("{residual:.1} % of ‖r‖₂² on {points:.1} % of the points"));
         }

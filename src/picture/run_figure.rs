@@ -352,11 +352,11 @@ mod tests {
     fn captured(spec: &RunSpec, cycles: u64, most: usize) -> Captured {
         let plan = Arc::new(Planner::default().plan(spec).unwrap());
         let mut experiment = Experiment::new(&plan).unwrap();
-        (0..cycles).for_each(|_| experiment.advance());
-        experiment.settle();
+        (0..cycles).for_each(|_| experiment.advance(1).unwrap());
+        experiment.settle().unwrap();
         let field = FieldKind::Residual;
         let capture = Capture { id: 1, field, most: [most; 2], solution: false };
-        Captured::of(&experiment, &capture)
+        Captured::of(&experiment, &capture).unwrap()
     }
 
     fn spec(shape: &[usize]) -> RunSpec {

@@ -2,6 +2,7 @@
 
 use super::spec::{Backend, MethodName, RunSpec, StopSpec};
 use crate::grid::Precision;
+use crate::solver::Kernel;
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the settings that everybody turns are
@@ -43,6 +44,9 @@ pub fn command_line(spec: &RunSpec) -> String {
     }
     if method.backend != Backend::default() {
         line.option("backend", method.backend.name());
+    }
+    if method.kernel != Kernel::default() {
+        line.option("kernel", method.kernel.name());
     }
     if method.threads != 0 {
         line.option("threads", &method.threads.to_string());

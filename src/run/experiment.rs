@@ -2,10 +2,10 @@
 //! line's space–time diagram.
 
 use super::plan::Plan;
-use super::runner::{Run, RunError};
+use super::runner::Run;
 use super::space_time::SpaceTime;
 use crate::grid::Field;
-use crate::solver::{Quantity, Samples, Window};
+use crate::solver::{Quantity, Samples, Solver, SolverError, Window};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -83,7 +83,7 @@ impl FieldKind {
     }
 
     /// What to ask a solver for; staleness is the difference from `classic`.
-    pub(super) fn quantity(self, classic: Option<&Field<f64>>) -> Quantity<'_> {
+    pub(super) fn quantity(self, classic: Option<&dyn Solver>) -> Quantity<'_> {
         match (self, classic) {
             (Self::Residual, _) => Quantity::Residual,
             (Self::Error, _) => Quantity::Error,
@@ -114,23 +114,20 @@ impl Experiment {
     /// Sets up an experiment at its start.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn new(plan: &Arc<Plan>) -> Result<Self, RunError> {
-        Ok(Self::of(Run::new(plan)?, None))
+    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
+        let run = Run::new(plan)?;
+        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
     }
 
-    /// Another experiment on the same system, from the start. Jacobi's iteration, which does not
-    /// depend on the method, goes on where it was.
+    /// Another experiment on the same system in the same place, from the start. Jacobi's iteration,
+    /// which does not depend on the method, goes on where it was.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit; this experiment is as it was then.
-    pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, RunError> {
+    /// [`SolverError`] if its arrays do not fit; this experiment is as it was then.
+    pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = self.run.with_plan(plan)?;
-        Ok(Self::of(run, self.classic.take()))
-    }
-
-    fn of(run: Run, classic: Option<Run>) -> Self {
-        Self { diagram: SpaceTime::new(&run), run, classic }
+        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: self.classic.take() })
     }
 
     /// The run.
@@ -143,37 +140,49 @@ impl Experiment {
         self.classic.as_ref()
     }
 
-    /// Makes one cycle, unless the run has come to its end.
-    pub fn advance(&mut self) {
-        self.run.advance();
-        if let Some(diagram) = &mut self.diagram {
-            diagram.record(&self.run);
-        }
+    /// Makes at least one cycle and at most `most`, unless the run has come to its end.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    pub fn advance(&mut self, most: u64) -> Result<(), SolverError> {
+        let Some(diagram) = &mut self.diagram else {
+            return self.run.advance(most).map(drop);
+        };
+        // No cycle that the diagram keeps is passed over.
+        self.run.advance(most.min(diagram.until_next(self.run.cycle())))?;
+        diagram.record(&self.run)
     }
 
     /// Measures what is not known yet of the present iterate.
-    pub fn settle(&mut self) {
-        self.run.settle();
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn settle(&mut self) -> Result<(), SolverError> {
+        self.run.settle()
     }
 
     /// Takes the exact solution in.
-    pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
-        self.run.set_exact(Arc::clone(exact));
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver has no room for it, or fails.
+    pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) -> Result<(), SolverError> {
         if let Some(diagram) = &mut self.diagram {
             diagram.set_exact(exact);
         }
+        self.run.set_exact(Arc::clone(exact))
     }
 
-    /// Makes one sweep of Jacobi's iteration, unless that has come to its end.
+    /// Makes some sweeps of Jacobi's iteration, unless that has come to its end: at most as many as
+    /// the run has made.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn advance_classic(&mut self) -> Result<(), RunError> {
+    /// [`SolverError`] if its arrays do not fit, or its solver fails.
+    pub fn advance_classic(&mut self) -> Result<(), SolverError> {
+        let sweeps = self.run.sweeps();
         let classic = self.classic_run()?;
-        if classic.cycle() < classic.history().latest().cycle {
-            classic.replay();
-        } else {
-            classic.advance();
+        if classic.outcome().is_none() {
+            let behind = sweeps.saturating_sub(classic.cycle());
+            classic.step(if behind > 0 { behind } else { u64::MAX })?;
         }
         Ok(())
     }
@@ -193,12 +202,12 @@ impl Experiment {
         (made as f64 / sweeps.max(1) as f64).min(1.0) as f32
     }
 
-    /// Does a part of the work that [`Experiment::is_ready`] waits for: a sweep of Jacobi's
+    /// Does a part of the work that [`Experiment::is_ready`] waits for: some sweeps of Jacobi's
     /// iteration, on its way to as many as the run has made.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn prepare(&mut self, kind: FieldKind) -> Result<(), RunError> {
+    /// [`SolverError`] if its arrays do not fit, or its solver fails.
+    pub fn prepare(&mut self, kind: FieldKind) -> Result<(), SolverError> {
         if kind != FieldKind::Staleness {
             return Ok(());
         }
@@ -208,14 +217,14 @@ impl Experiment {
         let sweeps = cycle * self.run.sweeps_per_cycle();
         let classic = self.classic_run()?;
         if classic.cycle() > sweeps {
-            classic.rewind();
+            classic.rewind()?;
         }
         if classic.cycle() < sweeps {
-            classic.step();
+            classic.step(sweeps - classic.cycle())?;
         }
         let reached = classic.cycle() == sweeps;
         if let (true, Some(diagram), Some(classic)) = (reached, &mut self.diagram, &self.classic) {
-            diagram.set_staleness(cycle, classic);
+            diagram.set_staleness(cycle, classic)?;
         }
         Ok(())
     }
@@ -233,34 +242,38 @@ impl Experiment {
 
     /// A field of the present iterate, or a line's field over all cycles; of staleness that is not
     /// ready, nothing is known.
-    pub fn picture(&self, kind: FieldKind, window: &Window) -> Picture {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn picture(&self, kind: FieldKind, window: &Window) -> Result<Picture, SolverError> {
         if let Some(diagram) = &self.diagram {
             let (samples, cycles_per_row) = diagram.samples(kind, window.most);
-            return Picture { samples, cycles_per_row: Some(cycles_per_row) };
+            return Ok(Picture { samples, cycles_per_row: Some(cycles_per_row) });
         }
-        Picture { samples: self.samples(kind, window), cycles_per_row: None }
+        Ok(Picture { samples: self.samples(kind, window)?, cycles_per_row: None })
     }
 
     /// A field of the present iterate; of staleness that is not ready, nothing is known.
-    pub fn samples(&self, kind: FieldKind, window: &Window) -> Samples {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn samples(&self, kind: FieldKind, window: &Window) -> Result<Samples, SolverError> {
         let solver = self.run.solver();
         if kind != FieldKind::Staleness {
             return solver.sample(kind.quantity(None), window);
         }
         let in_step = self.classic.as_ref().filter(|c| c.cycle() == self.run.sweeps());
         match in_step {
-            Some(classic) => {
-                solver.sample(kind.quantity(Some(&classic.solver().solution())), window)
-            }
+            Some(classic) => solver.sample(kind.quantity(Some(classic.solver())), window),
             None => {
-                let mut samples = solver.sample(Quantity::Solution, window);
+                let mut samples = solver.sample(Quantity::Solution, window)?;
                 samples.values.fill(f32::NAN);
-                samples
+                Ok(samples)
             }
         }
     }
 
-    fn classic_run(&mut self) -> Result<&mut Run, RunError> {
+    fn classic_run(&mut self) -> Result<&mut Run, SolverError> {
         match self.classic {
             Some(ref mut classic) => Ok(classic),
             None => Ok(self.classic.insert(self.run.classic()?)),

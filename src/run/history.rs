@@ -59,9 +59,11 @@ impl History {
         }
     }
 
-    /// Fills in the residual of a cycle, if it is the newest and has none yet.
+    /// Fills in the residual of a cycle, if it is the newest. It replaces one that is there: what
+    /// comes with a cycle and what a pass of its own finds may differ in their last bits, and which
+    /// of the two is kept must not depend on who looked when.
     pub fn set_residual(&mut self, cycle: u64, residual: ResidualNorms) {
-        self.fill_in(cycle, |record| _ = record.residual.get_or_insert(residual));
+        self.fill_in(cycle, |record| record.residual = Some(residual));
     }
 
     /// Fills in the error of a cycle, if it is the newest and has none yet.

@@ -2,6 +2,7 @@
 //! is remembered of them, and the thread on which all this happens.
 
 mod command;
+mod decline;
 mod experiment;
 mod export;
 mod history;
@@ -18,7 +19,7 @@ pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
 pub use history::{History, Record};
 pub use plan::{Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
-pub use runner::{Divergence, Outcome, Run, RunError};
+pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
     StopSpec, TOLERANCE, VERSION,

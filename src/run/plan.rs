@@ -1,11 +1,13 @@
 //! From what was chosen to what can be run: the one place where a description is checked.
 
-use super::spec::{MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
+use super::spec::{
+    Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
+};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Precision, Shape, ShapeError, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
-use crate::solver::Method;
+use crate::solver::{Method, Place};
 use std::sync::Arc;
 
 /// A description that was found to make sense, with everything made that it stands for.
@@ -21,8 +23,8 @@ pub struct Plan {
     pub tiling: Tiling,
     /// The precision of the arithmetic.
     pub precision: Precision,
-    /// Threads; 0 for one a core.
-    pub threads: usize,
+    /// Where it runs.
+    pub place: Place,
     /// When to stop.
     pub stop: Stop,
 }
@@ -107,6 +109,7 @@ impl Planner {
         }
         let tiling = tiling(&spec.method, &shape)?;
         let method = method(&spec.method, &tiling)?;
+        let place = place(&spec.method)?;
         let problem = match known {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
@@ -118,7 +121,7 @@ impl Planner {
             method,
             tiling,
             precision: spec.method.precision,
-            threads: spec.method.threads,
+            place,
             stop: spec.stop,
         })
     }
@@ -195,15 +198,35 @@ fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
 }
 
 fn method(spec: &MethodSpec, tiling: &Tiling) -> Result<Method, PlanError> {
-    if spec.threads > MOST_THREADS {
-        return Err(value("threads", spec.threads, format!("it must be at most {MOST_THREADS}")));
-    }
     if !(1..=MOST_SUBITERATIONS).contains(&spec.k) {
         return Err(value("k", spec.k, format!("it must be 1 to {MOST_SUBITERATIONS}")));
     }
     Ok(match spec.name {
         MethodName::Classic => Method::Classic,
         MethodName::Hierarchical => Method::Hierarchical { k: spec.k, tiling: tiling.clone() },
+    })
+}
+
+/// Where it runs.
+fn place(spec: &MethodSpec) -> Result<Place, PlanError> {
+    if spec.threads > MOST_THREADS {
+        return Err(value("threads", spec.threads, format!("it must be at most {MOST_THREADS}")));
+    }
+    if !spec.kernels().contains(&spec.kernel) {
+        let allowed = match spec.backend {
+            Backend::Cpu => {
+                "backend cpu has auto alone; the others go with backend cuda".to_owned()
+            }
+            Backend::Cuda => {
+                let names: Vec<_> = spec.kernels().iter().map(|kernel| kernel.name()).collect();
+                format!("with method {} it may be {}", spec.name.name(), names.join(", "))
+            }
+        };
+        return Err(value("kernel", spec.kernel.name(), allowed));
+    }
+    Ok(match spec.backend {
+        Backend::Cpu => Place::Cpu { threads: spec.threads },
+        Backend::Cuda => Place::Cuda { kernel: spec.kernel },
     })
 }
 

@@ -1,17 +1,18 @@
 //! The loop of a run: cycles, their norms, and when to stop.
 
+use super::decline::Decline;
 use super::history::{History, Record};
 use super::plan::Plan;
 use super::spec::StopRule;
-use crate::grid::memory::OutOfMemory;
-use crate::solver::{self, Method, ResidualNorms, Solver};
+use crate::grid::Field;
+use crate::solver::{self, CycleNorms, Kernel, Method, Solver, SolverError};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Once the residual is within this factor of its tolerance, every iterate's is measured at once,
-/// so that a run stops exactly at the first that meets it. Before, the residual of an iterate
-/// comes for nothing with the next cycle.
-const NEAR: f64 = 1.25;
+/// Once the tolerance of the residual may be met within so many cycles, every iterate's is measured
+/// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
+/// iterate comes for nothing with the next cycle.
+const NEAR: u64 = 4;
 
 /// So many cycles of growth on end are steady growth …
 const GROWING_CYCLES: u32 = 50;
@@ -55,14 +56,6 @@ pub enum Divergence {
     },
 }
 
-/// Why a run cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// Its arrays do not fit.
-    #[error(transparent)]
-    Memory(#[from] OutOfMemory),
-}
-
 /// A run under way: a solver, its history, and how it ended.
 pub struct Run {
     plan: Arc<Plan>,
@@ -74,6 +67,9 @@ pub struct Run {
     /// ‖r₀‖₂.
     start: f64,
     growth: Growth,
+    decline: Decline,
+    /// The end that was found, while the solver, which made more cycles than that, goes there.
+    end: Option<(u64, Outcome)>,
     outcome: Option<Outcome>,
 }
 
@@ -81,20 +77,22 @@ impl Run {
     /// Sets up a run at its start.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn new(plan: &Arc<Plan>) -> Result<Self, RunError> {
+    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let method = plan.method.clone();
-        let solver = solver::on_cpu(&plan.problem, method.clone(), plan.precision, plan.threads)?;
-        Ok(Self::at_start(Arc::clone(plan), method, solver))
+        let solver = solver::set_up(&plan.problem, method.clone(), plan.precision, plan.place)?;
+        Self::at_start(Arc::clone(plan), method, solver)
     }
 
-    /// Another run of the same system, from the start; what can be shared is shared.
+    /// Another run of the same system in the same place, from the start; what can be shared is
+    /// shared.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn with_plan(&self, plan: &Arc<Plan>) -> Result<Self, RunError> {
-        let solver = self.solver.with_method(plan.method.clone())?;
-        Ok(Self::at_start(Arc::clone(plan), plan.method.clone(), solver))
+    /// [`SolverError`] if its arrays do not fit.
+    pub fn with_plan(&self, plan: &Arc<Plan>) -> Result<Self, SolverError> {
+        let method = plan.method.clone();
+        let solver = self.solver.with_method(method.clone(), plan.place.kernel())?;
+        Self::at_start(Arc::clone(plan), method, solver)
     }
 
     /// Jacobi's iteration on the same system, from the start. It may make as many sweeps as this
@@ -102,25 +100,33 @@ impl Run {
     /// for that of a cycle, so a tolerance of the change does not end it.
     ///
     /// # Errors
-    /// [`RunError`] if its arrays do not fit.
-    pub fn classic(&self) -> Result<Self, RunError> {
-        let solver = self.solver.with_method(Method::Classic)?;
+    /// [`SolverError`] if its arrays do not fit.
+    pub fn classic(&self) -> Result<Self, SolverError> {
+        let solver = self.solver.with_method(Method::Classic, Kernel::Auto)?;
         let mut plan = Plan::clone(&self.plan);
         plan.stop.max_cycles = plan.stop.max_cycles.saturating_mul(self.sweeps_per_cycle());
         if plan.stop.rule == StopRule::Change {
             plan.stop.tolerance = None;
         }
-        Ok(Self::at_start(Arc::new(plan), Method::Classic, solver))
+        Self::at_start(Arc::new(plan), Method::Classic, solver)
     }
 
-    fn at_start(plan: Arc<Plan>, method: Method, solver: Box<dyn Solver>) -> Self {
-        let residual = solver.residual();
+    fn at_start(
+        plan: Arc<Plan>,
+        method: Method,
+        solver: Box<dyn Solver>,
+    ) -> Result<Self, SolverError> {
+        let residual = solver.residual()?;
         let history = History::new(Record {
             cycle: 0,
             seconds: 0.0,
             residual: Some(residual),
             max_change: None,
-            error: solver.error(),
+            error: solver.error()?,
+        });
+        let goal = plan.stop.tolerance.map(|tolerance| match plan.stop.rule {
+            StopRule::Residual => tolerance * residual.l2,
+            StopRule::Change => tolerance,
         });
         let mut run = Self {
             plan,
@@ -131,95 +137,170 @@ impl Run {
             seconds: 0.0,
             start: residual.l2,
             growth: Growth { last: residual.l2, smallest: residual.l2, cycles: 0 },
+            decline: Decline::new(goal),
+            end: None,
             outcome: None,
         };
         run.outcome = run.outcome_at(run.history.latest());
-        run
+        run.note_decline();
+        Ok(run)
     }
 
-    /// Makes one cycle, unless the run has come to its end, and says whether it has.
-    pub fn advance(&mut self) -> Option<&Outcome> {
-        if self.outcome.is_some() {
-            return self.outcome.as_ref();
+    /// Makes at least one cycle and at most `most`, unless the run has come to its end, and says
+    /// whether it has. How many are made at a time changes nothing but the time that they take:
+    /// where cycles were made past the end, the run goes back to it, in as many turns as the solver
+    /// needs for that.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    pub fn advance(&mut self, most: u64) -> Result<Option<&Outcome>, SolverError> {
+        if self.end.is_some() {
+            self.go_back(most)?;
+        } else if self.outcome.is_none() {
+            let batch = self.solver.cycles(self.batch().min(most.max(1)))?;
+            let each = batch.seconds / batch.norms.len() as f64;
+            let reached = self.cycle + batch.norms.len() as u64;
+            for norms in batch.norms {
+                if let Some((cycle, outcome)) = self.take_in(norms, each, reached)? {
+                    self.stop_at(cycle, outcome, reached)?;
+                    break;
+                }
+            }
         }
-        let begin = Instant::now();
-        let norms = self.solver.cycle();
-        let residual = self.is_near(norms.residual_before).then(|| self.solver.residual());
-        self.seconds += begin.elapsed().as_secs_f64();
+        Ok(self.outcome.as_ref())
+    }
+
+    /// Cycles that may be made before anybody must look whether to stop: half of those that are
+    /// left by what was seen, and no more than were seen, since the past tells no more of the
+    /// future.
+    fn batch(&self) -> u64 {
+        let allowed = self.plan.stop.max_cycles - self.cycle;
+        if self.plan.stop.tolerance.is_none() {
+            return allowed;
+        }
+        (self.decline.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
+    }
+
+    /// Takes in what the next cycle of a batch found out, the last of which is `reached`. Gives the
+    /// end of the run, if it shows.
+    fn take_in(
+        &mut self,
+        norms: CycleNorms,
+        seconds: f64,
+        reached: u64,
+    ) -> Result<Option<(u64, Outcome)>, SolverError> {
         self.history.set_residual(self.cycle, norms.residual_before);
+        self.note_decline();
         let before = *self.history.latest();
         if before.cycle == self.cycle && self.is_converged(&before) {
             // The iterate before was good enough already, which shows only now.
-            self.return_to(before.cycle);
-            self.outcome = Some(Outcome::Converged);
-            return self.outcome.as_ref();
+            return Ok(Some((before.cycle, Outcome::Converged)));
         }
         self.growth.watch(norms.residual_before.l2);
         self.cycle += 1;
+        self.seconds += seconds;
         self.history.push(Record {
             cycle: self.cycle,
             seconds: self.seconds,
-            residual,
+            residual: None,
             max_change: Some(norms.max_change),
             error: norms.error,
         });
+        if self.cycle == reached && self.is_near() {
+            let begin = Instant::now();
+            self.history.set_residual(self.cycle, self.solver.residual()?);
+            self.seconds += begin.elapsed().as_secs_f64();
+        }
         if self.cycle >= self.plan.stop.max_cycles {
             // No further cycle would tell whether the last iterate is good enough.
-            self.settle();
+            self.settle()?;
         }
-        self.outcome = self.outcome_at(self.history.latest());
-        if self.outcome.is_some() {
-            self.settle();
+        self.note_decline();
+        Ok(self.outcome_at(self.history.latest()).map(|outcome| (self.cycle, outcome)))
+    }
+
+    /// Ends the run at a cycle, `reached` being that of the solver.
+    fn stop_at(&mut self, cycle: u64, outcome: Outcome, reached: u64) -> Result<(), SolverError> {
+        if cycle == reached {
+            self.settle()?;
+            self.outcome = Some(outcome);
+        } else {
+            self.end = Some((cycle, outcome));
+            self.rewind()?;
         }
-        self.outcome.as_ref()
+        Ok(())
+    }
+
+    /// Makes at most so many cycles again, on the way to the end that was found.
+    fn go_back(&mut self, most: u64) -> Result<(), SolverError> {
+        let Some((end, outcome)) = self.end.take() else {
+            return Ok(());
+        };
+        if self.cycle < end {
+            self.replay(most.min(end - self.cycle))?;
+        }
+        if self.cycle < end {
+            self.end = Some((end, outcome));
+        } else {
+            // Measured by itself, as of every last iterate.
+            self.history.set_residual(end, self.solver.residual()?);
+            self.outcome = Some(outcome);
+        }
+        Ok(())
     }
 
     /// Measures the norms of the present iterate that are not known yet: for whoever stops to
     /// look. It takes a pass over the grid for each.
-    pub fn settle(&mut self) {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn settle(&mut self) -> Result<(), SolverError> {
         let latest = self.history.latest();
         let (residual, error) = (latest.residual.is_none(), latest.error.is_none());
         if residual {
-            self.history.set_residual(self.cycle, self.solver.residual());
+            self.history.set_residual(self.cycle, self.solver.residual()?);
         }
-        if let Some(error) = error.then(|| self.solver.error()).flatten() {
+        if error && let Some(error) = self.solver.error()? {
             self.history.set_error(self.cycle, error);
         }
-    }
-
-    /// Goes to an earlier cycle, by way of the start; the history stays. It takes as long as the
-    /// cycles from the start to there, without their norms.
-    pub fn return_to(&mut self, cycle: u64) {
-        self.rewind();
-        while self.cycle < cycle {
-            self.replay();
-        }
+        Ok(())
     }
 
     /// Goes back to the start; the history stays.
-    pub fn rewind(&mut self) {
-        self.solver.restart();
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn rewind(&mut self) -> Result<(), SolverError> {
         self.cycle = 0;
+        self.solver.restart()
     }
 
-    /// Makes one cycle that was made before, without its norms.
-    pub fn replay(&mut self) {
-        self.solver.cycle_unmeasured();
-        self.cycle += 1;
-    }
-
-    /// Makes one cycle, whether it was made before or not, and past the run's end too.
-    pub fn step(&mut self) {
-        if self.cycle < self.history.latest().cycle || self.outcome.is_some() {
-            self.replay();
+    /// Makes at least one cycle and at most `most`, whether they were made before or not, and past
+    /// the run's end too.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn step(&mut self, most: u64) -> Result<(), SolverError> {
+        let known = self.history.latest().cycle.saturating_sub(self.cycle);
+        if self.end.is_none() && (known > 0 || self.outcome.is_some()) {
+            self.replay(if known > 0 { most.min(known) } else { most })
         } else {
-            self.advance();
+            self.advance(most).map(drop)
         }
     }
 
+    /// Makes cycles without their norms: they were made before, or nobody asks.
+    fn replay(&mut self, most: u64) -> Result<(), SolverError> {
+        self.cycle += self.solver.cycles_unmeasured(most)?;
+        Ok(())
+    }
+
     /// Takes the exact solution in, so that errors are told from now on.
-    pub fn set_exact(&mut self, exact: Arc<crate::grid::Field<f64>>) {
-        self.solver.set_exact(exact);
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver has no room for it, or fails.
+    pub fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        self.solver.set_exact(exact)
     }
 
     /// The plan that it follows.
@@ -262,15 +343,32 @@ impl Run {
         self.start
     }
 
+    /// Whether cycles were made past the end, and the run is on its way back there.
+    pub fn is_going_back(&self) -> bool {
+        self.end.is_some()
+    }
+
     /// How it ended, if it has.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 
-    fn is_near(&self, residual: ResidualNorms) -> bool {
+    /// Whether the present iterate may be the one that meets the tolerance of the residual.
+    fn is_near(&self) -> bool {
         let stop = self.plan.stop;
-        let near = |tolerance: f64| residual.l2 <= NEAR * tolerance * self.start;
-        stop.rule == StopRule::Residual && stop.tolerance.is_some_and(near)
+        stop.rule == StopRule::Residual && self.decline.left(self.cycle) <= NEAR
+    }
+
+    /// Takes what the newest iterate has of what is compared into the prediction.
+    fn note_decline(&mut self) {
+        let latest = *self.history.latest();
+        let norm = match self.plan.stop.rule {
+            StopRule::Residual => latest.residual.map(|residual| residual.l2),
+            StopRule::Change => latest.max_change,
+        };
+        if let Some(norm) = norm {
+            self.decline.note(latest.cycle, norm);
+        }
     }
 
     fn is_converged(&self, record: &Record) -> bool {
@@ -330,3 +428,6 @@ impl Growth {
         self.cycles >= GROWING_CYCLES && self.last > GROWTH * self.smallest
     }
 }
+
+#[cfg(test)]
+mod tests;

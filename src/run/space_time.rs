@@ -3,7 +3,7 @@
 use super::experiment::FieldKind;
 use super::runner::Run;
 use crate::grid::Field;
-use crate::solver::{Quantity, Samples, Window, larger};
+use crate::solver::{Samples, SolverError, Window, larger};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -42,29 +42,43 @@ struct Row {
 
 impl SpaceTime {
     /// The diagram of a run that is at its start; of a plane there is none.
-    pub fn new(run: &Run) -> Option<Self> {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the run's solver fails.
+    pub fn new(run: &Run) -> Result<Option<Self>, SolverError> {
         let shape = run.plan().problem.shape;
-        (shape.dim() == 1)
-            .then(|| Self { nx: shape.nx(), stride: 1, rows: BTreeMap::new(), exact: None })
-            .map(|mut diagram| {
-                diagram.record(run);
-                diagram
-            })
+        if shape.dim() != 1 {
+            return Ok(None);
+        }
+        let mut diagram = Self { nx: shape.nx(), stride: 1, rows: BTreeMap::new(), exact: None };
+        diagram.record(run)?;
+        Ok(Some(diagram))
+    }
+
+    /// Cycles from one on to the next that is to be kept.
+    pub fn until_next(&self, cycle: u64) -> u64 {
+        self.stride - cycle % self.stride
     }
 
     /// Keeps the present iterate, if its cycle is one to keep.
-    pub fn record(&mut self, run: &Run) {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the run's solver fails.
+    pub fn record(&mut self, run: &Run) -> Result<(), SolverError> {
         if !run.cycle().is_multiple_of(self.stride) || self.rows.contains_key(&run.cycle()) {
-            return;
+            return Ok(());
         }
-        let iterate = (self.nx <= LONGEST).then(|| run.solver().solution_row(0));
-        let samples = SAMPLED.map(|kind| self.take(run, kind.quantity(None)));
+        let take = |kind: FieldKind| run.solver().sample(kind.quantity(None), &self.window());
+        let [residual, change, solution] = SAMPLED.map(take);
+        let samples = [residual?.values, change?.values, solution?.values];
+        let iterate = (self.nx <= LONGEST).then(|| run.solver().solution_row(0)).transpose()?;
         self.rows.insert(run.cycle(), Row { samples, staleness: None, iterate });
         if self.rows.len() > ROWS {
             self.stride *= 2;
             let stride = self.stride;
             self.rows.retain(|cycle, _| cycle.is_multiple_of(stride));
         }
+        Ok(())
     }
 
     /// The first cycle whose staleness can be told and has not been.
@@ -74,14 +88,18 @@ impl SpaceTime {
     }
 
     /// Takes in Jacobi's iterate after as many sweeps as `cycle` cycles make.
-    pub fn set_staleness(&mut self, cycle: u64, classic: &Run) {
-        let classic = classic.solver().solution_row(0);
+    ///
+    /// # Errors
+    /// [`SolverError`] if its solver fails.
+    pub fn set_staleness(&mut self, cycle: u64, classic: &Run) -> Result<(), SolverError> {
+        let classic = classic.solver().solution_row(0)?;
         let block = self.block();
         if let Some(row) = self.rows.get_mut(&cycle)
             && let Some(iterate) = &row.iterate
         {
             row.staleness = Some(difference(iterate, &classic, block));
         }
+        Ok(())
     }
 
     /// Takes in the exact solution.
@@ -134,10 +152,6 @@ impl SpaceTime {
     /// Points that one sample stands for.
     fn block(&self) -> usize {
         self.window().block()[0]
-    }
-
-    fn take(&self, run: &Run, quantity: Quantity<'_>) -> Vec<f32> {
-        run.solver().sample(quantity, &self.window()).values
     }
 }
 

@@ -4,12 +4,17 @@
 use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
+use crate::solver::Kernel;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The version of the description that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+/// The newest version of the description, and of those that this program reads. It writes the
+/// oldest that holds what was chosen, so that older programs read what they understand.
+pub const VERSION: u32 = 2;
+
+/// The version that had one back end, and no kernels to choose from.
+const CPU_ALONE: u32 = 1;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -18,7 +23,7 @@ pub const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
-    /// The version of this description, [`VERSION`].
+    /// The version of this description: [`VERSION`], whichever it was read from.
     pub version: u32,
     /// The system to solve.
     #[serde(default)]
@@ -97,6 +102,8 @@ pub enum Backend {
     /// The cores of this machine
     #[default]
     Cpu,
+    /// An NVIDIA card
+    Cuda,
 }
 
 /// How to solve, as it was chosen.
@@ -115,8 +122,11 @@ pub struct MethodSpec {
     pub precision: Precision,
     /// Where it runs.
     pub backend: Backend,
-    /// Threads; 0 for one a core. No result depends on it.
+    /// Threads on the CPU; 0 for one a core. No result depends on it.
     pub threads: usize,
+    /// How it runs on a card. No result depends on it.
+    #[serde(skip_serializing_if = "is_auto")]
+    pub kernel: Kernel,
 }
 
 /// What is compared with the tolerance.
@@ -183,6 +193,7 @@ impl Default for MethodSpec {
             precision: Precision::F64,
             backend: Backend::Cpu,
             threads: 0,
+            kernel: Kernel::Auto,
         }
     }
 }
@@ -294,6 +305,7 @@ impl Backend {
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
+            Self::Cuda => "cuda",
         }
     }
 }
@@ -308,6 +320,21 @@ impl MethodSpec {
     pub fn overlap_of(&self, axis: usize) -> usize {
         of_axis(&self.overlap, axis)
     }
+
+    /// The kernels that go with the method and the back end.
+    pub fn kernels(&self) -> &'static [Kernel] {
+        match (self.backend, self.name) {
+            (Backend::Cpu, _) => &[Kernel::Auto],
+            (Backend::Cuda, MethodName::Classic) => &[Kernel::Auto, Kernel::Classic],
+            (Backend::Cuda, MethodName::Hierarchical) => {
+                &[Kernel::Auto, Kernel::Shared, Kernel::Register]
+            }
+        }
+    }
+}
+
+fn is_auto(kernel: &Kernel) -> bool {
+    *kernel == Kernel::Auto
 }
 
 /// The value of an axis in a list whose single entry stands for every axis; 0 in an empty one.
@@ -357,7 +384,12 @@ impl RunSpec {
     pub fn to_toml(&self) -> String {
         // Only maps with keys that are no strings, and values after tables, cannot be written;
         // this type has neither.
-        toml::to_string(self).unwrap_or_default()
+        let version = if self.method.backend == Backend::Cpu && is_auto(&self.method.kernel) {
+            CPU_ALONE
+        } else {
+            VERSION
+        };
+        toml::to_string(&Self { version, ..self.clone() }).unwrap_or_default()
     }
 
     /// Reads a description from TOML text; `what` names its origin in errors.
@@ -375,7 +407,8 @@ impl RunSpec {
         if version > VERSION {
             return Err(SpecError::Newer { what: what.to_owned(), version });
         }
-        toml::from_str(text).map_err(wrong)
+        let spec: Self = toml::from_str(text).map_err(wrong)?;
+        Ok(Self { version: VERSION, ..spec })
     }
 
     /// Reads a description from a TOML file. A right-hand side that it names by a relative path is

@@ -1,5 +1,10 @@
 //! The CUDA back end: so far, which cards there are and why there are none. Kernels follow.
 
+use super::{Kernel, Method, Solver, SolverError};
+use crate::grid::Precision;
+use crate::problem::Problem;
+use std::sync::Arc;
+
 /// Why no NVIDIA card can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
@@ -12,6 +17,9 @@ pub enum Unavailable {
     /// There is a driver, and no card that it can use.
     #[error("the NVIDIA driver finds no card")]
     NoCard,
+    /// This version has no kernels yet.
+    #[error("its kernels come with a later version")]
+    NoKernels,
     /// The driver failed.
     #[error("the NVIDIA driver failed: {0}")]
     Driver(String),
@@ -50,6 +58,20 @@ pub fn cards() -> Result<Vec<String>, Unavailable> {
 #[cfg(not(feature = "cuda"))]
 pub fn cards() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
+}
+
+/// Sets up a solver on a card at the start u₀.
+///
+/// # Errors
+/// [`SolverError`] if there is no card, or if the run does not fit onto it.
+pub fn solver(
+    _problem: &Arc<Problem>,
+    _method: Method,
+    _precision: Precision,
+    _kernel: Kernel,
+) -> Result<Box<dyn Solver>, SolverError> {
+    cards()?;
+    Err(Unavailable::NoKernels.into())
 }
 
 #[cfg(test)]

@@ -5,12 +5,19 @@
 
 pub mod cpu;
 pub mod cuda;
+mod error;
+#[cfg(test)]
+pub(crate) mod fake;
+mod kernel;
 mod sample;
 
+pub use error::SolverError;
+pub use kernel::Kernel;
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
 
 use crate::grid::{Field, Precision, Tiling, memory::OutOfMemory};
 use crate::problem::Problem;
+use std::any::Any;
 use std::sync::Arc;
 
 /// How one cycle turns an iterate into the next.
@@ -59,45 +66,148 @@ pub struct CycleNorms {
     pub error: Option<f64>,
 }
 
-/// An iteration under way on one system.
-pub trait Solver: Send {
-    /// Makes one cycle.
-    fn cycle(&mut self) -> CycleNorms;
+/// Some cycles that were made together, and what they found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// The norms of each cycle, in order; never empty.
+    pub norms: Vec<CycleNorms>,
+    /// Seconds that the solver took, by its own clock: on a card, by the card's events.
+    pub seconds: f64,
+}
 
-    /// Makes one cycle and finds out nothing on its way: the same iterate, a little sooner.
-    fn cycle_unmeasured(&mut self);
+/// An iteration under way on one system.
+///
+/// After an error it is of no use any more, except that it may be dropped.
+pub trait Solver: Send {
+    /// Makes at least one cycle and at most `most` (which is at least 1): as many as are worth
+    /// making before anybody looks again. On a CPU that is one, on a card as many as take a few
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError>;
+
+    /// The same without finding out anything on the way: the same iterates, a little sooner. Gives
+    /// the number of cycles that were made.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError>;
 
     /// Goes back to the start u₀.
-    fn restart(&mut self);
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn restart(&mut self) -> Result<(), SolverError>;
+
+    /// Goes on from another iterate of the same problem, with its ring, such as one that was made
+    /// elsewhere. What the last cycle changed is not known then, and is zero.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError>;
 
     /// The residual of the present iterate, by a pass over the grid of its own. It agrees with
     /// [`CycleNorms::residual_before`] of the next cycle up to the order of summation.
-    fn residual(&self) -> ResidualNorms;
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn residual(&self) -> Result<ResidualNorms, SolverError>;
 
     /// Gives the exact solution of the discrete system, so that errors can be told.
-    fn set_exact(&mut self, exact: Arc<Field<f64>>);
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card has no room for it, or fails.
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError>;
 
     /// ‖u − u*‖₂ of the present iterate, when the exact solution is known.
-    fn error(&self) -> Option<f64>;
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn error(&self) -> Result<Option<f64>, SolverError>;
 
     /// A part of a field, thinned out to what can be shown. Values that are not known (the error
     /// before the exact solution is there) are NaN.
-    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Samples;
-
-    /// How much of ‖r‖² lies near the tile borders of `tiling`.
-    fn edge_share(&self, tiling: &Tiling) -> EdgeShare;
-
-    /// A copy of the present iterate, with its ring.
-    fn solution(&self) -> Field<f64>;
-
-    /// A copy of one interior row of the present iterate, without its ring: `nx` values.
-    fn solution_row(&self, row: usize) -> Vec<f64>;
-
-    /// Another method on the same system, from the start; what can be shared is shared.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if its arrays would not fit.
-    fn with_method(&self, method: Method) -> Result<Box<dyn Solver>, OutOfMemory>;
+    /// [`SolverError`] if the card fails.
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError>;
+
+    /// How much of ‖r‖² lies near the tile borders of `tiling`.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError>;
+
+    /// A copy of the present iterate, with its ring.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn solution(&self) -> Result<Field<f64>, SolverError>;
+
+    /// A copy of one interior row of the present iterate, without its ring: `nx` values.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError>;
+
+    /// Another method on the same system and the same back end, from the start; what can be shared
+    /// is shared. On the CPU there are no kernels to choose from.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays would not fit, or the kernel cannot take the method.
+    fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError>;
+
+    /// The kernel that runs, never [`Kernel::Auto`]; `None` on the CPU.
+    fn kernel(&self) -> Option<Kernel>;
+
+    /// The name of the card; `None` on the CPU.
+    fn device(&self) -> Option<&str>;
+
+    /// Itself, for [`Quantity::Difference`] between two solvers of one back end.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Where a solver runs, and what can be chosen there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the cores of this machine.
+    Cpu {
+        /// 0 for one a core.
+        threads: usize,
+    },
+    /// On an NVIDIA card.
+    Cuda {
+        /// How.
+        kernel: Kernel,
+    },
+}
+
+impl Place {
+    /// The kernel that was chosen; where there are none to choose from, [`Kernel::Auto`].
+    pub fn kernel(self) -> Kernel {
+        match self {
+            Self::Cpu { .. } => Kernel::Auto,
+            Self::Cuda { kernel } => kernel,
+        }
+    }
+}
+
+/// Sets up a solver at the start u₀, wherever it is to run.
+///
+/// # Errors
+/// [`SolverError`] if its arrays would not fit, found out before anything is allocated, or if the
+/// place cannot be had.
+pub fn set_up(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    place: Place,
+) -> Result<Box<dyn Solver>, SolverError> {
+    match place {
+        Place::Cpu { threads } => Ok(on_cpu(problem, method, precision, threads)?),
+        Place::Cuda { kernel } => cuda::solver(problem, method, precision, kernel),
+    }
 }
 
 /// Sets up a solver on the CPU.

@@ -1,10 +1,11 @@
 //! What can be looked at, and how it is thinned out.
 
-use crate::grid::{Field, Tiling};
+use super::Solver;
+use crate::grid::Tiling;
 use std::ops::Range;
 
 /// A field that a solver can show. All are signed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub enum Quantity<'a> {
     /// r = b − A u, with A's 1/h² scaling.
     Residual,
@@ -12,9 +13,9 @@ pub enum Quantity<'a> {
     Error,
     /// What the last cycle changed.
     Change,
-    /// u minus another iterate of the same shape: the staleness, when that is Jacobi's after the
-    /// same number of sweeps.
-    Difference(&'a Field<f64>),
+    /// u minus the iterate of another solver of the same problem: the staleness, when that is
+    /// Jacobi's after the same number of sweeps.
+    Difference(&'a dyn Solver),
     /// The iterate u itself.
     Solution,
 }

@@ -191,8 +191,8 @@ fn everything_can_be_saved_and_read_back() {
 fn iterate_after(run: &RunSpec, cycles: u64) -> Vec<f64> {
     let plan = tilescope::run::Planner::default().plan(run).unwrap();
     let mut run = tilescope::run::Run::new(&plan.into()).unwrap();
-    (0..cycles).for_each(|_| _ = run.advance());
-    run.solver().solution().to_interior()
+    (0..cycles).for_each(|_| _ = run.advance(1).unwrap());
+    run.solver().solution().unwrap().to_interior()
 }
 
 fn what_cannot_be_saved_is_told() {

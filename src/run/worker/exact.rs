@@ -43,7 +43,7 @@ impl Exact {
         {
             let result = answer.map(Arc::new).map_err(|error| error.to_string());
             if let Ok(exact) = &result {
-                job.experiment.set_exact(exact);
+                job.set_exact(exact);
             }
             task.result = Some(result);
             job.is_news = true;

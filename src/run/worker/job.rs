@@ -1,9 +1,10 @@
 //! The run that is being made, and what is told of it.
 
 use super::messages::{Captured, ExactState, Phase, Report, Wish};
-use crate::run::experiment::{Experiment, FieldKind};
+use crate::grid::Field;
+use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::plan::Plan;
-use crate::solver::Window;
+use crate::solver::{EdgeShare, Samples, SolverError, Window};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,6 +26,18 @@ pub(super) struct Job {
     pub is_news: bool,
     /// Whether any report has told of this run.
     pub is_told: bool,
+    /// Why the run cannot go on, if its solver failed.
+    pub failed: Option<String>,
+}
+
+/// What is to be seen of an iterate.
+#[derive(Default)]
+struct Seen {
+    picture: Option<Picture>,
+    profile: Option<Samples>,
+    probe: Option<([usize; 2], f32)>,
+    edge: EdgeShare,
+    captured: Option<Arc<Captured>>,
 }
 
 impl Job {
@@ -40,19 +53,45 @@ impl Job {
             classic_credit: 0.0,
             is_news: true,
             is_told: false,
+            failed: None,
         }
+    }
+
+    /// The one place where a solver's failure is taken in: the run stands, and a report says why.
+    fn fail(&mut self, error: &SolverError) {
+        self.failed = Some(error.to_string());
+        self.is_news = true;
+    }
+
+    /// Takes the exact solution in.
+    pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
+        if let Err(error) = self.experiment.set_exact(exact) {
+            self.fail(&error);
+        }
+    }
+
+    /// Whether the run made cycles past its end, and is on its way back there.
+    pub fn is_going_back(&self) -> bool {
+        self.failed.is_none() && self.experiment.run().is_going_back()
+    }
+
+    /// Whether the run can be followed no further.
+    fn is_over(&self) -> bool {
+        self.failed.is_some() || self.experiment.run().outcome().is_some()
     }
 
     /// Whether the run is to go on, and can.
     pub fn is_running(&self) -> bool {
-        self.wish.running && self.experiment.run().outcome().is_none()
+        self.wish.running && !self.is_over()
     }
 
     /// Whether a cycle is to be made now.
     pub fn has_run_work(&self) -> bool {
-        let run = self.experiment.run();
-        if run.outcome().is_some() {
+        if self.is_over() {
             return false;
+        }
+        if self.is_going_back() {
+            return true;
         }
         let stepping = self.steps_made < self.wish.steps;
         // Staleness is shown cycle by cycle: the run waits until Jacobi's iteration is in step.
@@ -62,6 +101,9 @@ impl Job {
 
     /// Whether there is a sweep of Jacobi's iteration to make.
     pub fn has_classic_work(&self) -> bool {
+        if self.failed.is_some() || self.is_going_back() {
+            return false;
+        }
         if !self.experiment.is_ready(self.wish.view.field) {
             return true;
         }
@@ -82,11 +124,20 @@ impl Job {
         self.has_run_work() || self.has_classic_work()
     }
 
+    /// Makes some cycles: one where each is to be seen, or as many as the solver makes at a time.
     pub fn cycle(&mut self) {
-        if self.steps_made < self.wish.steps {
+        let stepping = self.steps_made < self.wish.steps && !self.is_going_back();
+        if stepping {
             self.steps_made += 1;
         }
-        self.experiment.advance();
+        let one_by_one = stepping
+            || self.wish.pace.is_some()
+            || self.wish.view.field == FieldKind::Staleness
+            || !self.is_told;
+        let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
+        if let Err(error) = self.experiment.advance(most) {
+            self.fail(&error);
+        }
         let now = Instant::now();
         let period =
             self.wish.pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace));
@@ -95,7 +146,7 @@ impl Job {
         self.is_news = true;
     }
 
-    /// Makes one sweep of Jacobi's iteration: towards the staleness that is waited for, or else
+    /// Makes some sweeps of Jacobi's iteration: towards the staleness that is waited for, or else
     /// for the reference. Where its arrays do not fit, it is done without.
     pub fn classic_sweep(&mut self) {
         let field = self.wish.view.field;
@@ -113,15 +164,65 @@ impl Job {
 
     /// What is told of the run now. `answered` is the newest request for a file that was answered.
     pub fn report(&mut self, exact: ExactState, answered: &mut u64) -> Report {
+        let seen = self.look(&exact, *answered).unwrap_or_else(|error| {
+            self.fail(&error);
+            Seen::default()
+        });
+        if let Some(captured) = &seen.captured {
+            *answered = captured.id;
+        }
+        let experiment = &self.experiment;
+        let run = experiment.run();
+        let field = self.wish.view.field;
+        Report {
+            epoch: self.epoch,
+            plan: Arc::clone(&self.plan),
+            phase: self.phase(),
+            sweeps: run.sweeps(),
+            cycles_per_second: (run.seconds() > 0.0)
+                .then(|| run.history().latest().cycle as f64 / run.seconds()),
+            start_residual: run.start_residual(),
+            latest: *run.history().latest(),
+            curve: run.history().thinned(CURVE).into(),
+            reference: experiment
+                .classic()
+                .map_or_else(Vec::new, |classic| classic.history().thinned(CURVE))
+                .into(),
+            field,
+            picture: seen.picture,
+            profile: seen.profile,
+            probe: seen.probe,
+            edge: seen.edge,
+            exact,
+            preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
+            captured: seen.captured,
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.failed, self.experiment.run().outcome()) {
+            (Some(why), _) => Phase::Failed { why: why.clone() },
+            (None, Some(outcome)) => Phase::Finished(outcome.clone()),
+            (None, None) if self.wish.running => Phase::Running,
+            (None, None) => Phase::Paused,
+        }
+    }
+
+    /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
+    /// failed.
+    fn look(&mut self, exact: &ExactState, answered: u64) -> Result<Seen, SolverError> {
+        if self.failed.is_some() {
+            return Ok(Seen::default());
+        }
         if !self.is_running() {
-            self.experiment.settle();
+            self.experiment.settle()?;
         }
         let view = &self.wish.view;
         let experiment = &self.experiment;
         let run = experiment.run();
         let shape = run.plan().problem.shape;
         let ready = experiment.is_ready(view.field)
-            && (view.field != FieldKind::Error || exact == ExactState::Ready);
+            && (view.field != FieldKind::Error || *exact == ExactState::Ready);
         let whole = Window { most: view.most, ..Window::whole(shape.nx(), shape.rows()) };
         let window = match &view.part {
             Some([columns, rows]) => Window {
@@ -140,45 +241,22 @@ impl Job {
                 rows: point[1]..point[1] + 1,
                 most: [1, 1],
             };
-            (point, experiment.samples(view.field, &window).values[0])
+            experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
         };
         // A field that is not ready is waited for: no file says less than it seems to.
-        let capture = self
+        let wanted = self
             .wish
             .capture
             .as_ref()
-            .filter(|capture| capture.id > *answered && experiment.is_ready(capture.field));
-        let captured = capture.map(|capture| Arc::new(Captured::of(experiment, capture)));
-        let classic = experiment.classic();
-        let report = Report {
-            epoch: self.epoch,
-            plan: Arc::clone(&self.plan),
-            phase: match run.outcome() {
-                Some(outcome) => Phase::Finished(outcome.clone()),
-                None if self.wish.running => Phase::Running,
-                None => Phase::Paused,
-            },
-            sweeps: run.sweeps(),
-            cycles_per_second: (run.seconds() > 0.0)
-                .then(|| run.history().latest().cycle as f64 / run.seconds()),
-            start_residual: run.start_residual(),
-            latest: *run.history().latest(),
-            curve: run.history().thinned(CURVE).into(),
-            reference: classic
-                .map_or_else(Vec::new, |classic| classic.history().thinned(CURVE))
-                .into(),
-            field: view.field,
-            picture: ready.then(|| experiment.picture(view.field, &window)),
-            profile: (ready && shape.dim() == 1).then(|| experiment.samples(view.field, &one_row)),
-            probe: probe.filter(|_| ready).map(value),
-            edge: run.solver().edge_share(&self.plan.tiling),
-            exact,
-            preparing: (!experiment.is_ready(view.field)).then(|| experiment.prepared()),
-            captured,
-        };
-        if let Some(captured) = &report.captured {
-            *answered = captured.id;
-        }
-        report
+            .filter(|capture| capture.id > answered && experiment.is_ready(capture.field));
+        let capture = |capture| Captured::of(experiment, capture).map(Arc::new);
+        let lines = ready && shape.dim() == 1;
+        Ok(Seen {
+            picture: ready.then(|| experiment.picture(view.field, &window)).transpose()?,
+            profile: lines.then(|| experiment.samples(view.field, &one_row)).transpose()?,
+            probe: probe.filter(|_| ready).map(value).transpose()?,
+            edge: run.solver().edge_share(&self.plan.tiling)?,
+            captured: wanted.map(capture).transpose()?,
+        })
     }
 }

@@ -6,7 +6,7 @@ use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
-use crate::solver::{EdgeShare, Samples, Window};
+use crate::solver::{EdgeShare, Samples, SolverError, Window};
 use std::sync::Arc;
 
 /// All that is wanted of a worker.
@@ -83,23 +83,26 @@ pub struct Captured {
 
 impl Captured {
     /// Takes what was asked for from an experiment as it is now.
-    pub fn of(experiment: &Experiment, capture: &Capture) -> Self {
+    ///
+    /// # Errors
+    /// [`SolverError`] if its solver fails.
+    pub fn of(experiment: &Experiment, capture: &Capture) -> Result<Self, SolverError> {
         let run = experiment.run();
         let shape = run.plan().problem.shape;
         let window = Window { most: capture.most, ..Window::whole(shape.nx(), shape.rows()) };
-        Self {
+        Ok(Self {
             id: capture.id,
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
-            picture: experiment.picture(capture.field, &window),
+            picture: experiment.picture(capture.field, &window)?,
             field: capture.field,
             history: run.history().clone(),
             reference: experiment
                 .classic()
                 .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),
             start_residual: run.start_residual(),
-            solution: capture.solution.then(|| run.solver().solution()),
-        }
+            solution: capture.solution.then(|| run.solver().solution()).transpose()?,
+        })
     }
 }
 
@@ -112,6 +115,11 @@ pub enum Phase {
     Running,
     /// The run has come to its end.
     Finished(Outcome),
+    /// The solver failed; the run stands where it was seen last.
+    Failed {
+        /// Why, in one sentence.
+        why: String,
+    },
 }
 
 /// How far the exact solution is.

@@ -5,6 +5,7 @@ use super::job::Job;
 use super::messages::{Answer, Refusal, Wish};
 use crate::run::experiment::Experiment;
 use crate::run::plan::Planner;
+use crate::solver::Place;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,17 +129,19 @@ impl WorkLoop {
         let shared = old.filter(|old| {
             Arc::ptr_eq(&old.plan.problem, &plan.problem)
                 && old.plan.precision == plan.precision
-                && old.plan.threads == plan.threads
+                && are_shared(old.plan.place, plan.place)
+                && old.failed.is_none()
         });
         let experiment = match shared {
             Some(old) => old.experiment.with_plan(&plan),
             None => Experiment::new(&plan),
         };
-        let mut experiment = experiment.map_err(|error| error.to_string())?;
-        if let Some(exact) = self.exact.of(&plan.problem) {
-            experiment.set_exact(exact);
+        let experiment = experiment.map_err(|error| error.to_string())?;
+        let mut job = Job::new(wish.clone(), plan, experiment);
+        if let Some(exact) = self.exact.of(&job.plan.problem) {
+            job.set_exact(exact);
         }
-        Ok(Job::new(wish.clone(), plan, experiment))
+        Ok(job)
     }
 
     /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`]; at
@@ -180,7 +183,8 @@ impl WorkLoop {
             self.send(Err(refusal));
             return;
         }
-        let Some(job) = job else {
+        // On its way back to its end a run is at no cycle that anybody asked for.
+        let Some(job) = job.filter(|job| !job.is_going_back()) else {
             return;
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
@@ -216,5 +220,14 @@ impl WorkLoop {
     fn send(&self, answer: Answer) {
         _ = self.channels.answers.try_send(answer);
         (self.wake)();
+    }
+}
+
+/// Whether a run in one place can take over what another set up in its.
+fn are_shared(old: Place, new: Place) -> bool {
+    match (old, new) {
+        (Place::Cpu { threads: old }, Place::Cpu { threads: new }) => old == new,
+        (Place::Cuda { .. }, Place::Cuda { .. }) => true,
+        _ => false,
     }
 }

@@ -11,13 +11,18 @@ mod update;
 
 pub use level::Level;
 
-use super::{CycleNorms, EdgeShare, Method, Quantity, ResidualNorms, Samples, Solver, Window};
+use super::{
+    Batch, CycleNorms, EdgeShare, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
+    SolverError, Window,
+};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Tiling};
 use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
 use norms::PartialNorms;
+use std::any::Any;
 use std::sync::Arc;
+use std::time::Instant;
 use team::Team;
 
 /// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
@@ -112,6 +117,16 @@ impl<R: Real> CpuSolver<R> {
         norms
     }
 
+    /// Makes one cycle.
+    pub fn cycle(&mut self) -> CycleNorms {
+        self.advance(true).finish(self.system.diagonal, self.exact.is_some())
+    }
+
+    /// Makes one cycle and finds out nothing on its way.
+    pub fn cycle_unmeasured(&mut self) {
+        self.advance(false);
+    }
+
     /// The iterate, with its ring.
     pub fn iterate(&self) -> &Field<R> {
         &self.current
@@ -119,52 +134,65 @@ impl<R: Real> CpuSolver<R> {
 }
 
 impl<R: Real> Solver for CpuSolver<R> {
-    fn cycle(&mut self) -> CycleNorms {
-        self.advance(true).finish(self.system.diagonal, self.exact.is_some())
+    fn cycles(&mut self, _: u64) -> Result<Batch, SolverError> {
+        let begin = Instant::now();
+        let norms = vec![self.cycle()];
+        Ok(Batch { norms, seconds: begin.elapsed().as_secs_f64() })
     }
 
-    fn cycle_unmeasured(&mut self) {
-        self.advance(false);
+    fn cycles_unmeasured(&mut self, _: u64) -> Result<u64, SolverError> {
+        self.cycle_unmeasured();
+        Ok(1)
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self) -> Result<(), SolverError> {
         self.current = self.problem.start_field();
         self.previous.clone_from(&self.current);
+        Ok(())
     }
 
-    fn residual(&self) -> ResidualNorms {
-        self.measure_residual()
+    fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
+        for (to, from) in self.current.as_mut_slice().iter_mut().zip(iterate.as_slice()) {
+            *to = R::from_f64(*from);
+        }
+        self.previous.clone_from(&self.current);
+        Ok(())
     }
 
-    fn set_exact(&mut self, exact: Arc<Field<f64>>) {
+    fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        Ok(self.measure_residual())
+    }
+
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         self.exact = Some(exact);
+        Ok(())
     }
 
-    fn error(&self) -> Option<f64> {
-        self.measure_error()
+    fn error(&self) -> Result<Option<f64>, SolverError> {
+        Ok(self.measure_error())
     }
 
-    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Samples {
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
         self.take_samples(quantity, window)
     }
 
-    fn edge_share(&self, tiling: &Tiling) -> EdgeShare {
-        self.measure_edge_share(tiling)
+    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        Ok(self.measure_edge_share(tiling))
     }
 
-    fn solution(&self) -> Field<f64> {
+    fn solution(&self) -> Result<Field<f64>, SolverError> {
         let mut copy = Field::filled(*self.current.shape(), 0.0);
         for (to, from) in copy.as_mut_slice().iter_mut().zip(self.current.as_slice()) {
             *to = from.to_f64();
         }
-        copy
+        Ok(copy)
     }
 
-    fn solution_row(&self, row: usize) -> Vec<f64> {
-        self.current.interior(row).iter().map(|value| value.to_f64()).collect()
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
+        Ok(self.current.interior(row).iter().map(|value| value.to_f64()).collect())
     }
 
-    fn with_method(&self, method: Method) -> Result<Box<dyn Solver>, OutOfMemory> {
+    fn with_method(&self, method: Method, _: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
         let mut solver = Self::at_start(
             Arc::clone(&self.problem),
@@ -175,5 +203,17 @@ impl<R: Real> Solver for CpuSolver<R> {
         );
         solver.exact.clone_from(&self.exact);
         Ok(Box::new(solver))
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        None
+    }
+
+    fn device(&self) -> Option<&str> {
+        None
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

@@ -6,7 +6,7 @@ use super::norms::{Measure, Partial, residual_norms};
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use crate::grid::{Field, Real, Tiling};
 use crate::solver::sample::{larger, near_border};
-use crate::solver::{EdgeShare, Quantity, ResidualNorms, Samples, Window};
+use crate::solver::{EdgeShare, Quantity, ResidualNorms, Samples, SolverError, Window};
 use std::ops::Range;
 
 /// Rows that one task looks at; a constant, so that sums come in a fixed order.
@@ -65,6 +65,27 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
     }
 }
 
+/// What is read of an iterate. A difference is told from a field at hand, so that threads can share
+/// it.
+#[derive(Clone, Copy)]
+enum Values<'a, R> {
+    Residual,
+    Change,
+    Solution,
+    /// u minus a field of this precision.
+    Against(&'a Field<R>),
+    /// u minus a field of double precision.
+    AgainstDouble(&'a Field<f64>),
+    Unknown,
+}
+
+/// u − `other`, point by point.
+fn differences<R: Real, S: Real>(out: &mut [f64], own: &[R], other: &[S]) {
+    for ((out, u), other) in out.iter_mut().zip(own).zip(other) {
+        *out = u.to_f64() - other.to_f64();
+    }
+}
+
 /// A part of a row of a field, and what is needed to compute it.
 struct RowReader<R> {
     updated: Vec<R>,
@@ -87,36 +108,32 @@ impl<R: Real> RowReader<R> {
     fn read(
         &mut self,
         of: &CpuSolver<R>,
-        quantity: Quantity<'_>,
+        values: Values<'_, R>,
         row: usize,
         columns: Range<usize>,
     ) -> &[f64] {
         let own = &of.current.interior(row)[columns.clone()];
-        let mut against = |other: &Field<f64>| {
-            let other = &other.interior(row)[columns.clone()];
-            for ((out, u), other) in self.values.iter_mut().zip(own).zip(other) {
-                *out = u.to_f64() - other;
-            }
-        };
-        match quantity {
-            Quantity::Residual => {
+        match values {
+            Values::Residual => {
                 self.sweep_change(of, row, columns);
                 for value in &mut self.values {
                     *value *= of.system.diagonal;
                 }
             }
-            Quantity::Error => match &of.exact {
-                Some(exact) => against(exact),
-                None => self.values.fill(f64::NAN),
-            },
-            Quantity::Difference(other) => against(other),
-            Quantity::Change => {
+            Values::Unknown => self.values.fill(f64::NAN),
+            Values::Against(other) => {
+                differences(&mut self.values, own, &other.interior(row)[columns]);
+            }
+            Values::AgainstDouble(other) => {
+                differences(&mut self.values, own, &other.interior(row)[columns]);
+            }
+            Values::Change => {
                 let before = &of.previous.interior(row)[columns];
                 for ((out, new), old) in self.values.iter_mut().zip(own).zip(before) {
                     *out = (*new - *old).to_f64();
                 }
             }
-            Quantity::Solution => {
+            Values::Solution => {
                 for (out, u) in self.values.iter_mut().zip(own) {
                     *out = u.to_f64();
                 }
@@ -143,14 +160,15 @@ impl<R: Real> CpuSolver<R> {
     }
 
     pub(super) fn measure_error(&self) -> Option<f64> {
-        self.exact.as_ref()?;
+        let exact = self.exact.as_deref()?;
         let nx = self.problem.shape.nx();
         let parts = self.team.map(
             bands(0..self.problem.shape.rows(), BAND),
             self.problem.shape.points(),
             || RowReader::new(nx),
             |reader, rows| {
-                let error = |row| square(reader.read(self, Quantity::Error, row, 0..nx));
+                let error =
+                    |row| square(reader.read(self, Values::AgainstDouble(exact), row, 0..nx));
                 rows.map(error).fold(Partial::default(), |a, b| a + b)
             },
         );
@@ -194,7 +212,29 @@ impl<R: Real> CpuSolver<R> {
         }
     }
 
-    pub(super) fn take_samples(&self, quantity: Quantity<'_>, window: &Window) -> Samples {
+    /// # Errors
+    /// [`SolverError`] if another solver's iterate cannot be had.
+    pub(super) fn take_samples(
+        &self,
+        quantity: Quantity<'_>,
+        window: &Window,
+    ) -> Result<Samples, SolverError> {
+        Ok(match quantity {
+            Quantity::Residual => self.sample_values(Values::Residual, window),
+            Quantity::Change => self.sample_values(Values::Change, window),
+            Quantity::Solution => self.sample_values(Values::Solution, window),
+            Quantity::Error => {
+                let values = self.exact.as_deref().map_or(Values::Unknown, Values::AgainstDouble);
+                self.sample_values(values, window)
+            }
+            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
+                Some(other) => self.sample_values(Values::Against(&other.current), window),
+                None => self.sample_values(Values::AgainstDouble(&other.solution()?), window),
+            },
+        })
+    }
+
+    fn sample_values(&self, values: Values<'_, R>, window: &Window) -> Samples {
         let block = window.block();
         let width = window.columns.len();
         let size = [width.div_ceil(block[0]), window.rows.len().div_ceil(block[1])];
@@ -205,8 +245,8 @@ impl<R: Real> CpuSolver<R> {
             |reader, rows| {
                 let mut largest = vec![0.0_f64; size[0]];
                 for row in rows {
-                    let values = reader.read(self, quantity, row, window.columns.clone());
-                    for (slot, block) in largest.iter_mut().zip(values.chunks(block[0])) {
+                    let row = reader.read(self, values, row, window.columns.clone());
+                    for (slot, block) in largest.iter_mut().zip(row.chunks(block[0])) {
                         *slot = block.iter().fold(*slot, |a, &b| larger(a, b));
                     }
                 }

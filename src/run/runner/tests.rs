@@ -1,0 +1,172 @@
+//! Whatever number of cycles a solver makes at a time, a run is the same.
+
+use super::*;
+use crate::run::plan::Planner;
+use crate::run::{ProblemKind, RunSpec};
+use crate::solver::fake::Batches;
+
+/// Cycles at a time: one, as on the CPU; some; more than there are; and any.
+fn sizes() -> Vec<Vec<u64>> {
+    // A linear congruential sequence (Knuth's MMIX constants), for sizes in no order.
+    let next = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    let random = std::iter::successors(Some(2026_u64), next).map(|x| 1 + (x >> 33) % 60);
+    vec![vec![1], vec![2], vec![7], vec![50], vec![100_000], random.take(40).collect()]
+}
+
+fn small() -> RunSpec {
+    let mut spec = RunSpec::default();
+    spec.problem.shape = vec![48, 40];
+    spec.method.tile = vec![16];
+    spec.method.k = 4;
+    spec.method.threads = 1;
+    spec
+}
+
+fn run_of(spec: &RunSpec, sizes: Vec<u64>) -> Run {
+    let plan = Arc::new(Planner::default().plan(spec).unwrap());
+    let solver =
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+    let method = plan.method.clone();
+    Run::at_start(plan, method, Box::new(Batches::new(solver, sizes))).unwrap()
+}
+
+fn finished(spec: &RunSpec, sizes: Vec<u64>, most: u64) -> Run {
+    let mut run = run_of(spec, sizes);
+    while run.advance(most).unwrap().is_none() {}
+    run
+}
+
+/// All that is remembered of a run, but for the time that it took.
+fn told(run: &Run) -> Vec<Record> {
+    run.history().records().map(|record| Record { seconds: 0.0, ..*record }).collect()
+}
+
+#[track_caller]
+fn is_the_same_for_all_sizes(spec: &RunSpec) -> Run {
+    let expected = finished(spec, vec![1], 1);
+    let iterate = expected.solver().solution().unwrap();
+    assert_eq!(expected.history().latest().cycle, expected.cycle());
+    for sizes in sizes() {
+        for most in [u64::MAX, 13] {
+            let run = finished(spec, sizes.clone(), most);
+            let name = format!("{sizes:?}, at most {most}: {:?}", expected.outcome());
+            // A NaN is no equal of its own.
+            let outcomes = [run.outcome(), expected.outcome()].map(|o| format!("{o:?}"));
+            assert_eq!(outcomes[0], outcomes[1], "{name}");
+            assert_eq!(
+                (run.cycle(), run.sweeps()),
+                (expected.cycle(), expected.sweeps()),
+                "{name}"
+            );
+            let found = run.solver().solution().unwrap();
+            let bits = |field: &Field<f64>| {
+                field.to_interior().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&found), bits(&iterate), "{name}");
+            assert_eq!(format!("{:?}", told(&run)), format!("{:?}", told(&expected)), "{name}");
+            assert!(!run.is_going_back());
+            let seconds: Vec<_> = run.history().records().map(|record| record.seconds).collect();
+            assert!(seconds.is_sorted() && run.seconds() >= seconds[seconds.len() - 1], "{name}");
+        }
+    }
+    expected
+}
+
+#[test]
+fn the_first_iterate_that_meets_the_tolerance_ends_it() {
+    // One tile that a cycle all but solves, too.
+    let mut overshoot = small();
+    overshoot.problem.shape = vec![16, 16];
+    overshoot.method.k = 400;
+    for rule in [StopRule::Residual, StopRule::Change] {
+        for (mut spec, tolerance) in
+            [(small(), 0.3), (small(), 1e-2), (small(), 1e-4), (overshoot.clone(), 1e-3)]
+        {
+            (spec.stop.rule, spec.stop.tolerance) = (rule, Some(tolerance));
+            let run = is_the_same_for_all_sizes(&spec);
+            assert_eq!(run.outcome(), Some(&Outcome::Converged));
+            let met: Vec<_> =
+                run.history().records().map(|record| run.is_converged(record)).collect();
+            assert_eq!(met.iter().position(|&met| met), Some(met.len() - 1), "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn divergence_ends_it_where_it_shows() {
+    let mut spec = small();
+    spec.problem.kind = ProblemKind::ConvectionDiffusion;
+    for velocity in [190.0, 3e4] {
+        spec.problem.velocity = Some([velocity; 2]);
+        for tolerance in [Some(1e-4), None] {
+            spec.stop.tolerance = tolerance;
+            let run = is_the_same_for_all_sizes(&spec);
+            assert!(matches!(run.outcome(), Some(Outcome::Diverged(_))), "{:?}", run.outcome());
+        }
+    }
+}
+
+#[test]
+fn the_limit_of_cycles_is_kept() {
+    let mut spec = small();
+    for max_cycles in [0, 1, 2, 40] {
+        for (rule, tolerance) in [
+            (StopRule::Residual, Some(1e-9)),
+            (StopRule::Change, Some(1e-9)),
+            (StopRule::Residual, None),
+        ] {
+            (spec.stop.rule, spec.stop.tolerance) = (rule, tolerance);
+            spec.stop.max_cycles = max_cycles;
+            let run = is_the_same_for_all_sizes(&spec);
+            assert_eq!((run.cycle(), run.outcome()), (max_cycles, Some(&Outcome::OutOfCycles)));
+        }
+    }
+}
+
+/// A run that falls steadily sees its end coming: no cycle is made past it, and few batches are
+/// needed to get there.
+#[test]
+fn a_steady_run_goes_straight_to_its_end() {
+    for rule in [StopRule::Residual, StopRule::Change] {
+        let mut spec = small();
+        (spec.stop.rule, spec.stop.tolerance) = (rule, Some(1e-4));
+        let mut run = run_of(&spec, vec![u64::MAX]);
+        let mut batches = 0;
+        while run.advance(u64::MAX).unwrap().is_none() {
+            assert!(!run.is_going_back(), "{rule:?}");
+            batches += 1;
+        }
+        assert!(run.cycle() > 100 && batches < 40, "{batches} batches of {} cycles", run.cycle());
+    }
+}
+
+#[test]
+fn steps_go_one_by_one_whatever_the_solver_would_make() {
+    let mut run = run_of(&small(), vec![50]);
+    for cycle in 1..=20 {
+        run.advance(1).unwrap();
+        assert_eq!(run.cycle(), cycle);
+    }
+}
+
+/// What was made is made again, up to where it was, and no record is lost or doubled.
+#[test]
+fn a_rewound_run_steps_on_to_where_it_was() {
+    let mut expected = run_of(&small(), vec![1]);
+    let mut run = run_of(&small(), vec![7]);
+    for _ in 0..30 {
+        expected.advance(1).unwrap();
+    }
+    while run.cycle() < 20 {
+        run.step(20 - run.cycle()).unwrap();
+    }
+    run.rewind().unwrap();
+    while run.cycle() < 30 {
+        run.step(30 - run.cycle()).unwrap();
+    }
+    for run in [&mut expected, &mut run] {
+        run.settle().unwrap();
+    }
+    assert_eq!(told(&run), told(&expected));
+    assert_eq!(run.solver().solution(), expected.solver().solution());
+}

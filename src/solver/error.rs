@@ -1,0 +1,77 @@
+//! Why a solver cannot be set up, or cannot go on.
+
+use super::{Kernel, cuda};
+use crate::grid::memory::{OutOfMemory, human};
+
+/// Why a solver cannot be set up, or cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SolverError {
+    /// Its arrays do not fit into the memory of this machine.
+    #[error(transparent)]
+    Memory(#[from] OutOfMemory),
+    /// There is no card that it could run on.
+    #[error("backend cuda cannot be used: {0}; backend cpu can")]
+    Unavailable(#[from] cuda::Unavailable),
+    /// Its arrays do not fit into the memory of the card.
+    #[error("{card} has {} of memory free, and this run needs {}; backend cpu has other memory", human(*.free), human(*.needed))]
+    DeviceMemory {
+        /// The name of the card.
+        card: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// The kernel that was chosen cannot do what is asked of it.
+    #[error("kernel {} cannot take {setting}; {instead} can", .kernel.name())]
+    Kernel {
+        /// The kernel.
+        kernel: Kernel,
+        /// What it cannot take, such as `tile 96`.
+        setting: String,
+        /// Which can.
+        instead: String,
+    },
+    /// The card failed while it was at work: it is lost, was reset, or refused a launch.
+    #[error("{card} failed: {what}")]
+    Device {
+        /// The name of the card.
+        card: String,
+        /// What happened.
+        what: String,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_is_one_sentence_that_says_what_would_do() {
+        let card = || "NVIDIA H200".to_owned();
+        let memory =
+            SolverError::DeviceMemory { card: card(), needed: 12_000_000_000, free: 3_400_000 };
+        let kernel = SolverError::Kernel {
+            kernel: Kernel::Register,
+            setting: "tile 96".into(),
+            instead: "shared".into(),
+        };
+        for (error, sentence) in [
+            (
+                memory,
+                "NVIDIA H200 has 3.40 MB of memory free, and this run needs 12.0 GB; backend cpu has other memory",
+            ),
+            (kernel, "kernel register cannot take tile 96; shared can"),
+            (
+                cuda::Unavailable::NoCard.into(),
+                "backend cuda cannot be used: the NVIDIA driver finds no card; backend cpu can",
+            ),
+            (
+                SolverError::Device { card: card(), what: "it was reset".into() },
+                "NVIDIA H200 failed: it was reset",
+            ),
+        ] {
+            assert_eq!(error.to_string(), sentence);
+        }
+    }
+}

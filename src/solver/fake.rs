@@ -1,0 +1,101 @@
+//! A solver for tests that stands in for a card: it makes many cycles at a time.
+
+use super::{
+    Batch, EdgeShare, Kernel, Method, Quantity, ResidualNorms, Samples, Solver, SolverError, Window,
+};
+use crate::grid::{Field, Tiling};
+use std::any::Any;
+use std::sync::Arc;
+
+/// A solver on the CPU whose batches have given sizes, over and over.
+pub(crate) struct Batches {
+    inner: Box<dyn Solver>,
+    sizes: Vec<u64>,
+    next: usize,
+}
+
+impl Batches {
+    /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
+    pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
+        Self { inner, sizes, next: 0 }
+    }
+
+    fn size(&mut self, most: u64) -> u64 {
+        assert!(most > 0, "a batch is at least one cycle");
+        self.next += 1;
+        self.sizes[(self.next - 1) % self.sizes.len()].min(most)
+    }
+}
+
+impl Solver for Batches {
+    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
+        let mut all = Batch { norms: Vec::new(), seconds: 0.0 };
+        for _ in 0..self.size(most) {
+            let one = self.inner.cycles(1)?;
+            all.norms.extend(one.norms);
+            all.seconds += one.seconds;
+        }
+        Ok(all)
+    }
+
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError> {
+        let size = self.size(most);
+        for _ in 0..size {
+            self.inner.cycles_unmeasured(1)?;
+        }
+        Ok(size)
+    }
+
+    fn restart(&mut self) -> Result<(), SolverError> {
+        self.inner.restart()
+    }
+
+    fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
+        self.inner.start_from(iterate)
+    }
+
+    fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        self.inner.residual()
+    }
+
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        self.inner.set_exact(exact)
+    }
+
+    fn error(&self) -> Result<Option<f64>, SolverError> {
+        self.inner.error()
+    }
+
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+        self.inner.sample(quantity, window)
+    }
+
+    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        self.inner.edge_share(tiling)
+    }
+
+    fn solution(&self) -> Result<Field<f64>, SolverError> {
+        self.inner.solution()
+    }
+
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
+        self.inner.solution_row(row)
+    }
+
+    fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
+        let inner = self.inner.with_method(method, kernel)?;
+        Ok(Box::new(Self::new(inner, self.sizes.clone())))
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(Kernel::Shared)
+    }
+
+    fn device(&self) -> Option<&str> {
+        Some("a card of the tests")
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,58 @@
+//! The rungs of the ladder: how a method runs on a card.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// How a card makes cycles. No result depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kernel {
+    /// The fastest that can take the setting
+    #[default]
+    Auto,
+    /// One thread a point, all sweeps through global memory
+    Classic,
+    /// The paper's: a block of threads a tile, the tile in shared memory
+    Shared,
+    /// A tile in the registers of warps, neighbours by shuffles
+    Register,
+}
+
+impl Kernel {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Classic, Self::Shared, Self::Register];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Classic => "classic",
+            Self::Shared => "shared",
+            Self::Register => "register",
+        }
+    }
+
+    /// The name in menus and titles.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Auto => "Auto",
+            Self::Classic => "Classic",
+            Self::Shared => "Shared",
+            Self::Register => "Register",
+        }
+    }
+
+    /// How it works, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Auto => "The fastest kernel that can take the setting.",
+            Self::Classic => "One thread a point: every sweep goes through global memory.",
+            Self::Shared => {
+                "The paper's kernel: a block of threads a tile, which stays in shared memory for k sweeps."
+            }
+            Self::Register => {
+                "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles."
+            }
+        }
+    }
+}
