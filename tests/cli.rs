@@ -129,6 +129,29 @@ fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
 }
 
 #[test]
+fn devices_are_listed_whether_there_is_a_card_or_not() {
+    let folder = folder();
+    let stdout = |arguments: &str| {
+        let output = tilescope(&folder, arguments).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let said = stdout("devices");
+    assert!(said.starts_with("cpu ") && said.contains("\ncuda "), "{said}");
+    let listed: Value = serde_json::from_str(&stdout("devices --json")).unwrap();
+    assert!(listed["cpu"]["cores"].as_u64().unwrap() > 0);
+    let cards = listed["cuda"]["cards"].as_array().unwrap();
+    assert_eq!(cards.is_empty(), listed["cuda"]["unavailable"].is_string());
+    for card in cards {
+        assert!(said.contains(card.as_str().unwrap()), "{said}");
+    }
+    if let Some(why) = listed["cuda"]["unavailable"].as_str() {
+        let arguments = format!("solve {SMALL} --backend cuda --kernel register");
+        refused(&folder, &arguments, 1, &[why, "backend cpu"]);
+    }
+}
+
+#[test]
 fn classic_and_other_axes_are_told_as_they_are() {
     let folder = folder();
     let said = json(&folder, "--shape 24x20 --method classic --max-cycles 7");

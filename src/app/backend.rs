@@ -1,10 +1,12 @@
-//! Where the solver runs, and why it cannot run elsewhere.
+//! Where the solver runs and how, and why it cannot run elsewhere.
 
+use super::session::Session;
 use super::theme::row;
 use super::toolbar::named;
-use crate::run::{Backend, MethodSpec};
+use crate::run::{Backend, MethodName, MethodSpec};
 use crate::solver::cuda::{self, Unavailable};
-use eframe::egui::{ComboBox, DragValue, Ui};
+use crate::solver::{Kernel, Method};
+use eframe::egui::{Button, ComboBox, DragValue, Ui};
 use std::sync::{Arc, OnceLock};
 
 /// The most threads that can be chosen.
@@ -29,9 +31,9 @@ impl Backends {
         Self { cards }
     }
 
-    /// The menu of back ends, and the number of threads.
-    pub fn ui(&self, ui: &mut Ui, method: &mut MethodSpec) {
-        let about = "Where the solver runs.";
+    /// The menu of back ends, and what can be chosen of the one that runs: threads or a kernel.
+    pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
+        let about = "Where the solver runs. A run goes on where it is when another is chosen.";
         row(ui, "Runs on", about, |ui| {
             let name = match method.backend {
                 Backend::Cpu => "CPU",
@@ -41,31 +43,106 @@ impl Backends {
             let response = combo.show_ui(ui, |ui| {
                 ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU")
                     .on_hover_text("The cores of this machine.");
-                ui.add_enabled_ui(false, |ui| ui.label(self.cuda()));
+                let (text, is_there) = self.cuda();
+                ui.add_enabled_ui(is_there, |ui| {
+                    ui.selectable_value(&mut method.backend, Backend::Cuda, text)
+                        .on_hover_text("An NVIDIA card.")
+                        .on_disabled_hover_text("It needs an NVIDIA card and its driver.");
+                });
             });
             named(response.response, "Runs on").on_hover_text(about);
-            let about = "Threads of the solver; no result depends on their number.";
-            let threads = DragValue::new(&mut method.threads)
-                .range(0..=MOST_THREADS)
-                .clamp_existing_to_range(false)
-                .update_while_editing(false)
-                .speed(0.05)
-                .custom_formatter(|threads, _| match threads as usize {
-                    0 => "all cores".to_owned(),
-                    1 => "1 thread".to_owned(),
-                    threads => format!("{threads} threads"),
-                });
-            named(ui.add(threads), "Threads").on_hover_text(about);
+            // The kernel of another method or back end stays behind.
+            if !method.kernels().contains(&method.kernel) {
+                method.kernel = Kernel::Auto;
+            }
+            match method.backend {
+                Backend::Cpu => threads(ui, method),
+                Backend::Cuda => kernels(ui, session, method),
+            }
         });
     }
 
-    fn cuda(&self) -> String {
+    /// The card, or why there is none; and whether there is one.
+    fn cuda(&self) -> (String, bool) {
         match self.cards.get() {
-            None => "CUDA: asking the driver …".to_owned(),
+            None => ("CUDA: asking the driver …".to_owned(), false),
             Some(Ok(names)) => {
-                format!("CUDA: {}; its kernels come with a later version", names.join(", "))
+                let first = names.first().map_or("", String::as_str);
+                (format!("CUDA: {first}"), true)
             }
-            Some(Err(why)) => format!("CUDA: {why}"),
+            Some(Err(why)) => (format!("CUDA: {why}"), false),
         }
+    }
+}
+
+fn threads(ui: &mut Ui, method: &mut MethodSpec) {
+    let about = "Threads of the solver; no result depends on their number.";
+    let threads = DragValue::new(&mut method.threads)
+        .range(0..=MOST_THREADS)
+        .clamp_existing_to_range(false)
+        .update_while_editing(false)
+        .speed(0.05)
+        .custom_formatter(|threads, _| match threads as usize {
+            0 => "all cores".to_owned(),
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        });
+    named(ui.add(threads), "Threads").on_hover_text(about);
+}
+
+/// The menu of kernels. Those that cannot take the setting say which can.
+fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
+    let about = "How the card makes cycles; no result depends on it.";
+    let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
+    let response = combo.show_ui(ui, |ui| {
+        for kernel in Kernel::ALL {
+            let takes = takes(kernel, session, method);
+            let selected = kernel == method.kernel;
+            let button =
+                ui.add_enabled(takes.is_ok(), Button::selectable(selected, kernel.label()));
+            let button = button.on_hover_text(kernel.about());
+            let button = match takes {
+                Ok(()) => button,
+                Err(why) => button.on_disabled_hover_text(why),
+            };
+            if button.clicked() {
+                method.kernel = kernel;
+            }
+        }
+    });
+    named(response.response, "Kernel").on_hover_text(about);
+}
+
+/// Whether a kernel can take the setting; if not, the sentence says which can.
+fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<(), String> {
+    if !chosen.kernels().contains(&kernel) {
+        return Err(match chosen.name {
+            MethodName::Classic => "It needs tiles: classic Jacobi runs on the classic kernel.",
+            MethodName::Hierarchical => "It knows no tiles: shared and register do.",
+        }
+        .to_owned());
+    }
+    let method = match (chosen.name, session.tiling()) {
+        (MethodName::Classic, _) => Method::Classic,
+        (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
+        // The run is refused for its tiles, whatever the kernel.
+        (MethodName::Hierarchical, None) => return Ok(()),
+    };
+    cuda::takes(kernel, &method, chosen.precision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_goes_with_its_method_and_says_so_otherwise() {
+        let session = Session::default();
+        let allowed = |name| {
+            let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };
+            Kernel::ALL.map(|kernel| takes(kernel, &session, &chosen).is_ok())
+        };
+        assert_eq!(allowed(MethodName::Classic), [true, true, false, false]);
+        assert_eq!(allowed(MethodName::Hierarchical), [true, false, true, true]);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What a panel, a key or a dropped file asks for.
 #[derive(Clone, Debug)]
 pub(super) enum Command {
-    /// Another run, from cycle 0.
+    /// Another run, from cycle 0; or the same elsewhere, from where it is.
     Change(RunSpec),
     /// Go on, or wait.
     Run(bool),
@@ -41,7 +41,7 @@ impl Explorer {
     /// Does what was asked for.
     pub(super) fn carry_out(&mut self, command: Command, context: &egui::Context) {
         match command {
-            Command::Change(spec) => self.session.begin(spec),
+            Command::Change(spec) => self.session.change(spec),
             Command::Run(running) => self.session.running = running,
             Command::Step => {
                 self.session.running = false;
@@ -76,6 +76,15 @@ impl Explorer {
 }
 
 impl super::session::Session {
+    /// Takes another description: of another run, or of the same that is to go on elsewhere.
+    fn change(&mut self, spec: RunSpec) {
+        if self.spec.is_same_run(&spec) {
+            self.spec = Arc::new(spec);
+        } else {
+            self.begin(spec);
+        }
+    }
+
     /// Begins another run.
     pub fn begin(&mut self, spec: RunSpec) {
         self.spec = Arc::new(spec);

@@ -3,8 +3,9 @@
 use super::Explorer;
 use super::command::Command;
 use super::files::Done;
+use super::toolbar::grouped;
 use crate::picture::Opened;
-use crate::run::{ExactState, Outcome, Phase, Report, RunSpec};
+use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 
 /// The keys, and what they ask for.
@@ -120,7 +121,7 @@ impl Explorer {
         if let Phase::Failed { why } = &report.phase
             && before.is_none_or(|before| before.phase != report.phase)
         {
-            self.toasts.error(format!("Stopped: {why}."));
+            self.toasts.error(format!("Stopped: {why}. {}", elsewhere(&report)));
         }
         if let ExactState::Failed(why) = &report.exact
             && before.is_none_or(|before| before.exact != report.exact)
@@ -158,6 +159,17 @@ impl Explorer {
             (colours.scale, colours.map) = (view.figure.scale, view.figure.map);
             colours.absolute = view.figure.absolute;
             look.borders = view.figure.borders;
+        }
+    }
+}
+
+/// How a run whose solver failed can go on, in one sentence.
+pub(super) fn elsewhere(report: &Report) -> String {
+    let cycle = grouped(report.latest.cycle);
+    match report.plan.spec.method.backend {
+        Backend::Cpu => "Reset starts the run again.".to_owned(),
+        Backend::Cuda => {
+            format!("Choose CPU under “Runs on”, and the run goes on there from cycle {cycle}.")
         }
     }
 }

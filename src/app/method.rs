@@ -48,7 +48,7 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: 
                 .on_hover_text(about);
         }
     });
-    backends.ui(ui, method);
+    backends.ui(ui, session, method);
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }

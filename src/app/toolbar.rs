@@ -2,7 +2,7 @@
 
 use super::command::Command;
 use super::icon::Icon;
-use super::logic::{RESET, RUN, SAVE, STEP};
+use super::logic::{RESET, RUN, SAVE, STEP, elsewhere};
 use super::session::Session;
 use super::theme;
 use crate::run::{Outcome, PRESETS, Phase, Report, RunSpec};
@@ -160,14 +160,20 @@ fn status(ui: &mut Ui, report: Option<&Report>) {
         Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
         Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
+        Phase::Returning { cycle } => format!("back at cycle {}", grouped(*cycle)),
         Phase::Failed { .. } => "⚠ failed".to_owned(),
     };
     let is_bad =
         matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)) | Phase::Failed { .. });
     let colour = if is_bad { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
-    ui.label(RichText::new(text).color(colour)).on_hover_text(
-        "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.",
-    );
+    let about = match &report.phase {
+        Phase::Failed { why } => format!("{why}. {}", elsewhere(report)),
+        Phase::Returning { .. } => {
+            "The run makes cycles again, to get to where it was or to its end.".to_owned()
+        }
+        _ => "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.".to_owned(),
+    };
+    ui.label(RichText::new(text).color(colour)).on_hover_text(about);
 }
 
 /// A number with its thousands apart: 1,234,567.

@@ -6,6 +6,7 @@
 
 mod args;
 mod console;
+mod devices;
 mod first_look;
 mod interrupt;
 mod open;
@@ -39,6 +40,8 @@ enum Command {
     Render(render::Render),
     /// Open a run file, or a figure that carries its run, in the window
     Open(open::Open),
+    /// List what solvers can run on, and say why there is no card
+    Devices(devices::Devices),
 }
 
 const EXAMPLES: &str = "\
@@ -47,6 +50,7 @@ Examples:
   tilescope solve --shape 1024x1024 --k 32 --overlap 4  the paper's problem, to 1e-4
   tilescope render --at-cycle 40 -o residual.png        where the residual sits after 40 cycles
   tilescope open residual.png                           that run again, in the window
+  tilescope devices                                     what it can run on
 
 Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
 
@@ -60,6 +64,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Solve(solve)) => solve.run(),
         Some(Command::Render(render)) => render.run(),
         Some(Command::Open(open)) => open.run(),
+        Some(Command::Devices(devices)) => devices.run(),
     }
 }
 

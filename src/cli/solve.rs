@@ -186,11 +186,14 @@ impl Summary {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// Where it ran.
-    fn place(&self) -> String {
+    /// What the title does not say of where it ran: which kernel was the fastest, on which card.
+    fn place(&self, chosen: Kernel) -> String {
         match (self.kernel, &self.device) {
-            (Some(kernel), Some(device)) => format!("{}, {kernel} kernel · {device}", self.backend),
-            _ => self.backend.to_owned(),
+            (Some(kernel), Some(device)) if chosen == Kernel::Auto => {
+                format!("{kernel} kernel · {device}")
+            }
+            (_, Some(device)) => device.clone(),
+            (_, None) => self.backend.to_owned(),
         }
     }
 
@@ -206,7 +209,7 @@ impl Summary {
             "{}\n{} · {}\n{outcome} {}, {}, {:.3} s\n",
             problem_title(&plan.spec, &plan.problem.shape),
             method_title(&plan.spec),
-            self.place(),
+            self.place(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),
             counted(self.sweeps, "sweep"),
             self.seconds,

@@ -9,8 +9,10 @@ use super::theme::Theme;
 use super::ticks::number;
 use crate::grid::Shape;
 use crate::run::{
-    Captured, FieldKind, MethodName, Plan, ProblemKind, Record, RunSpec, StopRule, reduction,
+    Backend, Captured, FieldKind, MethodName, Plan, ProblemKind, Record, RunSpec, StopRule,
+    reduction,
 };
+use crate::solver::Kernel;
 use clap::ValueEnum;
 use image::RgbaImage;
 use serde::{Deserialize, Serialize};
@@ -130,7 +132,8 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
     }
 }
 
-/// The method of a run as a figure's settings name it: `k = 16, overlap 0, tile 32 · f64`.
+/// The method of a run as a figure's settings name it: `k = 16, overlap 0, tile 32 · f64`, and the
+/// card's kernel, where one was chosen.
 pub fn method_title(run: &RunSpec) -> String {
     let method = &run.method;
     let axes = |values: &[usize]| {
@@ -143,7 +146,12 @@ pub fn method_title(run: &RunSpec) -> String {
         MethodName::Classic => "classic Jacobi".to_owned(),
         MethodName::Hierarchical => format!("k = {}, {tiles}", method.k),
     };
-    format!("{name} · {}", method.precision.name())
+    let place = match (method.backend, method.kernel) {
+        (Backend::Cpu, _) => String::new(),
+        (Backend::Cuda, Kernel::Auto) => " · CUDA".to_owned(),
+        (Backend::Cuda, kernel) => format!(" · CUDA, {} kernel", kernel.name()),
+    };
+    format!("{name} · {}{place}", method.precision.name())
 }
 
 /// The figure of a field, as SVG: of a plane its map, of a line its space–time diagram.
@@ -357,6 +365,17 @@ mod tests {
         let field = FieldKind::Residual;
         let capture = Capture { id: 1, field, most: [most; 2], solution: false };
         Captured::of(&experiment, &capture).unwrap()
+    }
+
+    #[test]
+    fn a_title_names_the_card_and_its_kernel() {
+        let mut run = RunSpec::default();
+        let title = "k = 16, overlap 0, tile 32 · f64";
+        assert_eq!(method_title(&run), title);
+        run.method.backend = Backend::Cuda;
+        assert_eq!(method_title(&run), format!("{title} · CUDA"));
+        run.method.kernel = Kernel::Register;
+        assert_eq!(method_title(&run), format!("{title} · CUDA, register kernel"));
     }
 
     fn spec(shape: &[usize]) -> RunSpec {

@@ -120,6 +120,16 @@ impl Experiment {
         Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
     }
 
+    /// An experiment with a solver that only tests have.
+    #[cfg(test)]
+    pub(super) fn with_solver(
+        plan: &Arc<Plan>,
+        solver: Box<dyn Solver>,
+    ) -> Result<Self, SolverError> {
+        let run = Run::at_start(Arc::clone(plan), plan.method.clone(), solver)?;
+        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
+    }
+
     /// Another experiment on the same system in the same place, from the start. Jacobi's iteration,
     /// which does not depend on the method, goes on where it was.
     ///
@@ -128,6 +138,24 @@ impl Experiment {
     pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = self.run.with_plan(plan)?;
         Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: self.classic.take() })
+    }
+
+    /// Goes on in another place. `plan` may differ from the run's own in where and how it runs
+    /// alone.
+    ///
+    /// # Errors
+    /// [`SolverError`] if that place cannot be had; the run is as it was then.
+    pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
+        self.run.move_to(plan)?;
+        if let Some(classic) = &mut self.classic {
+            let place = plan.place.automatic();
+            let there = Arc::new(Plan { place, ..Plan::clone(classic.plan()) });
+            // Where there is no room for it, it is made anew when somebody asks for it.
+            if classic.move_to(&there).is_err() {
+                self.classic = None;
+            }
+        }
+        Ok(())
     }
 
     /// The run.

@@ -1,11 +1,18 @@
 //! The loop of a run: cycles, their norms, and when to stop.
 
+mod back;
+mod checkpoint;
+#[cfg(test)]
+mod tests;
+
 use super::decline::Decline;
 use super::history::{History, Record};
 use super::plan::Plan;
 use super::spec::StopRule;
 use crate::grid::Field;
 use crate::solver::{self, CycleNorms, Kernel, Method, Solver, SolverError};
+use back::Back;
+use checkpoint::Checkpoint;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -68,9 +75,13 @@ pub struct Run {
     start: f64,
     growth: Growth,
     decline: Decline,
-    /// The end that was found, while the solver, which made more cycles than that, goes there.
-    end: Option<(u64, Outcome)>,
+    /// While the solver is made to go back to a cycle that it passed, or lost.
+    back: Option<Back>,
     outcome: Option<Outcome>,
+    exact: Option<Arc<Field<f64>>>,
+    checkpoint: Checkpoint,
+    /// Whether the solver failed, so that nobody knows what its iterate is.
+    is_lost: bool,
 }
 
 impl Run {
@@ -104,6 +115,7 @@ impl Run {
     pub fn classic(&self) -> Result<Self, SolverError> {
         let solver = self.solver.with_method(Method::Classic, Kernel::Auto)?;
         let mut plan = Plan::clone(&self.plan);
+        plan.place = plan.place.automatic();
         plan.stop.max_cycles = plan.stop.max_cycles.saturating_mul(self.sweeps_per_cycle());
         if plan.stop.rule == StopRule::Change {
             plan.stop.tolerance = None;
@@ -111,7 +123,7 @@ impl Run {
         Self::at_start(Arc::new(plan), Method::Classic, solver)
     }
 
-    fn at_start(
+    pub(super) fn at_start(
         plan: Arc<Plan>,
         method: Method,
         solver: Box<dyn Solver>,
@@ -138,8 +150,11 @@ impl Run {
             start: residual.l2,
             growth: Growth { last: residual.l2, smallest: residual.l2, cycles: 0 },
             decline: Decline::new(goal),
-            end: None,
+            back: None,
             outcome: None,
+            exact: None,
+            checkpoint: Checkpoint::new(),
+            is_lost: false,
         };
         run.outcome = run.outcome_at(run.history.latest());
         run.note_decline();
@@ -152,22 +167,31 @@ impl Run {
     /// needs for that.
     ///
     /// # Errors
-    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    /// [`SolverError`] if the solver fails; the run can go on elsewhere then ([`Run::move_to`]).
     pub fn advance(&mut self, most: u64) -> Result<Option<&Outcome>, SolverError> {
-        if self.end.is_some() {
-            self.go_back(most)?;
-        } else if self.outcome.is_none() {
-            let batch = self.solver.cycles(self.batch().min(most.max(1)))?;
-            let each = batch.seconds / batch.norms.len() as f64;
-            let reached = self.cycle + batch.norms.len() as u64;
-            for norms in batch.norms {
-                if let Some((cycle, outcome)) = self.take_in(norms, each, reached)? {
-                    self.stop_at(cycle, outcome, reached)?;
-                    break;
-                }
+        let made = self.make(most.max(1));
+        self.is_lost |= made.is_err();
+        made?;
+        Ok(self.outcome.as_ref())
+    }
+
+    fn make(&mut self, most: u64) -> Result<(), SolverError> {
+        if self.back.is_some() {
+            return self.go_back(most);
+        }
+        if self.outcome.is_some() {
+            return Ok(());
+        }
+        let batch = self.solver.cycles(self.batch().min(most))?;
+        let each = batch.seconds / batch.norms.len() as f64;
+        let reached = self.cycle + batch.norms.len() as u64;
+        for norms in batch.norms {
+            if let Some((cycle, outcome)) = self.take_in(norms, each, reached)? {
+                return self.stop_at(cycle, outcome, reached);
             }
         }
-        Ok(self.outcome.as_ref())
+        let bytes = self.plan.problem.shape.stored() * size_of::<f64>();
+        self.checkpoint.keep(self.cycle, &*self.solver, bytes)
     }
 
     /// Cycles that may be made before anybody must look whether to stop: half of those that are
@@ -219,36 +243,6 @@ impl Run {
         Ok(self.outcome_at(self.history.latest()).map(|outcome| (self.cycle, outcome)))
     }
 
-    /// Ends the run at a cycle, `reached` being that of the solver.
-    fn stop_at(&mut self, cycle: u64, outcome: Outcome, reached: u64) -> Result<(), SolverError> {
-        if cycle == reached {
-            self.settle()?;
-            self.outcome = Some(outcome);
-        } else {
-            self.end = Some((cycle, outcome));
-            self.rewind()?;
-        }
-        Ok(())
-    }
-
-    /// Makes at most so many cycles again, on the way to the end that was found.
-    fn go_back(&mut self, most: u64) -> Result<(), SolverError> {
-        let Some((end, outcome)) = self.end.take() else {
-            return Ok(());
-        };
-        if self.cycle < end {
-            self.replay(most.min(end - self.cycle))?;
-        }
-        if self.cycle < end {
-            self.end = Some((end, outcome));
-        } else {
-            // Measured by itself, as of every last iterate.
-            self.history.set_residual(end, self.solver.residual()?);
-            self.outcome = Some(outcome);
-        }
-        Ok(())
-    }
-
     /// Measures the norms of the present iterate that are not known yet: for whoever stops to
     /// look. It takes a pass over the grid for each.
     ///
@@ -256,6 +250,9 @@ impl Run {
     /// [`SolverError`] if the solver fails.
     pub fn settle(&mut self) -> Result<(), SolverError> {
         let latest = self.history.latest();
+        if latest.cycle != self.cycle {
+            return Ok(());
+        }
         let (residual, error) = (latest.residual.is_none(), latest.error.is_none());
         if residual {
             self.history.set_residual(self.cycle, self.solver.residual()?);
@@ -272,7 +269,9 @@ impl Run {
     /// [`SolverError`] if the solver fails.
     pub fn rewind(&mut self) -> Result<(), SolverError> {
         self.cycle = 0;
-        self.solver.restart()
+        let done = self.solver.restart();
+        self.is_lost |= done.is_err();
+        done
     }
 
     /// Makes at least one cycle and at most `most`, whether they were made before or not, and past
@@ -282,7 +281,7 @@ impl Run {
     /// [`SolverError`] if the solver fails.
     pub fn step(&mut self, most: u64) -> Result<(), SolverError> {
         let known = self.history.latest().cycle.saturating_sub(self.cycle);
-        if self.end.is_none() && (known > 0 || self.outcome.is_some()) {
+        if self.back.is_none() && (known > 0 || self.outcome.is_some()) {
             self.replay(if known > 0 { most.min(known) } else { most })
         } else {
             self.advance(most).map(drop)
@@ -291,7 +290,9 @@ impl Run {
 
     /// Makes cycles without their norms: they were made before, or nobody asks.
     fn replay(&mut self, most: u64) -> Result<(), SolverError> {
-        self.cycle += self.solver.cycles_unmeasured(most)?;
+        let made = self.solver.cycles_unmeasured(most);
+        self.is_lost |= made.is_err();
+        self.cycle += made?;
         Ok(())
     }
 
@@ -300,6 +301,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver has no room for it, or fails.
     pub fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        self.exact = Some(Arc::clone(&exact));
         self.solver.set_exact(exact)
     }
 
@@ -341,11 +343,6 @@ impl Run {
     /// ‖r₀‖₂.
     pub fn start_residual(&self) -> f64 {
         self.start
-    }
-
-    /// Whether cycles were made past the end, and the run is on its way back there.
-    pub fn is_going_back(&self) -> bool {
-        self.end.is_some()
     }
 
     /// How it ended, if it has.
@@ -428,6 +425,3 @@ impl Growth {
         self.cycles >= GROWING_CYCLES && self.last > GROWTH * self.smallest
     }
 }
-
-#[cfg(test)]
-mod tests;

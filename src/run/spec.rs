@@ -380,6 +380,13 @@ struct Versioned {
 }
 
 impl RunSpec {
+    /// Whether the other makes the same iterates, since it differs in where and how it runs alone.
+    pub fn is_same_run(&self, other: &Self) -> bool {
+        let MethodSpec { backend, threads, kernel, .. } = other.method;
+        let method = MethodSpec { backend, threads, kernel, ..self.method.clone() };
+        Self { method, ..self.clone() } == *other
+    }
+
     /// The description as a TOML file holds it.
     pub fn to_toml(&self) -> String {
         // Only maps with keys that are no strings, and values after tables, cannot be written;

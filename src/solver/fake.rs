@@ -1,4 +1,4 @@
-//! A solver for tests that stands in for a card: it makes many cycles at a time.
+//! A solver for tests that stands in for a card: it makes many cycles at a time, and may fail.
 
 use super::{
     Batch, EdgeShare, Kernel, Method, Quantity, ResidualNorms, Samples, Solver, SolverError, Window,
@@ -12,12 +12,32 @@ pub(crate) struct Batches {
     inner: Box<dyn Solver>,
     sizes: Vec<u64>,
     next: usize,
+    /// Cycles until it fails.
+    left: u64,
 }
 
 impl Batches {
     /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
     pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
-        Self { inner, sizes, next: 0 }
+        Self { inner, sizes, next: 0, left: u64::MAX }
+    }
+
+    /// The same, failing for good after so many cycles.
+    pub fn failing_after(self, cycles: u64) -> Self {
+        Self { left: cycles, ..self }
+    }
+
+    fn check(&self) -> Result<(), SolverError> {
+        if self.left > 0 {
+            return Ok(());
+        }
+        Err(SolverError::Device { card: "a card of the tests".into(), what: "it was lost".into() })
+    }
+
+    fn use_up_one(&mut self) -> Result<(), SolverError> {
+        self.check()?;
+        self.left -= 1;
+        Ok(())
     }
 
     fn size(&mut self, most: u64) -> u64 {
@@ -31,6 +51,7 @@ impl Solver for Batches {
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
         let mut all = Batch { norms: Vec::new(), seconds: 0.0 };
         for _ in 0..self.size(most) {
+            self.use_up_one()?;
             let one = self.inner.cycles(1)?;
             all.norms.extend(one.norms);
             all.seconds += one.seconds;
@@ -41,48 +62,59 @@ impl Solver for Batches {
     fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError> {
         let size = self.size(most);
         for _ in 0..size {
+            self.use_up_one()?;
             self.inner.cycles_unmeasured(1)?;
         }
         Ok(size)
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
+        self.check()?;
         self.inner.restart()
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
+        self.check()?;
         self.inner.start_from(iterate)
     }
 
     fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        self.check()?;
         self.inner.residual()
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        self.check()?;
         self.inner.set_exact(exact)
     }
 
     fn error(&self) -> Result<Option<f64>, SolverError> {
+        self.check()?;
         self.inner.error()
     }
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+        self.check()?;
         self.inner.sample(quantity, window)
     }
 
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        self.check()?;
         self.inner.edge_share(tiling)
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
+        self.check()?;
         self.inner.solution()
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
+        self.check()?;
         self.inner.solution_row(row)
     }
 
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
+        self.check()?;
         let inner = self.inner.with_method(method, kernel)?;
         Ok(Box::new(Self::new(inner, self.sizes.clone())))
     }

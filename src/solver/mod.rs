@@ -184,6 +184,16 @@ pub enum Place {
 }
 
 impl Place {
+    /// The same place, the kernel being whichever is the fastest: the one that was chosen may not
+    /// go with another method.
+    #[must_use]
+    pub fn automatic(self) -> Self {
+        match self {
+            Self::Cpu { .. } => self,
+            Self::Cuda { .. } => Self::Cuda { kernel: Kernel::Auto },
+        }
+    }
+
     /// The kernel that was chosen; where there are none to choose from, [`Kernel::Auto`].
     pub fn kernel(self) -> Kernel {
         match self {

@@ -219,6 +219,23 @@ impl Window {
         self.frame();
     }
 
+    /// Opens a menu for a moment, and tells of the entry that begins like this whether it is
+    /// enabled, and its whole name.
+    #[track_caller]
+    pub fn entry(&mut self, combo: &str, begin: &str) -> (bool, String) {
+        self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
+        self.frames(4);
+        let entries = self.harness.query_all_by_role(Role::Button);
+        let found = entries
+            .filter(|entry| self.is_in_front(entry.rect().center()))
+            .map(|entry| entry.accesskit_node())
+            .filter_map(|node| Some((!node.is_disabled(), node.label()?)))
+            .find(|(_, name)| name.starts_with(begin));
+        self.key(Key::Escape);
+        self.frames(2);
+        found.unwrap_or_else(|| panic!("no {begin} in {combo}"))
+    }
+
     fn click_at(&self, pos: Pos2) {
         self.harness.hover_at(pos);
         for pressed in [true, false] {

@@ -3,6 +3,7 @@
 //!
 //! Pictures need a renderer. Where there is none, they are counted as ignored.
 
+mod backends;
 mod controls;
 mod driver;
 mod files;
@@ -14,7 +15,7 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // One after the other: software renderers are not at their most reliable side by side.
     arguments.test_threads.get_or_insert(1);
-    let mut trials: Vec<Trial> = [controls::TESTS, files::TESTS]
+    let mut trials: Vec<Trial> = [controls::TESTS, backends::TESTS, files::TESTS]
         .concat()
         .into_iter()
         .map(|(name, test)| Trial::test(name, move || done(test)))

@@ -170,3 +170,97 @@ fn a_rewound_run_steps_on_to_where_it_was() {
     assert_eq!(told(&run), told(&expected));
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
+
+/// A run whose card fails after so many cycles, with what it has to go on from; `kept` says whether
+/// iterates are kept on the way.
+fn failing(spec: &RunSpec, sizes: Vec<u64>, after: u64, kept: bool) -> Run {
+    let plan = Arc::new(Planner::default().plan(spec).unwrap());
+    let solver =
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+    let method = plan.method.clone();
+    let solver = Batches::new(solver, sizes).failing_after(after);
+    let mut run = Run::at_start(plan, method, Box::new(solver)).unwrap();
+    if kept {
+        run.checkpoint.every = std::time::Duration::ZERO;
+    }
+    run
+}
+
+fn elsewhere(run: &Run) -> Arc<Plan> {
+    let mut spec = run.plan().spec.clone();
+    spec.method.threads = 2;
+    assert!(run.plan().spec.is_same_run(&spec));
+    Arc::new(Planner::default().plan(&spec).unwrap())
+}
+
+/// Wherever a card fails, the run goes on elsewhere as if nothing had happened.
+#[test]
+fn a_run_whose_card_failed_goes_on_elsewhere() {
+    let mut change = small();
+    change.stop.rule = StopRule::Change;
+    let mut overshoot = small();
+    overshoot.problem.shape = vec![16, 16];
+    overshoot.method.k = 400;
+    overshoot.stop.tolerance = Some(1e-3);
+    let mut limited = small();
+    limited.stop.max_cycles = 60;
+    for spec in [small(), change, overshoot, limited] {
+        let expected = finished(&spec, vec![1], 1);
+        let last = expected.cycle();
+        for sizes in [vec![1], vec![7], vec![50]] {
+            for after in [1, 2, 10, 59, 60, 61, (last - 1).max(1), last, last + 1, last + 5] {
+                for kept in [false, true] {
+                    let name = format!("{sizes:?}, {after} of {last} cycles, kept {kept}");
+                    let mut run = failing(&spec, sizes.clone(), after, kept);
+                    let mut failed = false;
+                    while run.outcome().is_none() && !failed {
+                        failed = run.advance(u64::MAX).is_err();
+                    }
+                    let seen = run.history().latest().cycle;
+                    run.move_to(&elsewhere(&run)).unwrap();
+                    if failed {
+                        assert!(run.cycle() <= seen, "{name}");
+                        assert!(!kept || run.cycle() > 0 || seen < 2 * sizes[0], "{name}");
+                    }
+                    while run.advance(u64::MAX).unwrap().is_none() {}
+                    assert_eq!(run.outcome(), expected.outcome(), "{name}");
+                    assert_eq!(run.cycle(), last, "{name}");
+                    assert_eq!(told(&run), told(&expected), "{name}");
+                    let iterates = [&run, &expected].map(|run| run.solver().solution().unwrap());
+                    assert_eq!(iterates[0], iterates[1], "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_well_moves_where_it_stands() {
+    let mut expected = run_of(&small(), vec![1]);
+    let mut run = run_of(&small(), vec![5]);
+    for _ in 0..20 {
+        expected.advance(1).unwrap();
+        run.advance(1).unwrap();
+    }
+    run.move_to(&elsewhere(&run)).unwrap();
+    assert_eq!((run.cycle(), run.is_going_back()), (20, false));
+    assert_eq!(run.solver().device(), None);
+    expected.advance(1).unwrap();
+    run.advance(1).unwrap();
+    assert_eq!(told(&run), told(&expected));
+    assert_eq!(run.solver().solution(), expected.solver().solution());
+}
+
+#[test]
+fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
+    let mut run = run_of(&small(), vec![5]);
+    run.advance(1).unwrap();
+    let mut nowhere = Plan::clone(run.plan());
+    nowhere.place = solver::Place::Cuda { kernel: Kernel::Auto };
+    // A machine with a card could go there.
+    if run.move_to(&Arc::new(nowhere)).is_err() {
+        assert_eq!((run.cycle(), run.solver().kernel()), (1, Some(Kernel::Shared)));
+        run.advance(1).unwrap();
+        assert_eq!(run.cycle(), 2);
+    }
+}

@@ -70,7 +70,16 @@ impl Job {
         }
     }
 
-    /// Whether the run made cycles past its end, and is on its way back there.
+    /// Lets the run go on elsewhere. `plan` differs in that alone.
+    pub fn move_to(&mut self, plan: Plan) -> Result<(), SolverError> {
+        // The very problem, of which the exact solution may be known.
+        let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
+        self.experiment.move_to(&plan)?;
+        (self.plan, self.failed) = (plan, None);
+        Ok(())
+    }
+
+    /// Whether the run is on its way back to a cycle where it was.
     pub fn is_going_back(&self) -> bool {
         self.failed.is_none() && self.experiment.run().is_going_back()
     }
@@ -200,9 +209,11 @@ impl Job {
     }
 
     fn phase(&self) -> Phase {
-        match (&self.failed, self.experiment.run().outcome()) {
+        let run = self.experiment.run();
+        match (&self.failed, run.outcome()) {
             (Some(why), _) => Phase::Failed { why: why.clone() },
             (None, Some(outcome)) => Phase::Finished(outcome.clone()),
+            (None, None) if run.is_going_back() => Phase::Returning { cycle: run.cycle() },
             (None, None) if self.wish.running => Phase::Running,
             (None, None) => Phase::Paused,
         }
@@ -244,11 +255,9 @@ impl Job {
             experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
         };
         // A field that is not ready is waited for: no file says less than it seems to.
-        let wanted = self
-            .wish
-            .capture
-            .as_ref()
-            .filter(|capture| capture.id > answered && experiment.is_ready(capture.field));
+        let is_ready = |field| experiment.is_ready(field) && !run.is_going_back();
+        let wanted = self.wish.capture.as_ref();
+        let wanted = wanted.filter(|capture| capture.id > answered && is_ready(capture.field));
         let capture = |capture| Captured::of(experiment, capture).map(Arc::new);
         let lines = ready && shape.dim() == 1;
         Ok(Seen {

@@ -14,7 +14,8 @@ use std::sync::Arc;
 pub struct Wish {
     /// The run. A new number starts it from cycle 0.
     pub epoch: u64,
-    /// Its description.
+    /// Its description. In one epoch it may change in where and how the run is made
+    /// ([`RunSpec::is_same_run`]): then the run goes on there.
     pub spec: Arc<RunSpec>,
     /// Whether cycles are to be made on and on.
     pub running: bool,
@@ -113,9 +114,15 @@ pub enum Phase {
     Paused,
     /// Making cycles.
     Running,
+    /// Making cycles again, on the way back to a cycle where the run was: its end, which the solver
+    /// passed, or where a solver was lost.
+    Returning {
+        /// Where it is.
+        cycle: u64,
+    },
     /// The run has come to its end.
     Finished(Outcome),
-    /// The solver failed; the run stands where it was seen last.
+    /// The solver failed; the run stands where it was seen last, and can go on elsewhere.
     Failed {
         /// Why, in one sentence.
         why: String,

@@ -5,6 +5,7 @@ use super::job::Job;
 use super::messages::{Answer, Refusal, Wish};
 use crate::run::experiment::Experiment;
 use crate::run::plan::Planner;
+use crate::run::spec::RunSpec;
 use crate::solver::Place;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(super) struct WorkLoop {
     planner: Planner,
     exact: Exact,
     refusal: Option<Refusal>,
+    /// What was refused while there was no run to go on with: asking again is no use.
+    refused: Option<(u64, Arc<RunSpec>)>,
     /// The newest request for a file that was answered, in whichever run.
     captured: u64,
     last_report: Option<Instant>,
@@ -61,6 +64,7 @@ impl WorkLoop {
             planner: Planner::default(),
             exact: Exact::default(),
             refusal: None,
+            refused: None,
             captured: 0,
             last_report: None,
             report_took: Duration::ZERO,
@@ -100,17 +104,27 @@ impl WorkLoop {
 
     /// Takes a wish in: a new run, or other demands on the one there is.
     fn take(&mut self, wish: Wish, job: &mut Option<Job>) {
+        let refused = |(epoch, spec): &(_, _)| *epoch == wish.epoch && *spec == wish.spec;
         match job {
-            Some(job) if job.wish.epoch == wish.epoch => {
+            None if self.refused.as_ref().is_some_and(refused) => {}
+            Some(job) if job.wish.epoch == wish.epoch && job.wish.spec == wish.spec => {
                 job.is_news |= job.wish.view != wish.view
                     || job.wish.running != wish.running
                     || job.wish.capture != wish.capture;
                 job.wish = wish;
             }
+            Some(job) if job.wish.epoch == wish.epoch && job.plan.spec.is_same_run(&wish.spec) => {
+                if let Err(why) = self.move_to(&wish.spec, job) {
+                    self.refusal = Some(Refusal { epoch: wish.epoch, why });
+                }
+                job.wish = wish;
+                job.is_news = true;
+            }
             _ => match self.set_up(&wish, job.as_mut()) {
                 Ok(new) => *job = Some(new),
                 Err(why) => {
                     self.refusal = Some(Refusal { epoch: wish.epoch, why });
+                    self.refused = Some((wish.epoch, Arc::clone(&wish.spec)));
                     // The run that is there goes on, and is looked at as is wanted now.
                     if let Some(job) = job {
                         // Steps are counted anew in the epoch that was asked for.
@@ -122,6 +136,16 @@ impl WorkLoop {
                 }
             },
         }
+    }
+
+    /// Lets the run go on where another description of it says.
+    fn move_to(&mut self, spec: &RunSpec, job: &mut Job) -> Result<(), String> {
+        // After a refusal the description is what it was.
+        if *spec == job.plan.spec {
+            return Ok(());
+        }
+        let plan = self.planner.plan(spec).map_err(|error| error.to_string())?;
+        job.move_to(plan).map_err(|error| error.to_string())
     }
 
     fn set_up(&mut self, wish: &Wish, old: Option<&mut Job>) -> Result<Job, String> {
@@ -183,8 +207,7 @@ impl WorkLoop {
             self.send(Err(refusal));
             return;
         }
-        // On its way back to its end a run is at no cycle that anybody asked for.
-        let Some(job) = job.filter(|job| !job.is_going_back()) else {
+        let Some(job) = job else {
             return;
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
@@ -231,3 +254,6 @@ fn are_shared(old: Place, new: Place) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

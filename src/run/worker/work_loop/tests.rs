@@ -1,0 +1,145 @@
+//! What the worker does when a card fails.
+
+use super::*;
+use crate::run::experiment::FieldKind;
+use crate::run::worker::messages::{ExactState, Phase, Report, View};
+use crate::run::{MethodSpec, Outcome, Run};
+use crate::solver::{self, fake::Batches};
+use crossbeam_channel::bounded;
+
+fn wish(threads: usize) -> Wish {
+    let mut spec = RunSpec::default();
+    spec.problem.shape = vec![64, 48];
+    spec.method = MethodSpec { tile: vec![16], k: 4, threads, ..spec.method };
+    let view = View {
+        field: FieldKind::Residual,
+        part: None,
+        most: [64; 2],
+        probe: Some([1, 1]),
+        reference: true,
+        error: false,
+    };
+    Wish {
+        epoch: 1,
+        spec: Arc::new(spec),
+        running: true,
+        steps: 0,
+        pace: None,
+        view,
+        capture: None,
+    }
+}
+
+/// A loop and a job whose card fails after so many cycles; and the other ends of the channels.
+fn failing(after: u64) -> (WorkLoop, Job, Sender<Wish>, Receiver<Answer>) {
+    let (wishes, unread) = bounded(1);
+    let (answers, untaken) = bounded(1);
+    let channels = Channels { wishes: unread, answers, untaken: untaken.clone() };
+    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    let wish = wish(1);
+    let plan = Arc::new(work.planner.plan(&wish.spec).unwrap());
+    let solver =
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+    let solver = Box::new(Batches::new(solver, vec![5]).failing_after(after));
+    let experiment = Experiment::with_solver(&plan, solver).unwrap();
+    (work, Job::new(wish, plan, experiment), wishes, untaken)
+}
+
+fn report(work: &mut WorkLoop, job: &mut Job) -> Report {
+    job.report(ExactState::NotWanted, &mut work.captured)
+}
+
+#[test]
+fn a_card_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
+    let (mut work, mut job, _wishes, untaken) = failing(60);
+    while job.has_work() {
+        work.work(&mut job);
+    }
+    let told = report(&mut work, &mut job);
+    let Phase::Failed { why } = &told.phase else { panic!("{:?}", told.phase) };
+    assert!(why.contains("a card of the tests") && why.contains("it was lost"), "{why}");
+    let seen = told.latest.cycle;
+    assert!((50..=60).contains(&seen) && told.picture.is_none());
+    assert_eq!(told.curve.last().unwrap().cycle, seen);
+
+    // A place that cannot be refuses, and nothing else happens.
+    let mut job = Some(job);
+    work.take(wish(100_000), &mut job);
+    work.report(None);
+    let refusal = untaken.try_recv().unwrap().unwrap_err();
+    assert!(refusal.epoch == 1 && refusal.why.contains("threads"), "{}", refusal.why);
+    let job_left = job.as_mut().unwrap();
+    assert!(matches!(report(&mut work, job_left).phase, Phase::Failed { .. }));
+    // The window shows the old settings again; that asks for nothing.
+    work.take(wish(1), &mut job);
+    work.report(None);
+    assert!(untaken.is_empty());
+
+    // Another does, and the history stays.
+    work.take(wish(2), &mut job);
+    let mut job = job.unwrap();
+    assert_eq!(report(&mut work, &mut job).phase, Phase::Returning { cycle: 0 });
+    let mut returning = 0;
+    while job.has_work() {
+        let told = report(&mut work, &mut job);
+        returning += u64::from(matches!(told.phase, Phase::Returning { .. }));
+        assert!(told.latest.cycle >= seen);
+        work.work(&mut job);
+    }
+    assert!(returning > 0);
+    let told = report(&mut work, &mut job);
+    assert_eq!(told.phase, Phase::Finished(Outcome::Converged));
+    assert_eq!(told.plan.spec.method.threads, 2);
+    let mut plain = Run::new(&told.plan).unwrap();
+    while plain.advance(u64::MAX).unwrap().is_none() {}
+    assert_eq!(told.latest.cycle, plain.cycle());
+    assert_eq!(told.latest.residual, plain.history().latest().residual);
+    assert!(told.picture.is_some() && !told.reference.is_empty());
+}
+
+#[test]
+fn another_place_is_gone_to_from_where_the_run_is() {
+    let (mut work, job, _wishes, _untaken) = failing(u64::MAX);
+    let mut job = Some(job);
+    let mut there = wish(1);
+    there.running = false;
+    there.steps = 7;
+    work.take(there.clone(), &mut job);
+    while job.as_ref().is_some_and(Job::has_run_work) {
+        work.work(job.as_mut().unwrap());
+    }
+    there.spec = wish(2).spec;
+    work.take(there, &mut job);
+    let told = report(&mut work, job.as_mut().unwrap());
+    assert_eq!((told.latest.cycle, told.phase, told.epoch), (7, Phase::Paused, 1));
+    assert_eq!(told.curve.len(), 8);
+}
+
+/// A new run after a failure takes nothing over from it.
+#[test]
+fn a_new_run_after_a_failure_is_set_up_afresh() {
+    let (mut work, mut job, _wishes, _untaken) = failing(10);
+    while job.has_work() {
+        work.work(&mut job);
+    }
+    let mut job = Some(job);
+    work.take(Wish { epoch: 2, ..wish(1) }, &mut job);
+    let told = report(&mut work, job.as_mut().unwrap());
+    assert_eq!((told.latest.cycle, told.phase, told.epoch), (0, Phase::Running, 2));
+}
+
+/// As long as nothing else is asked for, one refusal is enough, however the window is looked at.
+#[test]
+fn what_is_refused_at_the_start_is_refused_once() {
+    let (mut work, _, _wishes, untaken) = failing(10);
+    let mut job = None;
+    for most in 1..5 {
+        let mut wish = wish(100_000);
+        wish.view.most = [most; 2];
+        work.take(wish, &mut job);
+        work.report(job.as_mut());
+        assert_eq!(untaken.try_recv().is_ok(), most == 1);
+    }
+    work.take(wish(1), &mut job);
+    assert!(job.is_some());
+}

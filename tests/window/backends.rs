@@ -1,0 +1,66 @@
+//! Where the solver runs, as it is chosen in the window. None of the machines that make these tests
+//! has to have a card.
+
+use crate::controls::small;
+use crate::driver::Window;
+use eframe::egui::accesskit::Role;
+use tilescope::run::{Backend, MethodName, RunSpec};
+use tilescope::solver::{Kernel, cuda};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("without_a_card_the_menu_says_why", without_a_card_the_menu_says_why),
+    ("a_run_goes_on_with_other_threads", a_run_goes_on_with_other_threads),
+    ("a_run_for_a_card_says_why_it_cannot_be_and_runs_on_the_cpu", a_run_for_a_card),
+];
+
+fn without_a_card_the_menu_says_why() {
+    let mut window = Window::paused(small());
+    let is_there = cuda::cards().is_ok();
+    // The driver is asked beside the window, and may take its time.
+    window.until("answered", |window| !window.entry("Runs on", "CUDA").1.contains("asking"));
+    let (is_enabled, name) = window.entry("Runs on", "CUDA");
+    assert_eq!(is_enabled, is_there, "{name}");
+    if let Err(why) = cuda::cards() {
+        assert_eq!(name, format!("CUDA: {why}"));
+        window.choose("Runs on", &name);
+        assert_eq!(window.run_under_way().method.backend, Backend::Cpu);
+    }
+}
+
+fn a_run_goes_on_with_other_threads() {
+    let mut window = Window::paused(small());
+    window.step(5);
+    window.type_into("Threads", "2");
+    window.settle_some();
+    assert_eq!(window.cycle(), 5);
+    let run = window.run_under_way();
+    assert_eq!(run.method.threads, 2);
+    window.step(1);
+    assert_eq!(window.cycle(), 6);
+    // Another run begins at its start.
+    window.set_slider("Overlap", 4.0);
+    window.until("at its start", |window| window.cycle() == 0);
+}
+
+/// A run that was made on a card, opened where there may be none.
+fn a_run_for_a_card() {
+    let mut run = small();
+    run.stop.tolerance = None;
+    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
+    let mut window = Window::with(run);
+    if cuda::cards().is_err() {
+        window.until("refused", |window| window.messages() == 1);
+        assert!(window.says("backend cpu can"), "{:?}", window.texts());
+    }
+    assert!(!window.has(Role::SpinButton, "Threads"));
+    assert!(window.entry("Kernel", "Shared").0);
+    assert!(!window.entry("Kernel", "Classic").0, "it knows no tiles");
+    window.button("Classic");
+    assert!(window.entry("Kernel", "Classic").0);
+    assert!(!window.entry("Kernel", "Shared").0, "it needs tiles");
+    window.choose("Runs on", "CPU");
+    window.until("going", |window| window.cycle() > 0 && window.has_picture());
+    let run: RunSpec = window.run_under_way();
+    assert_eq!(run.method.name, MethodName::Classic);
+    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::Auto));
+}
