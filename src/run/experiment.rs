@@ -176,8 +176,12 @@ impl Experiment {
         let Some(diagram) = &mut self.diagram else {
             return self.run.advance(most).map(drop);
         };
-        // No cycle that the diagram keeps is passed over.
-        self.run.advance(most.min(diagram.until_next(self.run.cycle())))?;
+        // No cycle that the diagram keeps is passed over; on the way back it has them all.
+        let until = match self.run.is_going_back() {
+            true => u64::MAX,
+            false => diagram.until_next(self.run.cycle()),
+        };
+        self.run.advance(most.min(until))?;
         diagram.record(&self.run)
     }
 

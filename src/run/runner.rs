@@ -198,7 +198,7 @@ impl Run {
     /// left by what was seen, and no more than were seen, since the past tells no more of the
     /// future.
     fn batch(&self) -> u64 {
-        let allowed = self.plan.stop.max_cycles - self.cycle;
+        let allowed = self.plan.stop.max_cycles.saturating_sub(self.cycle).max(1);
         if self.plan.stop.tolerance.is_none() {
             return allowed;
         }

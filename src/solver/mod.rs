@@ -77,7 +77,7 @@ pub struct Batch {
 
 /// An iteration under way on one system.
 ///
-/// After an error it is of no use any more, except that it may be dropped.
+/// After a cycle that failed nothing is known of its iterate any more.
 pub trait Solver: Send {
     /// Makes at least one cycle and at most `most` (which is at least 1): as many as are worth
     /// making before anybody looks again. On a CPU that is one, on a card as many as take a few
@@ -191,6 +191,16 @@ impl Place {
         match self {
             Self::Cpu { .. } => self,
             Self::Cuda { .. } => Self::Cuda { kernel: Kernel::Auto },
+        }
+    }
+
+    /// Whether a solver in one place can share what it has with one in the other
+    /// ([`Solver::with_method`]).
+    pub fn shares_with(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Cpu { threads: one }, Self::Cpu { threads: other }) => one == other,
+            (Self::Cuda { .. }, Self::Cuda { .. }) => true,
+            _ => false,
         }
     }
 

@@ -22,8 +22,12 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if that place cannot be had; the run is as it was then.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
-        let mut solver =
-            solver::set_up(&plan.problem, self.method.clone(), plan.precision, plan.place)?;
+        let method = self.method.clone();
+        let mut solver = if !self.is_lost && self.plan.place.shares_with(plan.place) {
+            self.solver.with_method(method, plan.place.kernel())?
+        } else {
+            solver::set_up(&plan.problem, method, plan.precision, plan.place)?
+        };
         if let Some(exact) = &self.exact {
             solver.set_exact(Arc::clone(exact))?;
         }

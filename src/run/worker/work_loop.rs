@@ -6,7 +6,6 @@ use super::messages::{Answer, Refusal, Wish};
 use crate::run::experiment::Experiment;
 use crate::run::plan::Planner;
 use crate::run::spec::RunSpec;
-use crate::solver::Place;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,7 +152,7 @@ impl WorkLoop {
         let shared = old.filter(|old| {
             Arc::ptr_eq(&old.plan.problem, &plan.problem)
                 && old.plan.precision == plan.precision
-                && are_shared(old.plan.place, plan.place)
+                && old.plan.place.shares_with(plan.place)
                 && old.failed.is_none()
         });
         let experiment = match shared {
@@ -243,15 +242,6 @@ impl WorkLoop {
     fn send(&self, answer: Answer) {
         _ = self.channels.answers.try_send(answer);
         (self.wake)();
-    }
-}
-
-/// Whether a run in one place can take over what another set up in its.
-fn are_shared(old: Place, new: Place) -> bool {
-    match (old, new) {
-        (Place::Cpu { threads: old }, Place::Cpu { threads: new }) => old == new,
-        (Place::Cuda { .. }, Place::Cuda { .. }) => true,
-        _ => false,
     }
 }
 
