@@ -1,0 +1,462 @@
+// A tile in the registers of warps: every lane keeps a patch of it and of its right-hand side, and
+// asks the lanes beside it for the values around by shuffles.
+//
+// On their way between global memory and the registers, values pass through shared memory: there a
+// warp reads and writes whole rows, here each lane its patch.
+#include "stencil.cuh"
+
+extern __shared__ double memory[];
+
+#if FORM >= PLANE_ISOTROPIC
+
+/// Warps of a block, across and down.
+struct Warps {
+    int across, down;
+};
+
+/// Lanes of a warp, across and down.
+constexpr int LANES_X = 8, LANES_Y = WARP / LANES_X;
+
+/// Where a point lies in its patch. Along either axis every second patch is turned round, so that
+/// lanes meet at the same end of their patches, and what lies outside of the warp is needed at the
+/// first end alone: sweeps wait for shared memory, and this halves what they ask of it.
+template <int POINTS> __device__ __forceinline__ int turned(int i) {
+    return i ^ (i / POINTS % 2 * (POINTS - 1));
+}
+
+/// Points from `start` to `end`, counted from the first of a patch, as they lie in it.
+struct Range {
+    int start, end;
+
+    __device__ __forceinline__ Range(int start, int end, int points, bool is_turned)
+        : start(is_turned ? points - end : start), end(is_turned ? points - start : end) {}
+
+    __device__ __forceinline__ bool has(int i) const { return start <= i && i < end; }
+};
+
+/// The PX x PY points of a tile that a lane keeps. A warp keeps 8 x 4 patches side by side. Either it
+/// is ALONE in its block, or there are several.
+///
+/// If the tile is PARTIAL, it is smaller than that: points beyond it stay as they are, and those
+/// next to it are its ring.
+template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
+    static constexpr int WIDTH = PX * LANES_X, HEIGHT = PY * LANES_Y;
+
+    real u[PY][PX], right[PY][PX];
+    /// Of a partial tile, the points that are updated: one bit each.
+    unsigned updated;
+    /// The lane in its warp, and the lane beside it, at the first end of its patch, across.
+    int lane_x, lane_y, before_x;
+    /// Where, in shared memory, the rows and columns lie that are just outside of the warp, beside the
+    /// lane: of the ring, or of the warp beside it.
+    int rows, columns;
+    /// There are two sets of them, of the last sweep and of the one that is made: to the other. 0
+    /// where the warp is alone, whose outside stays.
+    int flip;
+    /// The sweeps of a cycle.
+    int k;
+    /// From there to where the warp beside this one finds this one's.
+    int to_rows, to_columns;
+    /// Whether there is one.
+    bool tells_rows, tells_columns;
+
+    /// What lies outside of the warps of the block, in shared memory; then come their stages.
+    static __device__ __forceinline__ real *outside() { return reinterpret_cast<real *>(memory); }
+
+    __device__ __forceinline__ bool ends_x() const { return lane_x == 0 || lane_x == LANES_X - 1; }
+    __device__ __forceinline__ bool ends_y() const { return lane_y == 0 || lane_y == LANES_Y - 1; }
+    __device__ __forceinline__ bool never() const { return k < 0; }
+
+    /// Makes one sweep.
+    __device__ __forceinline__ void sweep(const Weights &weights) {
+        real before[PX];
+#pragma unroll
+        for (int i = 0; i < PX; i++) {
+            before[i] = __shfl_xor_sync(ALL_LANES, u[0][i], (LANES_Y - 1) * LANES_X);
+            if (ends_y()) before[i] = outside()[rows + i];
+        }
+#pragma unroll
+        for (int j = 0; j < PY; j++) {
+            // Never, and the compiler cannot know: it does not move instructions past this, where it
+            // would otherwise need more registers at a time than there are.
+            if (!PARTIAL && j == PY / 2 && never()) return;
+            real first = __shfl_sync(ALL_LANES, u[j][0], before_x);
+            real last = __shfl_xor_sync(ALL_LANES, u[j][PX - 1], 1);
+            if (ends_x()) first = outside()[columns + j];
+            real after[PX];
+#pragma unroll
+            for (int i = 0; i < PX; i++) {
+                after[i] = j + 1 < PY ? u[j + 1][i] : __shfl_xor_sync(ALL_LANES, u[j][i], LANES_X);
+            }
+#pragma unroll
+            for (int i = 0; i < PX; i++) {
+                real own = u[j][i];
+                real value = at_point(weights, i > 0 ? before[i - 1] : first,
+                                      i + 1 < PX ? u[j][i + 1] : last, before[i], after[i],
+                                      right[j][i]);
+                if (PARTIAL && !(updated >> (j * PX + i) & 1)) value = own;
+                // It was the row before this one's; now it is the row before the next one's.
+                before[i] = own;
+                u[j][i] = value;
+            }
+        }
+        if (ALONE) {
+            // Added nothing, but kept: worked out anew, they would cost a sweep more.
+            rows += flip;
+            columns += flip;
+            before_x += flip;
+        } else {
+            tell();
+        }
+    }
+
+    /// The update of a point from its neighbours as they lie in the patch.
+    __device__ __forceinline__ real at_point(const Weights &weights, real before_x, real after_x,
+                                             real before_y, real after_y, real g) const {
+        if (FORM != PLANE_GENERAL) return update(weights, before_x, after_x, before_y, after_y, g);
+        // Here it matters which neighbour is which.
+        bool turned_x = lane_x % 2, turned_y = lane_y % 2;
+        return update(weights, turned_x ? after_x : before_x, turned_x ? before_x : after_x,
+                      turned_y ? after_y : before_y, turned_y ? before_y : after_y, g);
+    }
+
+    /// Tells the warps beside this one the values at its borders.
+    __device__ __forceinline__ void tell() {
+        rows += flip;
+        columns += flip;
+        flip = -flip;
+        if (tells_rows) {
+#pragma unroll
+            for (int i = 0; i < PX; i++) outside()[rows + to_rows + i] = u[0][i];
+        }
+        if (tells_columns) {
+#pragma unroll
+            for (int j = 0; j < PY; j++) outside()[columns + to_columns + j] = u[j][0];
+        }
+        __syncthreads();
+    }
+
+    /// Where a value of a patch lies in the stage of its warp. The halves of a row are interleaved, so
+    /// that lanes that read their patches side by side meet in no memory bank.
+    static __device__ __forceinline__ int staged(int x, int y) {
+        return y * WIDTH + (WIDTH == 32 ? x ^ (x & 16) >> 3 : x);
+    }
+
+    __device__ __forceinline__ real &at_stage(real *stage, int i, int j) const {
+        return stage[staged(lane_x * PX + i, lane_y * PY + j)];
+    }
+
+    /// Takes values of the lane's patch from the stage of its warp.
+    __device__ __forceinline__ void take(real (&values)[PY][PX], real *stage) const {
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < PY; j++) {
+#pragma unroll
+            for (int i = 0; i < PX; i++) values[j][i] = at_stage(stage, i, j);
+        }
+        __syncwarp();
+    }
+
+    /// Compares what the tile owns of the patch, whose first point lies at (x, y) in the tile, with the
+    /// start of the cycle.
+    template <bool FIRST_SWEEP>
+    __device__ __forceinline__ Norms compare(const Axis &along_x, const Axis &along_y, int x, int y,
+                                             real *stage) const {
+        int tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
+        int x0 = along_x.start(tile_x) + x, y0 = along_y.start(tile_y) + y;
+        Range owned_x(along_x.border(tile_x) - x0, along_x.border(tile_x + 1) - x0, PX, lane_x % 2);
+        Range owned_y(along_y.border(tile_y) - y0, along_y.border(tile_y + 1) - y0, PY, lane_y % 2);
+        // Two sums, so that additions wait for each other only half the time.
+        Norms found[2] = {};
+#pragma unroll
+        for (int j = 0; j < PY; j++) {
+#pragma unroll
+            for (int i = 0; i < PX; i++) {
+                double change = u[j][i] - at_stage(stage, i, j);
+                bool is_owned = owned_x.has(i) & owned_y.has(j);
+                if (FIRST_SWEEP) {
+                    found[i % 2].first_sweep(is_owned ? change : 0.0);
+                } else {
+                    found[i % 2].whole_cycle(is_owned ? change : 0.0);
+                }
+            }
+        }
+        found[0].add(found[1]);
+        return found[0];
+    }
+
+    /// Puts the lane's patch onto the stage of its warp.
+    __device__ __forceinline__ void put(real *stage) const {
+        __syncwarp();
+#pragma unroll
+        for (int j = 0; j < PY; j++) {
+#pragma unroll
+            for (int i = 0; i < PX; i++) at_stage(stage, i, j) = u[j][i];
+        }
+        __syncwarp();
+    }
+};
+
+template <int PX, int PY, bool PARTIAL, bool ALONE>
+__device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
+                                      real *__restrict__ to, const Grid &grid, const Weights &weights,
+                                      const Axis &along_x, const Axis &along_y, int k, Warps warps,
+                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+    typedef Patch<PX, PY, PARTIAL, ALONE> Lane;
+    constexpr int WIDTH = Lane::WIDTH, HEIGHT = Lane::HEIGHT;
+    if (ALONE) warps.across = warps.down = 1;
+
+    int lane = threadIdx.x % WARP, warp = ALONE ? 0 : threadIdx.x / WARP;
+    int warp_x = warp % warps.across, warp_y = warp / warps.across;
+    int lane_x = lane % LANES_X, lane_y = lane / LANES_X;
+
+    int tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
+    int x0 = along_x.start(tile_x), y0 = along_y.start(tile_y);
+    int width = along_x.tile, height = along_y.tile;
+
+    // Around each warp a row before and after, and a column before and after; each kind together.
+    int across = warps.across * WIDTH, down = warps.down * HEIGHT;
+    int all_rows = warps.down * across, all_columns = warps.across * down;
+    int after_rows = all_rows, columns = 2 * all_rows, after_columns = columns + all_columns;
+    int set = columns + 2 * all_columns, flip = ALONE ? 0 : set;
+    real *outside = Lane::outside();
+    // Of a partial tile, nothing lies beyond the ring; the ring's corners belong to no stencil.
+    auto is_there = [&](int x, int y) {
+        return !PARTIAL || (y < height && x <= width) || (x >= 0 && x < width && y <= height);
+    };
+    auto value_at = [&](int x, int y) {
+        return is_there(x, y) ? from[(y0 + y) * grid.pitch + x0 + x] : real(0);
+    };
+    int threads = ALONE ? WARP : blockDim.x;
+    for (int i = threadIdx.x; i < all_rows; i += threads) {
+        int x = i % across, y = i / across * HEIGHT;
+        int at = turned<PX>(i);
+        outside[at] = outside[at + flip] = value_at(x, y - 1);
+        outside[at + after_rows] = outside[at + after_rows + flip] = value_at(x, y + HEIGHT);
+    }
+    for (int j = threadIdx.x; j < all_columns; j += threads) {
+        int x = j / down * WIDTH, y = j % down;
+        int at = columns + turned<PY>(j);
+        outside[at] = outside[at + flip] = value_at(x - 1, y);
+        outside[at + all_columns] = outside[at + all_columns + flip] = value_at(x + WIDTH, y);
+    }
+
+    Lane patch;
+    patch.lane_x = lane_x;
+    patch.lane_y = lane_y;
+    patch.before_x = lane_x % 2 ? lane + 1 : lane - 1;
+    bool is_low_x = lane_x == 0, is_low_y = lane_y == 0;
+    bool is_high_x = lane_x == LANES_X - 1, is_high_y = lane_y == LANES_Y - 1;
+    patch.k = k;
+    patch.flip = ALONE ? k >> 30 : flip;
+    patch.rows = warp_y * across + warp_x * WIDTH + lane_x * PX + (is_high_y ? after_rows : 0);
+    patch.columns = warp_x * down + warp_y * HEIGHT + lane_y * PY + (is_high_x ? after_columns : columns);
+    patch.to_rows = is_high_y ? across - all_rows : all_rows - across;
+    patch.to_columns = is_high_x ? down - all_columns : all_columns - down;
+    patch.tells_rows = (is_low_y && warp_y > 0) || (is_high_y && warp_y + 1 < warps.down);
+    patch.tells_columns = (is_low_x && warp_x > 0) || (is_high_x && warp_x + 1 < warps.across);
+
+    // The warp's part of the tile, row by row: a lane looks at one column, or two lanes' rows at once.
+    constexpr int LANES_A_ROW = WIDTH < WARP ? WIDTH : WARP, ROWS_AT_ONCE = WARP / LANES_A_ROW;
+    real *stage = outside + set + flip + warp * (WIDTH * HEIGHT);
+    int column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
+    int part_x = warp_x * WIDTH + column, part_y = warp_y * HEIGHT;
+    long long part = (y0 + part_y) * grid.pitch + x0 + part_x;
+    auto in_row = [&](int row) -> real & {
+        return stage[Lane::staged(turned<PX>(column), turned<PY>(row))];
+    };
+    // All are asked for before the first is waited for.
+    constexpr int ROWS = HEIGHT / ROWS_AT_ONCE;
+    real start[ROWS], start_right[ROWS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) {
+        int row = first_row + i * ROWS_AT_ONCE;
+        bool inside = !PARTIAL || (part_x < width && part_y + row < height);
+        start_right[i] = inside ? g[part + row * grid.pitch] : real(0);
+        start[i] = value_at(part_x, part_y + row);
+    }
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start_right[i];
+    patch.take(patch.right, stage);
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start[i];
+    // The start of the cycle stays there, to be compared with.
+    patch.take(patch.u, stage);
+
+    // The lane's first point in the tile, and what is there in its patch.
+    int x = warp_x * WIDTH + lane_x * PX, y = part_y + lane_y * PY;
+    if (PARTIAL) {
+        Range in_x(0, width - x, PX, lane_x % 2), in_y(0, height - y, PY, lane_y % 2);
+        patch.updated = 0;
+#pragma unroll
+        for (int j = 0; j < PY; j++) {
+#pragma unroll
+            for (int i = 0; i < PX; i++) {
+                patch.updated |= unsigned(in_x.has(i) && in_y.has(j)) << (j * PX + i);
+            }
+        }
+    }
+    if (!ALONE) __syncthreads();
+
+    patch.sweep(weights);
+    Norms found = {};
+    if (norms) found = patch.template compare<true>(along_x, along_y, x, y, stage);
+#pragma unroll 1
+    for (int sweep = 1; sweep < k; sweep++) patch.sweep(weights);
+
+    // Worked out anew: kept in registers all the time, it would be in the way.
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(lane));
+    warp = ALONE ? 0 : lane / WARP, lane %= WARP;
+    patch.lane_x = lane % LANES_X, patch.lane_y = lane / LANES_X;
+    warp_x = warp % warps.across, warp_y = warp / warps.across;
+    stage = outside + set + flip + warp * (WIDTH * HEIGHT);
+    if (norms) {
+        int x = warp_x * WIDTH + patch.lane_x * PX, y = warp_y * HEIGHT + patch.lane_y * PY;
+        found.add(patch.template compare<false>(along_x, along_y, x, y, stage));
+    }
+    patch.put(stage);
+    column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
+    tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
+    x0 = along_x.start(tile_x) + warp_x * WIDTH + column, y0 = along_y.start(tile_y) + warp_y * HEIGHT;
+    part = y0 * grid.pitch + x0;
+    bool is_owned = along_x.border(tile_x) <= x0 && x0 < along_x.border(tile_x + 1);
+    int end = is_owned ? min(along_y.border(tile_y + 1) - y0, HEIGHT) : 0;
+#pragma unroll 8
+    for (int row = max(along_y.border(tile_y) - y0, 0) + first_row; row < end; row += ROWS_AT_ONCE) {
+        long long at = part + row * grid.pitch;
+        real value = stage[Lane::staged(turned<PX>(column), turned<PY>(row))];
+        to[at] = value;
+        if (exact) found.distance(value - exact[at]);
+    }
+    if (norms) {
+        found = of_block(found);
+        if (threadIdx.x == 0) norms[blockIdx.x] = found;
+    }
+}
+
+#define KERNEL(name, PX, PY, PARTIAL, ALONE, WARPS_A_BLOCK, BLOCKS)                                    \
+    extern "C" __global__ void __launch_bounds__(WARPS_A_BLOCK *WARP, BLOCKS)                          \
+        name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
+             Grid grid, Weights weights, Axis along_x, Axis along_y, int k, Warps warps,               \
+             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
+        cycle<PX, PY, PARTIAL, ALONE>(from, g, to, grid, weights, along_x, along_y, k, warps, exact,   \
+                                      norms);                                                          \
+    }
+
+KERNEL(full, 4, 8, false, true, 1, 11)
+KERNEL(partial, 4, 8, true, true, 1, 8)
+KERNEL(full_warps, 4, 8, false, false, 8, 1)
+KERNEL(partial_warps, 4, 8, true, false, 8, 1)
+KERNEL(small, 2, 4, false, true, 1, 20)
+KERNEL(small_partial, 2, 4, true, true, 1, 20)
+
+#else
+
+/// One cycle of tiles of lines: `lanes` of a warp keep P points each of one tile, which may be
+/// smaller if it is PARTIAL.
+template <int P, bool PARTIAL>
+__device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
+                                      real *__restrict__ to, const Grid &grid, const Weights &weights,
+                                      const Axis &along_x, int k, int lanes,
+                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+    int lane = threadIdx.x % WARP, part = lane % lanes;
+    long long tiles = (long long)along_x.count * grid.rows;
+    long long tile = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
+    // A warp stays together: the lanes after the last tile make it again, and keep nothing.
+    bool is_kept = tile < tiles;
+    tile = min(tile, tiles - 1);
+    int tile_x = tile % along_x.count;
+    long long row = tile / along_x.count;
+
+    int width = along_x.tile, x0 = along_x.start(tile_x);
+    long long origin = row * grid.pitch + x0;
+    int left = along_x.border(tile_x) - x0, end = along_x.border(tile_x + 1) - x0;
+    bool is_west = part == 0, is_east = part == lanes - 1;
+
+    // The stage of the lanes that share the tile; one value is left out after each patch, so that
+    // lanes that read theirs side by side meet in no memory bank.
+    real *stage = reinterpret_cast<real *>(memory) + (threadIdx.x - part) * (P + 1);
+    auto staged = [](int x) { return x + x / P; };
+    real u[P], right[P];
+#pragma unroll 4
+    for (int x = part; x < lanes * P; x += lanes) {
+        bool is_there = !PARTIAL || x <= width;
+        stage[staged(x)] = is_there ? from[origin + x] : real(0);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < P; i++) u[i] = stage[part * (P + 1) + i];
+    __syncwarp();
+#pragma unroll 4
+    for (int x = part; x < lanes * P; x += lanes) {
+        bool is_there = !PARTIAL || x < width;
+        stage[staged(x)] = is_there ? g[origin + x] : real(0);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < P; i++) right[i] = stage[part * (P + 1) + i];
+    __syncwarp();
+    // Of a partial tile, the lane's points that are updated: so many.
+    int updated = min(max(width - part * P, 0), P);
+    real west = from[origin - 1], east = from[origin + width];
+
+    Norms found = {};
+#pragma unroll 1
+    for (int sweep = 0; sweep < k; sweep++) {
+        real before = __shfl_up_sync(ALL_LANES, u[P - 1], 1);
+        real last = __shfl_down_sync(ALL_LANES, u[0], 1);
+        if (is_west) before = west;
+        if (is_east) last = east;
+#pragma unroll
+        for (int i = 0; i < P; i++) {
+            real value = update(weights, before, i + 1 < P ? u[i + 1] : last, 0, 0, right[i]);
+            if (PARTIAL && i >= updated) value = u[i];
+            before = u[i];
+            u[i] = value;
+        }
+        bool is_first = norms && sweep == 0, is_last = sweep == k - 1;
+        if (!is_first && !is_last) continue;
+
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < P; i++) stage[part * (P + 1) + i] = u[i];
+        __syncwarp();
+        if (!is_kept) continue;
+        if (is_first) {
+#pragma unroll 4
+            for (int x = left + part; x < end; x += lanes) {
+                found.first_sweep(stage[staged(x)] - from[origin + x]);
+            }
+        }
+        if (is_last) {
+#pragma unroll 4
+            for (int x = left + part; x < end; x += lanes) {
+                real value = stage[staged(x)];
+                to[origin + x] = value;
+                if (norms) {
+                    found.whole_cycle(value - from[origin + x]);
+                    if (exact) found.distance(value - exact[origin + x]);
+                }
+            }
+        }
+    }
+    if (norms) {
+        found = of_block(found);
+        if (threadIdx.x == 0) norms[blockIdx.x] = found;
+    }
+}
+
+#define KERNEL(name, P, PARTIAL)                                                                       \
+    extern "C" __global__ void __launch_bounds__(128)                                                  \
+        name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
+             Grid grid, Weights weights, Axis along_x, int k, int lanes,                               \
+             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
+        cycle<P, PARTIAL>(from, g, to, grid, weights, along_x, k, lanes, exact, norms);                \
+    }
+
+KERNEL(full, 8, false)
+KERNEL(partial, 8, true)
+KERNEL(full_long, 32, false)
+KERNEL(partial_long, 32, true)
+
+#endif
