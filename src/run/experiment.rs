@@ -204,17 +204,16 @@ impl Experiment {
         self.run.set_exact(Arc::clone(exact))
     }
 
-    /// Makes some sweeps of Jacobi's iteration, unless that has come to its end: at most as many as
-    /// the run has made.
+    /// Makes some sweeps of Jacobi's iteration, unless that has come to its end: one or more, and
+    /// while the run is made not more than it takes to catch up with it.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or its solver fails.
     pub fn advance_classic(&mut self) -> Result<(), SolverError> {
-        let sweeps = self.run.sweeps();
+        let goal = if self.run.outcome().is_some() { u64::MAX } else { self.run.sweeps() };
         let classic = self.classic_run()?;
         if classic.outcome().is_none() {
-            let behind = sweeps.saturating_sub(classic.cycle());
-            classic.step(if behind > 0 { behind } else { u64::MAX })?;
+            classic.step(goal.saturating_sub(classic.cycle()).max(1))?;
         }
         Ok(())
     }

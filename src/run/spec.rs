@@ -463,3 +463,38 @@ fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
         _ => format!("line {}: ", number + 1),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that knows no cards reads what it can run, and says of the rest that a newer one
+    /// wrote it.
+    #[test]
+    fn a_file_has_the_oldest_version_that_holds_it() {
+        let mut spec = RunSpec::default();
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 1\n") && !text.contains("kernel"), "{text}");
+        spec.method.backend = Backend::Cuda;
+        assert!(spec.to_toml().starts_with("version = 2\n"));
+        spec.method.kernel = Kernel::Register;
+        let text = spec.to_toml();
+        assert!(text.contains("backend = \"cuda\"") && text.contains("kernel = \"register\""));
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        assert_eq!(RunSpec::from_toml("version = 1", "it").unwrap(), RunSpec::default());
+    }
+
+    #[test]
+    fn a_run_is_the_same_wherever_and_however_it_runs() {
+        let spec = RunSpec::default();
+        let mut other = spec.clone();
+        (other.method.backend, other.method.kernel) = (Backend::Cuda, Kernel::Shared);
+        other.method.threads = 3;
+        assert!(spec.is_same_run(&other) && other.is_same_run(&spec));
+        other.method.k += 1;
+        assert!(!spec.is_same_run(&other));
+        let mut other = spec.clone();
+        other.stop.max_cycles = 1;
+        assert!(!spec.is_same_run(&other));
+    }
+}
