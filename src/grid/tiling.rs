@@ -117,7 +117,7 @@ impl AxisTiling {
     }
 
     /// Points from the start of a tile to that of the next; of the last two it may be fewer.
-    fn stride(&self) -> usize {
+    pub(crate) fn stride(&self) -> usize {
         // The one tile of a short axis may be shorter than the overlap that was asked for.
         self.tile.saturating_sub(self.overlap).max(1)
     }

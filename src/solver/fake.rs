@@ -1,7 +1,8 @@
 //! A solver for tests that stands in for a card: it makes many cycles at a time, and may fail.
 
 use super::{
-    Batch, EdgeShare, Kernel, Method, Quantity, ResidualNorms, Samples, Solver, SolverError, Window,
+    Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
+    SolverError, Window,
 };
 use crate::grid::{Field, Tiling};
 use std::any::Any;
@@ -125,6 +126,10 @@ impl Solver for Batches {
 
     fn device(&self) -> Option<&str> {
         Some("a card of the tests")
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        self.inner.footprint()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -56,3 +56,30 @@ impl Kernel {
         }
     }
 }
+
+/// What a kernel takes of a card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Footprint {
+    /// Threads of a block.
+    pub threads: u32,
+    /// Registers of a thread.
+    pub registers: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: usize,
+    /// Blocks of a cycle.
+    pub blocks: u64,
+    /// Blocks that a multiprocessor works on at once.
+    pub blocks_per_multiprocessor: u32,
+    /// Multiprocessors of the card.
+    pub multiprocessors: u32,
+    /// Point updates a second that the card's arithmetic allows.
+    pub points_per_second: f64,
+}
+
+impl Footprint {
+    /// How often the card is filled with blocks in a cycle; the last time perhaps in part.
+    pub fn waves(&self) -> f64 {
+        let at_once = u64::from(self.blocks_per_multiprocessor) * u64::from(self.multiprocessors);
+        self.blocks as f64 / at_once.max(1) as f64
+    }
+}

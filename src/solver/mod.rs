@@ -12,7 +12,7 @@ mod kernel;
 mod sample;
 
 pub use error::SolverError;
-pub use kernel::Kernel;
+pub use kernel::{Footprint, Kernel};
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
 
 use crate::grid::{Field, Precision, Tiling, memory::OutOfMemory};
@@ -163,6 +163,9 @@ pub trait Solver: Send {
 
     /// The name of the card; `None` on the CPU.
     fn device(&self) -> Option<&str>;
+
+    /// What the kernel takes of the card; `None` on the CPU.
+    fn footprint(&self) -> Option<Footprint>;
 
     /// Itself, for [`Quantity::Difference`] between two solvers of one back end.
     fn as_any(&self) -> &dyn Any;

@@ -73,9 +73,40 @@ impl Window {
             self.rows.len().div_ceil(self.most[1].max(1)).max(1),
         ]
     }
+
+    /// Samples across and down that it comes in.
+    pub fn size(&self) -> [usize; 2] {
+        let block = self.block();
+        [self.columns.len().div_ceil(block[0]), self.rows.len().div_ceil(block[1])]
+    }
+}
+
+impl EdgeShare {
+    /// The share of `near` in `all`, both sums of squares, where columns and rows are marked as near
+    /// a border.
+    pub(super) fn of(near: f64, all: f64, [columns, rows]: &[Vec<bool>; 2]) -> Self {
+        let part_of = |near: &[bool]| {
+            near.iter().filter(|&&is_near| is_near).count() as f64 / near.len() as f64
+        };
+        Self {
+            residual: if all > 0.0 { near / all } else { 0.0 },
+            points: 1.0 - (1.0 - part_of(columns)) * (1.0 - part_of(rows)),
+        }
+    }
 }
 
 impl Samples {
+    /// The samples of a window, row by row.
+    pub(super) fn of(window: &Window, values: Vec<f32>) -> Self {
+        Self {
+            columns: window.columns.clone(),
+            rows: window.rows.clone(),
+            block: window.block(),
+            size: window.size(),
+            values,
+        }
+    }
+
     /// The sample that stands for a point of the grid, or `None` outside of what is covered.
     pub fn at(&self, i: usize, row: usize) -> Option<f32> {
         if !self.columns.contains(&i) || !self.rows.contains(&row) {
@@ -87,9 +118,14 @@ impl Samples {
     }
 }
 
-/// Of two values the one of larger magnitude; NaN wins, so that it is never hidden.
+/// Of two values the one of larger magnitude, and of opposite ones the positive: so it does not
+/// matter in which order many are compared. NaN wins, so that it is never hidden.
 pub fn larger(a: f64, b: f64) -> f64 {
-    if a.abs() >= b.abs() || a.is_nan() { a } else { b }
+    if a.is_nan() || b.is_nan() {
+        return if a.is_nan() { a } else { b };
+    }
+    let is_a = if a.abs() == b.abs() { a > b } else { a.abs() > b.abs() };
+    if is_a { a } else { b }
 }
 
 /// Which points of an axis lie within [`EDGE_WIDTH`] of a border between two of its tiles.

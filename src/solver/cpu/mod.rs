@@ -12,8 +12,8 @@ mod update;
 pub use level::Level;
 
 use super::{
-    Batch, CycleNorms, EdgeShare, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
-    SolverError, Window,
+    Batch, CycleNorms, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples,
+    Solver, SolverError, Window,
 };
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Tiling};
@@ -210,6 +210,10 @@ impl<R: Real> Solver for CpuSolver<R> {
     }
 
     fn device(&self) -> Option<&str> {
+        None
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
         None
     }
 

@@ -178,9 +178,8 @@ impl<R: Real> CpuSolver<R> {
     pub(super) fn measure_edge_share(&self, tiling: &Tiling) -> EdgeShare {
         let shape = self.problem.shape;
         let nx = shape.nx();
-        let near_x = near_border(tiling, 0, nx);
         // Lines have no borders along y, however many copies there are.
-        let near_y = near_border(tiling, 1, shape.rows());
+        let marks = [near_border(tiling, 0, nx), near_border(tiling, 1, shape.rows())];
         let parts = self.team.map(
             bands(0..shape.rows(), BAND),
             shape.points(),
@@ -191,25 +190,19 @@ impl<R: Real> CpuSolver<R> {
                     let changes = reader.sweep_change(self, row, 0..nx);
                     let mut edges = 0.0;
                     let mut total = 0.0;
-                    for (change, &is_near) in changes.iter().zip(&near_x) {
+                    for (change, &is_near) in changes.iter().zip(&marks[0]) {
                         let square = change * change;
                         total += square;
                         edges += if is_near { square } else { 0.0 };
                     }
-                    near += if near_y[row] { total } else { edges };
+                    near += if marks[1][row] { total } else { edges };
                     all += total;
                 }
                 (near, all)
             },
         );
         let (near, all) = parts.into_iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let part_of = |near: &[bool]| {
-            near.iter().filter(|&&is_near| is_near).count() as f64 / near.len() as f64
-        };
-        EdgeShare {
-            residual: if all > 0.0 { near / all } else { 0.0 },
-            points: 1.0 - (1.0 - part_of(&near_x)) * (1.0 - part_of(&near_y)),
-        }
+        EdgeShare::of(near, all, &marks)
     }
 
     /// # Errors
@@ -237,13 +230,12 @@ impl<R: Real> CpuSolver<R> {
     fn sample_values(&self, values: Values<'_, R>, window: &Window) -> Samples {
         let block = window.block();
         let width = window.columns.len();
-        let size = [width.div_ceil(block[0]), window.rows.len().div_ceil(block[1])];
         let sample_rows = self.team.map(
             bands(window.rows.clone(), block[1]),
             width * window.rows.len(),
             || RowReader::new(width),
             |reader, rows| {
-                let mut largest = vec![0.0_f64; size[0]];
+                let mut largest = vec![0.0_f64; window.size()[0]];
                 for row in rows {
                     let row = reader.read(self, values, row, window.columns.clone());
                     for (slot, block) in largest.iter_mut().zip(row.chunks(block[0])) {
@@ -254,6 +246,6 @@ impl<R: Real> CpuSolver<R> {
             },
         );
         let values = sample_rows.into_iter().flatten().map(|value| value as f32).collect();
-        Samples { columns: window.columns.clone(), rows: window.rows.clone(), block, size, values }
+        Samples::of(window, values)
     }
 }

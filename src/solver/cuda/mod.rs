@@ -1,4 +1,29 @@
-//! The CUDA back end: so far, which cards there are and why there are none. Kernels follow.
+//! The CUDA back end: three kernels, from the plainest to the fastest, on the first NVIDIA card.
+//!
+//! The driver is opened at run time and is all that is needed: the kernels are compiled ahead to PTX
+//! (`kernels/build.py`), of which it makes machine code.
+
+#[cfg(feature = "cuda")]
+mod arguments;
+#[cfg(feature = "cuda")]
+mod card;
+#[cfg(feature = "cuda")]
+mod classic;
+mod ladder;
+#[cfg(feature = "cuda")]
+mod observe;
+#[cfg(feature = "cuda")]
+mod ptx;
+#[cfg(feature = "cuda")]
+mod register;
+#[cfg(feature = "cuda")]
+mod replay;
+#[cfg(feature = "cuda")]
+mod rung;
+#[cfg(feature = "cuda")]
+mod shared;
+#[cfg(feature = "cuda")]
+mod solver;
 
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
@@ -17,9 +42,17 @@ pub enum Unavailable {
     /// There is a driver, and no card that it can use.
     #[error("the NVIDIA driver finds no card")]
     NoCard,
-    /// This version has no kernels yet.
-    #[error("its kernels come with a later version")]
-    NoKernels,
+    /// The card lacks what the kernels need.
+    #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]
+    OldCard {
+        /// Its name.
+        name: String,
+        /// Its compute capability.
+        capability: (i32, i32),
+    },
+    /// The driver does not understand the kernels.
+    #[error("the NVIDIA driver is too old; 550 or newer is needed")]
+    OldDriver,
     /// The driver failed.
     #[error("the NVIDIA driver failed: {0}")]
     Driver(String),
@@ -32,23 +65,7 @@ pub enum Unavailable {
 /// [`Unavailable`] says why there is none.
 #[cfg(feature = "cuda")]
 pub fn cards() -> Result<Vec<String>, Unavailable> {
-    use cudarc::driver::{result, sys};
-    // SAFETY: it only tries to open the library; asked first, because every other call panics
-    // where the library is missing.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(Unavailable::NoDriver);
-    }
-    let ask = || -> Result<Vec<String>, result::DriverError> {
-        result::init()?;
-        let cards = 0..result::device::get_count()?;
-        cards.map(|ordinal| result::device::get_name(result::device::get(ordinal)?)).collect()
-    };
-    let failed = |error: result::DriverError| match error.0 {
-        sys::CUresult::CUDA_ERROR_NO_DEVICE => Unavailable::NoCard,
-        _ => Unavailable::Driver(error.to_string()),
-    };
-    let names = ask().map_err(failed)?;
-    if names.is_empty() { Err(Unavailable::NoCard) } else { Ok(names) }
+    card::names()
 }
 
 /// The names of the cards: none, in this build.
@@ -60,26 +77,43 @@ pub fn cards() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Sets up a solver on a card at the start u₀.
+/// Sets up a solver on the first card at the start u₀.
 ///
 /// # Errors
 /// [`SolverError`] if there is no card, or if the run does not fit onto it.
+#[cfg(feature = "cuda")]
+pub fn solver(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    kernel: Kernel,
+) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match precision {
+        Precision::F32 => Box::new(solver::CudaSolver::<f32>::new(problem, method, kernel)?),
+        Precision::F64 => Box::new(solver::CudaSolver::<f64>::new(problem, method, kernel)?),
+    })
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
 pub fn solver(
     _problem: &Arc<Problem>,
     _method: Method,
     _precision: Precision,
     _kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    cards()?;
-    Err(Unavailable::NoKernels.into())
+    Err(Unavailable::NotBuilt.into())
 }
 
 /// Whether a kernel can take a method in a precision; if not, the sentence says which can.
 ///
 /// # Errors
 /// The sentence.
-pub fn takes(_kernel: Kernel, _method: &Method, _precision: Precision) -> Result<(), String> {
-    Ok(())
+pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<(), String> {
+    ladder::takes(kernel, method, precision)
 }
 
 #[cfg(test)]

@@ -1,0 +1,114 @@
+// What can be seen of an iterate: norms by a pass of their own, how much of the residual lies at tile
+// borders, fields thinned out for a picture, and the sums of what the parts of cycles found out.
+#include "stencil.cuh"
+
+/// The norms of whole cycles: of each, `count` parts lie one after the other. A block a cycle; the
+/// order of the sums depends on nothing but `count`.
+extern "C" __global__ void __launch_bounds__(256)
+    add_parts(const Norms *__restrict__ parts, long long count, Norms *__restrict__ cycles) {
+    Norms found = {};
+    for (long long i = threadIdx.x; i < count; i += blockDim.x) {
+        found.add(parts[blockIdx.x * count + i]);
+    }
+    found = of_block(found);
+    if (threadIdx.x == 0) cycles[blockIdx.x] = found;
+}
+
+/// u1 - u0 of a sweep that is not made.
+__device__ __forceinline__ real sweep_change(const real *u, const real *g, const Grid &grid,
+                                             const Weights &weights, long long at) {
+    real south = PLANE ? u[at - grid.pitch] : 0, north = PLANE ? u[at + grid.pitch] : 0;
+    return update(weights, u[at - 1], u[at + 1], south, north, g[at]) - u[at];
+}
+
+/// Of u1 - u0 the norms, in `squares` and `largest`, and in `error` the squares of the points whose
+/// column or row is marked as near a tile border.
+extern "C" __global__ void __launch_bounds__(256)
+    residual(const real *__restrict__ u, const real *__restrict__ g, Grid grid, Weights weights,
+             const unsigned char *__restrict__ near_columns,
+             const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
+    Norms found = {};
+    for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
+             i += gridDim.x * blockDim.x) {
+            double change = sweep_change(u, g, grid, weights, row * grid.pitch + i);
+            found.first_sweep(change);
+            if (near_columns && (near_columns[i] || near_rows[row])) found.distance(change);
+        }
+    }
+    found = of_block(found);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+}
+
+/// The squares of u - u*, in `error`.
+extern "C" __global__ void __launch_bounds__(256)
+    distance(const real *__restrict__ u, const double *__restrict__ exact, Grid grid,
+             Norms *__restrict__ parts) {
+    Norms found = {};
+    for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
+             i += gridDim.x * blockDim.x) {
+            long long at = row * grid.pitch + i;
+            found.distance(u[at] - exact[at]);
+        }
+    }
+    found = of_block(found);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+}
+
+enum Quantity { RESIDUAL, SOLUTION, MINUS_DOUBLE, MINUS_REAL, CHANGE };
+
+/// The part of a field that is asked for: columns and rows from the first on, and how many points
+/// across and down one sample stands for.
+struct Window {
+    int first_column, first_row, columns, rows, block_x, block_y, samples_x, samples_y;
+};
+
+/// Of two values the one of larger magnitude; of opposite ones the positive; NaN before all.
+__device__ __forceinline__ double larger(double a, double b) {
+    if (isnan(a) || isnan(b)) return isnan(a) ? a : b;
+    if (fabs(a) == fabs(b)) return a > b ? a : b;
+    return fabs(a) > fabs(b) ? a : b;
+}
+
+/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, at
+/// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or
+/// of doubles, as `quantity` says.
+extern "C" __global__ void __launch_bounds__(256)
+    sample(const real *__restrict__ u, const real *__restrict__ g, const void *__restrict__ other,
+           Grid grid, Weights weights, double diagonal, int quantity, Window window, int lanes,
+           float *__restrict__ samples) {
+    long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    long long number = thread / lanes;
+    int lane = thread % lanes;
+    if (number >= (long long)window.samples_x * window.samples_y) return;
+    int x = number % window.samples_x * window.block_x;
+    int y = number / window.samples_x * window.block_y;
+    int width = min(window.block_x, window.columns - x), height = min(window.block_y, window.rows - y);
+
+    double found = 0;
+    for (int j = 0; j < height; j++) {
+        for (int i = lane; i < width; i += lanes) {
+            long long at =
+                (window.first_row + y + j) * grid.pitch + window.first_column + x + i;
+            double value;
+            if (quantity == RESIDUAL) {
+                value = double(sweep_change(u, g, grid, weights, at)) * diagonal;
+            } else if (quantity == SOLUTION) {
+                value = u[at];
+            } else if (quantity == MINUS_DOUBLE) {
+                value = double(u[at]) - static_cast<const double *>(other)[at];
+            } else if (quantity == MINUS_REAL) {
+                value = double(u[at]) - double(static_cast<const real *>(other)[at]);
+            } else {
+                value = u[at] - static_cast<const real *>(other)[at];
+            }
+            found = larger(found, value);
+        }
+    }
+    // All lanes of a warp have a sample, or none.
+    for (int half = lanes / 2; half > 0; half /= 2) {
+        found = larger(found, __shfl_xor_sync(ALL_LANES, found, half));
+    }
+    if (lane == 0) samples[number] = float(found);
+}

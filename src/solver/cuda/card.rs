@@ -1,0 +1,169 @@
+//! A card: its context, the kernels that it has loaded, and how its failures are told.
+
+use super::Unavailable;
+use super::ptx::{self, File, Form};
+use crate::grid::Precision;
+use crate::solver::SolverError;
+use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, result, sys};
+use cudarc::nvrtc::Ptx;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The oldest compute capability that the kernels are made for.
+const OLDEST: (i32, i32) = (7, 0);
+
+/// A file of kernels, for one precision and form.
+type Key = (File, Precision, Form);
+
+/// What the block of the classic kernel was found for: columns, rows, precision, form.
+type ClassicKey = (usize, usize, Precision, Form);
+
+/// A card that is in use. All solvers share it.
+pub(super) struct Card {
+    pub name: String,
+    pub context: Arc<CudaContext>,
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block may have.
+    pub most_shared: usize,
+    modules: Mutex<HashMap<Key, Arc<CudaModule>>>,
+    /// The block that was the fastest for the classic kernel.
+    pub classic_blocks: Mutex<HashMap<ClassicKey, [u32; 2]>>,
+}
+
+/// The card that is in use. One that failed is let go, so that the next solver finds it anew.
+static CARD: Mutex<Option<Arc<Card>>> = Mutex::new(None);
+
+/// Asks the driver, if there is one.
+fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
+    // SAFETY: it only tries to open the library; asked first, because every other call panics
+    // where the library is missing.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(Unavailable::NoDriver);
+    }
+    result::init().and_then(|()| ask()).map_err(unavailable)
+}
+
+fn unavailable(error: DriverError) -> Unavailable {
+    match error.0 {
+        CUresult::CUDA_ERROR_NO_DEVICE => Unavailable::NoCard,
+        CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
+        | CUresult::CUDA_ERROR_INVALID_PTX
+        | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
+        | CUresult::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => Unavailable::OldDriver,
+        _ => Unavailable::Driver(sentence(error)),
+    }
+}
+
+/// What the driver says of an error, without the name of the constant.
+fn sentence(error: DriverError) -> String {
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("{:?}", error.0))
+}
+
+/// The names of the cards, in the driver's order.
+pub(super) fn names() -> Result<Vec<String>, Unavailable> {
+    let names = driver(|| {
+        let cards = 0..result::device::get_count()?;
+        cards.map(|ordinal| result::device::get_name(result::device::get(ordinal)?)).collect()
+    })?;
+    let names: Vec<_> = names;
+    if names.is_empty() { Err(Unavailable::NoCard) } else { Ok(names) }
+}
+
+impl Card {
+    /// The first card. What its first use takes (a context) is taken once.
+    ///
+    /// # Errors
+    /// [`Unavailable`] if there is none that can be used.
+    pub fn open() -> Result<Arc<Self>, Unavailable> {
+        let mut card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(card) = &*card {
+            return Ok(Arc::clone(card));
+        }
+        let new = Arc::new(Self::new()?);
+        *card = Some(Arc::clone(&new));
+        Ok(new)
+    }
+
+    fn new() -> Result<Self, Unavailable> {
+        let context = driver(|| CudaContext::new(0))?;
+        let ask = || -> Result<_, DriverError> {
+            let name = context.name()?;
+            let capability = context.compute_capability()?;
+            let of = |attribute| context.attribute(attribute);
+            let count = of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+            let shared = of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
+            Ok((name, capability, count, shared))
+        };
+        let (name, capability, count, shared) = ask().map_err(unavailable)?;
+        if capability < OLDEST {
+            return Err(Unavailable::OldCard { name, capability });
+        }
+        // SAFETY: each solver has one stream of its own, and waits for it before anything that it
+        // made is used elsewhere.
+        unsafe { context.disable_event_tracking() };
+        Ok(Self {
+            name,
+            context,
+            multiprocessors: u32::try_from(count).unwrap_or(1),
+            most_shared: usize::try_from(shared).unwrap_or(0),
+            modules: Mutex::default(),
+            classic_blocks: Mutex::default(),
+        })
+    }
+
+    /// A stream of work on this card.
+    pub fn stream(&self) -> Result<Arc<CudaStream>, SolverError> {
+        self.told(self.context.new_stream())
+    }
+
+    /// A kernel. The driver makes machine code of its file when it is first asked for, and keeps it
+    /// on disk for the next start.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the driver is too old, or fails.
+    pub fn function(
+        &self,
+        file: File,
+        precision: Precision,
+        form: Form,
+        name: &str,
+    ) -> Result<CudaFunction, SolverError> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        let module = match modules.get(&(file, precision, form)) {
+            Some(module) => Arc::clone(module),
+            None => {
+                let ptx = Ptx::from_src(ptx::source(file, precision, form));
+                let module =
+                    self.context.load_module(ptx).map_err(|error| match unavailable(error) {
+                        Unavailable::Driver(_) => self.failed(error),
+                        why => why.into(),
+                    })?;
+                modules.insert((file, precision, form), Arc::clone(&module));
+                module
+            }
+        };
+        self.told(module.load_function(name))
+    }
+
+    /// Bytes of memory that are free.
+    pub fn free(&self) -> Result<u64, SolverError> {
+        self.told(self.context.mem_get_info()).map(|(free, _)| free as u64)
+    }
+
+    /// A failure of the driver, as it is told. Most leave the context useless: it is let go, and the
+    /// next solver gets a new one.
+    pub fn failed(&self, error: DriverError) -> SolverError {
+        let mut card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
+        if card.as_ref().is_some_and(|card| std::ptr::eq(&raw const **card, self)) {
+            *card = None;
+        }
+        SolverError::Device { card: self.name.clone(), what: sentence(error) }
+    }
+
+    /// What the driver answered, or its failure as it is told.
+    pub fn told<T>(&self, answer: Result<T, DriverError>) -> Result<T, SolverError> {
+        answer.map_err(|error| self.failed(error))
+    }
+}

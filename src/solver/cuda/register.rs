@@ -1,0 +1,97 @@
+//! A tile in the registers of warps.
+
+use super::arguments::{AxisArgument, WarpsArgument, counted};
+use super::ladder::{Shape, WARP};
+use super::ptx::File;
+use super::rung::{DeviceSystem, Launch, Rung, Step};
+use super::shared::axes;
+use crate::grid::{Real, Tiling};
+use crate::solver::{Footprint, SolverError};
+use cudarc::driver::{CudaStream, DeviceRepr, DriverError, PushKernelArg};
+use std::sync::Arc;
+
+/// Threads of a block that takes tiles of lines.
+const LINE_THREADS: u32 = 128;
+
+pub(super) struct Register {
+    kernel: Launch,
+    axes: [AxisArgument; 2],
+    k: i32,
+    sharing: Sharing,
+}
+
+/// Who shares a tile.
+enum Sharing {
+    Warps(WarpsArgument),
+    /// Lanes of a warp.
+    Lanes(i32),
+}
+
+impl Register {
+    /// `None` if there are too many tiles to count.
+    pub fn new<R: Real>(
+        system: &DeviceSystem<R>,
+        tiling: &Tiling,
+        k: usize,
+        shape: Shape,
+    ) -> Option<Result<Self, SolverError>> {
+        let axes = axes(tiling)?;
+        let k = counted(k)?;
+        let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
+        let tiles = counted(tiles)?.unsigned_abs();
+        let size = R::PRECISION.bytes();
+        let (function, blocks, threads, bytes, sharing) = match shape {
+            Shape::Warps { function, warps: [across, down], part: [width, height] } => {
+                // What lies outside of each warp, twice where warps share a tile, and a stage for
+                // each (see `register.cu`).
+                let warps = across * down;
+                let outside = 2 * warps * (width + height) * if warps > 1 { 2 } else { 1 };
+                let values = outside + warps * width * height;
+                let sharing = WarpsArgument { across: counted(across)?, down: counted(down)? };
+                let threads = WARP * counted(warps)?.unsigned_abs();
+                (function, tiles, threads, values * size, Sharing::Warps(sharing))
+            }
+            Shape::Lanes { function, lanes, points } => {
+                let lanes = counted(lanes)?;
+                let blocks = (u64::from(tiles) * u64::from(lanes.unsigned_abs()))
+                    .div_ceil(u64::from(LINE_THREADS));
+                // A stage for each lane, with one value left out after it.
+                let bytes = LINE_THREADS as usize * (points + 1) * size;
+                let blocks = counted(usize::try_from(blocks).ok()?)?.unsigned_abs();
+                (function, blocks, LINE_THREADS, bytes, Sharing::Lanes(lanes))
+            }
+            Shape::Points | Shape::Shared { .. } => return None,
+        };
+        let kernel =
+            Launch::new(system, File::Register, function, [blocks, 1], [threads, 1], bytes);
+        Some(kernel.map(|kernel| Self { kernel, axes, k, sharing }))
+    }
+}
+
+impl<R: Real + DeviceRepr> Rung<R> for Register {
+    fn parts(&self) -> usize {
+        self.kernel.config.grid_dim.0 as usize
+    }
+
+    fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        step: Step,
+    ) -> Result<(), DriverError> {
+        let mut launch = stream.launch_builder(&self.kernel.function);
+        launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
+        launch.arg(&system.grid).arg(&system.weights).arg(&self.axes[0]);
+        match &self.sharing {
+            Sharing::Warps(warps) => launch.arg(&self.axes[1]).arg(&self.k).arg(warps),
+            Sharing::Lanes(lanes) => launch.arg(&self.k).arg(lanes),
+        };
+        launch.arg(&step.exact).arg(&step.norms);
+        // SAFETY: the arguments are those of `register.cu`, and the arrays have the grid's size.
+        unsafe { launch.launch(self.kernel.config) }.map(|_| ())
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.kernel.footprint()
+    }
+}

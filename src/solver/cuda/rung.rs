@@ -1,0 +1,145 @@
+//! What the rungs of the ladder have in common.
+
+use super::arguments::{GridArgument, Pointer, WeightsArgument};
+use super::card::Card;
+use super::ptx::{File, Form};
+use crate::grid::{Precision, Shape};
+use crate::solver::{Footprint, SolverError};
+use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig};
+use std::sync::Arc;
+
+/// A system on a card: what every kernel is told of it. The right-hand side is shared by all solvers
+/// of the system.
+pub(super) struct DeviceSystem<R> {
+    pub card: Arc<Card>,
+    pub shape: Shape,
+    pub precision: Precision,
+    pub form: Form,
+    pub grid: GridArgument,
+    pub weights: WeightsArgument<R>,
+    pub diagonal: f64,
+    /// b / d.
+    pub g: Array<R>,
+}
+
+/// An array of the grid on the card, with its ring, laid out as a [`Field`](crate::grid::Field).
+pub(super) struct Array<T> {
+    pub values: CudaSlice<T>,
+    /// Where its first interior point lies.
+    pub interior: Pointer,
+}
+
+impl<T> Array<T> {
+    pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
+        let ring = (shape.ring_rows() * shape.stride() + 1) * size_of::<T>();
+        let interior = values.device_ptr(stream).0 + ring as u64;
+        Self { values, interior }
+    }
+}
+
+/// One cycle: where it starts from, where it goes, and what it is to find out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    /// The iterate's first interior point.
+    pub from: Pointer,
+    /// That of the next iterate.
+    pub to: Pointer,
+    /// That of u*; 0 where it is not known, or not wanted.
+    pub exact: Pointer,
+    /// Where the norms of its parts go; 0 where none are wanted.
+    pub norms: Pointer,
+}
+
+/// A method on a card.
+pub(super) trait Rung<R>: Send {
+    /// In how many parts a cycle tells its norms.
+    fn parts(&self) -> usize;
+
+    /// Asks the card for one cycle.
+    fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        step: Step,
+    ) -> Result<(), DriverError>;
+
+    /// What it takes of the card.
+    fn footprint(&self) -> Footprint;
+}
+
+/// A kernel with the shape that it is launched in.
+pub(super) struct Launch {
+    pub function: CudaFunction,
+    pub config: LaunchConfig,
+    footprint: Footprint,
+}
+
+impl Launch {
+    /// A kernel for a system, launched with so many blocks.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the driver refuses it.
+    pub fn new<R>(
+        system: &DeviceSystem<R>,
+        file: File,
+        name: &str,
+        blocks: [u32; 2],
+        threads: [u32; 2],
+        shared_bytes: usize,
+    ) -> Result<Self, SolverError> {
+        let card = &system.card;
+        let function = card.function(file, system.precision, system.form, name)?;
+        let bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
+        card.told(function.set_attribute(
+            CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            i32::try_from(bytes).unwrap_or(i32::MAX),
+        ))?;
+        let config = LaunchConfig {
+            grid_dim: (blocks[0], blocks[1], 1),
+            block_dim: (threads[0], threads[1], 1),
+            shared_mem_bytes: bytes,
+        };
+        let ask = || -> Result<Footprint, DriverError> {
+            let block = threads[0] * threads[1];
+            let resident = function.occupancy_max_active_blocks_per_multiprocessor(
+                block,
+                shared_bytes,
+                None,
+            )?;
+            Ok(Footprint {
+                threads: block,
+                registers: u32::try_from(function.num_regs()?).unwrap_or(0),
+                shared_bytes: shared_bytes
+                    + usize::try_from(function.shared_size_bytes()?).unwrap_or(0),
+                blocks: u64::from(blocks[0]) * u64::from(blocks[1]),
+                blocks_per_multiprocessor: resident,
+                multiprocessors: card.multiprocessors,
+                points_per_second: limit(system)?,
+            })
+        };
+        let footprint = card.told(ask())?;
+        Ok(Self { function, config, footprint })
+    }
+
+    pub fn footprint(&self) -> Footprint {
+        self.footprint
+    }
+}
+
+/// Point updates a second that the arithmetic of the card can make at its highest clock, by the
+/// operations of a point (see the order of operations in `problem/stencil.rs`).
+fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
+    let context = &system.card.context;
+    let clock = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
+    let lanes = match (system.precision, context.compute_capability()?) {
+        // CUDA C++ Programming Guide, arithmetic instructions: results a clock and multiprocessor.
+        (Precision::F64, (7 | 8, 0)) => 32.0,
+        (Precision::F64, (9, _) | (10, 0)) => 64.0,
+        (Precision::F64, _) => 2.0,
+        (Precision::F32, (7, _) | (8, 0)) => 64.0,
+        (Precision::F32, _) => 128.0,
+    };
+    let operations = if system.shape.dim() == 1 { 2.0 } else { 4.0 };
+    Ok(f64::from(clock) * 1e3 * lanes * f64::from(system.card.multiprocessors) / operations)
+}

@@ -1,0 +1,321 @@
+//! A solver on a card.
+
+use super::arguments::{DeviceReal, GridArgument, Norms, Pointer, WeightsArgument};
+use super::card::Card;
+use super::classic::Classic;
+use super::ladder::{self, Shape};
+use super::observe::{Observer, Values};
+use super::ptx::Form;
+use super::register::Register;
+use super::replay::{Iterates, Replay};
+use super::rung::{Array, DeviceSystem, Rung};
+use super::shared::Shared;
+use crate::grid::{Field, Tiling, memory};
+use crate::problem::{Problem, System};
+use crate::solver::{
+    Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
+    SolverError, Window,
+};
+use cudarc::driver::{CudaSlice, CudaStream, DriverError};
+use std::any::Any;
+use std::sync::Arc;
+
+/// Arrays of the grid that a solver takes on the card: g and two iterates.
+const ARRAYS: u64 = 3;
+
+/// A solver on the first NVIDIA card. Its iterates are those of the CPU to the last bit, whichever
+/// kernel makes them.
+pub(super) struct CudaSolver<R: DeviceReal> {
+    problem: Arc<Problem>,
+    system: Arc<DeviceSystem<R>>,
+    stream: Arc<CudaStream>,
+    arrays: [Array<R>; 2],
+    iterates: Iterates,
+    exact: Option<Arc<Array<f64>>>,
+    kernel: Kernel,
+    rung: Box<dyn Rung<R>>,
+    replay: Replay,
+    observer: Observer,
+}
+
+impl<R: DeviceReal> DeviceSystem<R> {
+    /// Takes a system to the card.
+    fn new(
+        card: Arc<Card>,
+        stream: &Arc<CudaStream>,
+        problem: &Problem,
+    ) -> Result<Self, SolverError> {
+        let shape = problem.shape;
+        // One array here at a time.
+        memory::check(&shape, 1, R::PRECISION)?;
+        let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
+            kernel: Kernel::Auto,
+            setting: format!("shape {shape}"),
+            instead: "backend cpu".into(),
+        })?;
+        let System { weights, diagonal, g } = System::<R>::new(problem);
+        let g = card.told(stream.clone_htod(g.as_slice()))?;
+        card.told(stream.synchronize())?;
+        let g = Array::new(g, &shape, stream);
+        let form = Form::of(&weights, shape.dim());
+        let weights = WeightsArgument::of(&weights);
+        Ok(Self { card, shape, precision: R::PRECISION, form, grid, weights, diagonal, g })
+    }
+}
+
+impl<R: DeviceReal> CudaSolver<R> {
+    /// Sets up a solver at the start u₀.
+    ///
+    /// # Errors
+    /// [`SolverError`] if there is no card, or the run does not fit onto it.
+    pub fn new(
+        problem: &Arc<Problem>,
+        method: Method,
+        kernel: Kernel,
+    ) -> Result<Self, SolverError> {
+        let card = Card::open()?;
+        check_memory(&card, problem, ARRAYS, R::PRECISION.bytes())?;
+        // Before anything is copied.
+        ladder::choose(kernel, &method, R::PRECISION, card.most_shared)
+            .map_err(|(setting, instead)| SolverError::Kernel { kernel, setting, instead })?;
+        let stream = card.stream()?;
+        let system = Arc::new(DeviceSystem::new(card, &stream, problem)?);
+        Self::at_start(Arc::clone(problem), system, stream, None, method, kernel)
+    }
+
+    fn at_start(
+        problem: Arc<Problem>,
+        system: Arc<DeviceSystem<R>>,
+        stream: Arc<CudaStream>,
+        exact: Option<Arc<Array<f64>>>,
+        method: Method,
+        chosen: Kernel,
+    ) -> Result<Self, SolverError> {
+        let card = Arc::clone(&system.card);
+        let refused = |(setting, instead)| SolverError::Kernel { kernel: chosen, setting, instead };
+        let (kernel, shape) =
+            ladder::choose(chosen, &method, R::PRECISION, card.most_shared).map_err(refused)?;
+        let start = problem.start_field::<R>();
+        let first = card.told(stream.clone_htod(start.as_slice()))?;
+        let second = card.told(stream.clone_dtod(&first))?;
+        let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
+        let iterates = Iterates {
+            arrays: arrays.each_ref().map(|array| array.interior),
+            current: 0,
+            exact: exact.as_ref().map_or(0, |exact| exact.interior),
+        };
+        let too_many =
+            || refused(("so many tiles".to_owned(), "a larger tile or backend cpu".to_owned()));
+        let rung: Box<dyn Rung<R>> = match (&method, shape) {
+            (Method::Hierarchical { k, tiling }, Shape::Shared { block, bytes }) => {
+                let rung = Shared::new(&*system, tiling, *k, block, bytes);
+                Box::new(rung.ok_or_else(too_many)??)
+            }
+            (Method::Hierarchical { k, tiling }, _) => {
+                let rung = Register::new(&*system, tiling, *k, shape);
+                Box::new(rung.ok_or_else(too_many)??)
+            }
+            (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, iterates.arrays)?),
+        };
+        let replay = Replay::new(&system, &stream, &*rung)?;
+        let observer = Observer::new(&system)?;
+        let mut solver = Self {
+            problem,
+            system,
+            stream,
+            arrays,
+            iterates,
+            exact,
+            kernel,
+            rung,
+            replay,
+            observer,
+        };
+        // Finding the best block spoils the second array.
+        solver.put(&start)?;
+        Ok(solver)
+    }
+
+    /// Makes `field` the iterate, and the one before.
+    fn put(&mut self, field: &Field<R>) -> Result<(), SolverError> {
+        let [first, second] = &mut self.arrays;
+        self.iterates.current = 0;
+        let mut ask = || -> Result<(), DriverError> {
+            self.stream.memcpy_htod(field.as_slice(), &mut first.values)?;
+            self.stream.memcpy_dtod(&first.values, &mut second.values)?;
+            self.stream.synchronize()
+        };
+        self.system.card.told(ask())
+    }
+
+    fn current(&self) -> &CudaSlice<R> {
+        &self.arrays[self.iterates.current].values
+    }
+
+    /// The first interior point of the iterate, and of the one before.
+    fn pointers(&self) -> [Pointer; 2] {
+        let Iterates { arrays, current, .. } = self.iterates;
+        [arrays[current], arrays[1 - current]]
+    }
+
+    fn batch(&mut self, most: u64, measure: bool) -> Result<(Vec<Norms>, u64, f64), SolverError> {
+        let Self { system, stream, rung, replay, iterates, .. } = self;
+        replay.batch(system, stream, &**rung, iterates, most, measure)
+    }
+
+    fn sample_values(&self, values: Values, window: &Window) -> Result<Samples, SolverError> {
+        let [u, _] = self.pointers();
+        let values = self.observer.sample(&self.system, &self.stream, u, values, window)?;
+        Ok(Samples::of(window, values))
+    }
+}
+
+/// Refuses arrays that do not fit onto the card.
+fn check_memory(
+    card: &Card,
+    problem: &Problem,
+    arrays: u64,
+    bytes: usize,
+) -> Result<(), SolverError> {
+    let needed = problem.shape.stored() as u64 * arrays * bytes as u64;
+    let free = card.free()?;
+    if needed <= free {
+        return Ok(());
+    }
+    Err(SolverError::DeviceMemory { card: card.name.clone(), needed, free })
+}
+
+impl<R: DeviceReal> Solver for CudaSolver<R> {
+    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
+        let (norms, _, seconds) = self.batch(most, true)?;
+        let (diagonal, with_error) = (self.system.diagonal, self.exact.is_some());
+        let norms = norms.iter().map(|norms| norms.of_cycle(diagonal, with_error)).collect();
+        Ok(Batch { norms, seconds })
+    }
+
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError> {
+        Ok(self.batch(most, false)?.1)
+    }
+
+    fn restart(&mut self) -> Result<(), SolverError> {
+        self.put(&self.problem.start_field())
+    }
+
+    fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
+        let mut field = Field::filled(*iterate.shape(), R::default());
+        for (to, from) in field.as_mut_slice().iter_mut().zip(iterate.as_slice()) {
+            *to = R::from_f64(*from);
+        }
+        self.put(&field)
+    }
+
+    fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        let [u, _] = self.pointers();
+        let norms = self.observer.residual(&self.system, &self.stream, u, None)?;
+        Ok(norms.residual(self.system.diagonal))
+    }
+
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
+        let card = &self.system.card;
+        check_memory(card, &self.problem, 1, size_of::<f64>())?;
+        let array = card.told(self.stream.clone_htod(exact.as_slice()))?;
+        card.told(self.stream.synchronize())?;
+        let array = Array::new(array, &self.system.shape, &self.stream);
+        self.iterates.exact = array.interior;
+        self.exact = Some(Arc::new(array));
+        self.replay.forget();
+        Ok(())
+    }
+
+    fn error(&self) -> Result<Option<f64>, SolverError> {
+        if self.exact.is_none() {
+            return Ok(None);
+        }
+        let [u, _] = self.pointers();
+        self.observer.distance(&self.system, &self.stream, u, self.iterates.exact).map(Some)
+    }
+
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+        let [_, before] = self.pointers();
+        match quantity {
+            Quantity::Residual => self.sample_values(Values::Residual, window),
+            Quantity::Change => self.sample_values(Values::Change(before), window),
+            Quantity::Solution => self.sample_values(Values::Solution, window),
+            Quantity::Error if self.exact.is_none() => {
+                let [across, down] = window.size();
+                Ok(Samples::of(window, vec![f32::NAN; across * down]))
+            }
+            Quantity::Error => self.sample_values(Values::MinusDouble(self.iterates.exact), window),
+            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
+                Some(other) if Arc::ptr_eq(&other.system.card, &self.system.card) => {
+                    let [other, _] = other.pointers();
+                    self.sample_values(Values::MinusReal(other), window)
+                }
+                _ => {
+                    let card = &self.system.card;
+                    let there = other.solution()?;
+                    let there = card.told(self.stream.clone_htod(there.as_slice()))?;
+                    let there = Array::new(there, &self.system.shape, &self.stream);
+                    self.sample_values(Values::MinusDouble(there.interior), window)
+                }
+            },
+        }
+    }
+
+    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        let [u, _] = self.pointers();
+        self.observer.edge_share(&self.system, &self.stream, u, tiling)
+    }
+
+    fn solution(&self) -> Result<Field<f64>, SolverError> {
+        let ask = || -> Result<Vec<R>, DriverError> {
+            let values = self.stream.clone_dtoh(self.current())?;
+            self.stream.synchronize()?;
+            Ok(values)
+        };
+        let values = self.system.card.told(ask())?;
+        let mut copy = Field::filled(self.system.shape, 0.0);
+        for (to, from) in copy.as_mut_slice().iter_mut().zip(values) {
+            *to = from.to_f64();
+        }
+        Ok(copy)
+    }
+
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
+        let shape = &self.system.shape;
+        let first = (row + shape.ring_rows()) * shape.stride() + 1;
+        let ask = || -> Result<Vec<R>, DriverError> {
+            let values =
+                self.stream.clone_dtoh(&self.current().slice(first..first + shape.nx()))?;
+            self.stream.synchronize()?;
+            Ok(values)
+        };
+        let values = self.system.card.told(ask())?;
+        Ok(values.into_iter().map(R::to_f64).collect())
+    }
+
+    fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
+        let card = &self.system.card;
+        check_memory(card, &self.problem, ARRAYS - 1, R::PRECISION.bytes())?;
+        let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));
+        let exact = self.exact.clone();
+        let stream = card.stream()?;
+        Ok(Box::new(Self::at_start(problem, system, stream, exact, method, kernel)?))
+    }
+
+    fn kernel(&self) -> Option<Kernel> {
+        Some(self.kernel)
+    }
+
+    fn device(&self) -> Option<&str> {
+        Some(&self.system.card.name)
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        Some(self.rung.footprint())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
