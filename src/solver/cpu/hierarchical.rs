@@ -5,7 +5,7 @@
 use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
-use super::patch::{Extent, Patch, Place, Scratch};
+use super::patch::{Extent, Patch, Place, Scratch, Seen};
 use super::update::{Update, WithUpdate, with_update};
 use crate::grid::{AxisTiling, Real, Shape, Tiling};
 use std::ops::Range;
@@ -85,8 +85,8 @@ impl Hierarchical {
         let updates = system.shape().points() * self.k;
         let parts = team.map(works, updates, Scratch::default, |scratch, (job, to)| {
             let first = job.stored.start;
-            let patch =
-                Patch { system, k: self.k, from, exact, measure, level, first, to, scratch };
+            let (k, seen) = (self.k, Seen::default());
+            let patch = Patch { system, k, from, exact, measure, level, first, to, scratch, seen };
             level.run(Work { x: &self.x, tiles: &job.tiles, patch })
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
@@ -120,15 +120,14 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
         };
         let extent = Extent { width: x.tile(), height, plane: U::PLANE };
         let mut places = Vec::with_capacity(height);
-        let mut norms = PartialNorms::default();
         for number in 0..patches {
             places.clear();
             places.extend((0..height).map(|row| tiles.place(x, stride, number, row)));
             let next = (number + 1 < patches)
                 .then(|| x.computed(number + 1).start - x.computed(number).start);
-            norms = norms + patch.cycle(update, &extent, &places, next);
+            patch.cycle(update, &extent, &places, next);
         }
-        norms
+        patch.seen.norms()
     }
 }
 

@@ -14,9 +14,9 @@ const LANES: usize = 8;
 #[derive(Default)]
 pub(super) struct Measure {
     width: usize,
-    whole: Lanes,
+    whole: Lanes<LANES>,
     /// What is left over at the end of a row, measured together with values before it.
-    last: Lanes,
+    last: Lanes<LANES>,
 }
 
 impl Measure {
@@ -49,21 +49,28 @@ impl Measure {
     #[inline(always)]
     pub fn total(&self) -> Partial {
         let rest = if self.width < LANES { 0 } else { self.width % LANES };
-        self.whole.total(LANES) + self.last.total(rest)
+        self.whole.total() + self.last.total_of(rest)
     }
 }
 
 /// Sums of squares and largest magnitudes, side by side.
-#[derive(Default)]
-struct Lanes {
-    squares: [f64; LANES],
-    max: [f64; LANES],
+#[derive(Clone, Copy)]
+pub(super) struct Lanes<const COUNT: usize> {
+    squares: [f64; COUNT],
+    max: [f64; COUNT],
 }
 
-impl Lanes {
+impl<const COUNT: usize> Default for Lanes<COUNT> {
+    #[inline(always)]
+    fn default() -> Self {
+        Self { squares: [0.0; COUNT], max: [0.0; COUNT] }
+    }
+}
+
+impl<const COUNT: usize> Lanes<COUNT> {
     /// Adds a value to a lane. The maximum passes over NaN; the sum of squares does not.
     #[inline(always)]
-    fn add(&mut self, lane: usize, value: f64) {
+    pub fn add(&mut self, lane: usize, value: f64) {
         self.squares[lane] = value.mul_add(value, self.squares[lane]);
         let (magnitude, max) = (value.abs(), self.max[lane]);
         self.max[lane] = if magnitude > max { magnitude } else { max };
@@ -71,17 +78,38 @@ impl Lanes {
 
     #[inline(always)]
     fn add_all<A: Copy, B: Copy>(&mut self, a: &[A], b: &[B], value: impl Fn(A, B) -> f64) {
-        for lane in 0..LANES {
+        for lane in 0..COUNT {
             self.add(lane, value(a[lane], b[lane]));
         }
     }
 
+    /// The first lanes, by themselves: registers for a loop that needs no more.
+    #[inline(always)]
+    pub fn first<const FEWER: usize>(&self) -> Lanes<FEWER> {
+        let mut first = Lanes::default();
+        first.squares.copy_from_slice(&self.squares[..FEWER]);
+        first.max.copy_from_slice(&self.max[..FEWER]);
+        first
+    }
+
+    /// Puts the first lanes back.
+    #[inline(always)]
+    pub fn set_first<const FEWER: usize>(&mut self, first: &Lanes<FEWER>) {
+        self.squares[..FEWER].copy_from_slice(&first.squares);
+        self.max[..FEWER].copy_from_slice(&first.max);
+    }
+
+    /// All lanes together, in their order.
+    pub fn total(&self) -> Partial {
+        self.total_of(COUNT)
+    }
+
     /// The last `count` lanes together, in their order.
     #[inline(always)]
-    fn total(&self, count: usize) -> Partial {
+    fn total_of(&self, count: usize) -> Partial {
         let mut total = Partial::default();
-        for lane in 0..LANES {
-            if lane + count >= LANES {
+        for lane in 0..COUNT {
+            if lane + count >= COUNT {
                 total = total + Partial { squares: self.squares[lane], max: self.max[lane] };
             }
         }
@@ -90,7 +118,7 @@ impl Lanes {
 }
 
 /// The largest change of some values, found while they are copied.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Largest {
     lanes: [f64; LANES],
 }

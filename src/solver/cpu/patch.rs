@@ -5,8 +5,8 @@
 //! that it owns are copied back.
 
 use super::level::{Level, Task};
-use super::norms::{Largest, Measure, Partial, PartialNorms};
-use super::update::{Block, Sweep, Update, copy};
+use super::norms::{Lanes, Largest, Measure, PartialNorms};
+use super::update::{Block, MeasuredSweep, STRIPE, Sweep, Update, copy};
 use crate::grid::Real;
 use crate::problem::System;
 use std::ops::{Deref, DerefMut, Range};
@@ -113,6 +113,27 @@ pub(super) struct Patch<'a, R> {
     pub first: usize,
     pub to: &'a mut [R],
     pub scratch: &'a mut Scratch<R>,
+    pub seen: Seen,
+}
+
+/// What was measured on the patches of one thread so far.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// u₁ − u₀ of the first sweep.
+    first_sweep: Lanes<STRIPE>,
+    change: Largest,
+    error_squares: f64,
+}
+
+impl Seen {
+    /// All together.
+    pub fn norms(&self) -> PartialNorms {
+        PartialNorms {
+            first_sweep: self.first_sweep.total(),
+            max_change: self.change.total(),
+            error_squares: self.error_squares,
+        }
+    }
 }
 
 impl<R: Real> Patch<'_, R> {
@@ -125,15 +146,12 @@ impl<R: Real> Patch<'_, R> {
         extent: &Extent,
         places: &[Place],
         next: Option<usize>,
-    ) -> PartialNorms {
-        let change = |new: R, old: R| (new - old).to_f64();
-        let mut norms = PartialNorms::default();
+    ) {
         self.load(extent, places);
-        self.scratch.sweep(self.level, update, extent);
         if self.measure {
-            // Both arrays are in fast memory still.
-            let row_of = |row, _: &Place| extent.row(row);
-            norms.first_sweep = self.compare(extent, places, &self.scratch.there, row_of, change);
+            self.sweep_and_measure(update, extent, places);
+        } else {
+            self.scratch.sweep(self.level, update, extent);
         }
         for sweep in 1..self.k {
             self.prefetch(extent, places, next, sweep);
@@ -141,15 +159,31 @@ impl<R: Real> Patch<'_, R> {
         }
         if self.measure {
             if let Some(exact) = self.exact {
-                let row_of = |_, place: &Place| place.first;
-                let error = |u: R, exact| u.to_f64() - exact;
-                norms.error_squares = self.compare(extent, places, exact, row_of, error).squares;
+                self.seen.error_squares += self.error_squares(extent, places, exact);
             }
-            norms.max_change = self.store_and_measure(extent, places);
+            self.store_and_measure(extent, places);
         } else {
             self.store(extent, places);
         }
-        norms
+    }
+
+    /// The first sweep, and what it changed of the points that the patch owns.
+    #[inline(always)]
+    fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[Place]) {
+        let Self { scratch, seen, level, .. } = self;
+        let mut row = 0;
+        // Rows that own the same columns are swept together.
+        for run in places.chunk_by(|a, b| a.owned == b.owned) {
+            let sweep = scratch.rows(update, extent, row..row + run.len());
+            let owned = run[0].owned.clone();
+            if owned.is_empty() {
+                level.run(sweep);
+            } else {
+                level.run(MeasuredSweep { sweep, owned, changes: &mut seen.first_sweep });
+            }
+            row += run.len();
+        }
+        scratch.swap();
     }
 
     /// Copies a patch, its ring and its right-hand side into fast memory. The second array needs
@@ -220,26 +254,19 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
-    /// Copies the points that the patch owns to the next iterate, and gives the largest change
-    /// that the cycle made to them.
+    /// Copies the points that the patch owns to the next iterate, and looks how far the cycle
+    /// changed them.
     #[inline(always)]
-    fn store_and_measure(&mut self, extent: &Extent, places: &[Place]) -> f64 {
-        let Self { level, from, first, to, scratch, .. } = self;
-        level.run(Store { values: &scratch.here, extent, places, from, first: *first, to })
+    fn store_and_measure(&mut self, extent: &Extent, places: &[Place]) {
+        let Self { level, from, first, to, scratch, seen, .. } = self;
+        let (values, change) = (&scratch.here, &mut seen.change);
+        level.run(Store { values, extent, places, from, first: *first, to, change });
     }
 
-    /// Sums up `value(u, v)` over the owned points, where u is their value and v that of another
-    /// array, in which the first computed point of a row lies at `row_of(row, place)`.
+    /// Σ (u − u*)² over the points that the patch owns.
     #[inline(always)]
-    fn compare<T: Copy>(
-        &self,
-        extent: &Extent,
-        places: &[Place],
-        with: &[T],
-        row_of: impl Fn(usize, &Place) -> usize,
-        value: impl Fn(R, T) -> f64,
-    ) -> Partial {
-        self.level.run(Compare { values: &self.scratch.here, extent, places, with, row_of, value })
+    fn error_squares(&self, extent: &Extent, places: &[Place], exact: &[f64]) -> f64 {
+        self.level.run(ErrorSquares { values: &self.scratch.here, extent, places, exact })
     }
 }
 
@@ -251,14 +278,15 @@ struct Store<'a, R> {
     from: &'a [R],
     first: usize,
     to: &'a mut [R],
+    change: &'a mut Largest,
 }
 
 impl<R: Real> Task for Store<'_, R> {
-    type Output = f64;
+    type Output = ();
     #[inline(always)]
-    fn run(self) -> f64 {
-        let Self { values, extent, places, from, first, to } = self;
-        let mut largest = Largest::default();
+    fn run(self) {
+        let Self { values, extent, places, from, first, to, change } = self;
+        let mut largest = *change;
         for (row, place) in places.iter().enumerate() {
             let count = place.owned.len();
             let start = place.first + place.owned.start;
@@ -269,60 +297,72 @@ impl<R: Real> Task for Store<'_, R> {
                 largest.copy_and_compare(new, &from[start..start + count], to);
             }
         }
-        largest.total()
+        *change = largest;
     }
 }
 
-/// See [`Patch::compare`]; a function of its own, so that its lanes find registers free.
-struct Compare<'a, R, T, F, V> {
+/// See [`Patch::error_squares`]; a function of its own, so that its lanes find registers free.
+struct ErrorSquares<'a, R> {
     values: &'a [R],
     extent: &'a Extent,
     places: &'a [Place],
-    with: &'a [T],
-    row_of: F,
-    value: V,
+    exact: &'a [f64],
 }
 
-impl<R: Copy, T: Copy, F: Fn(usize, &Place) -> usize, V: Fn(R, T) -> f64> Task
-    for Compare<'_, R, T, F, V>
-{
-    type Output = Partial;
+impl<R: Real> Task for ErrorSquares<'_, R> {
+    type Output = f64;
     #[inline(always)]
-    fn run(self) -> Partial {
-        let Self { values, extent, places, with, row_of, value } = self;
-        let mut total = Partial::default();
+    fn run(self) -> f64 {
+        let Self { values, extent, places, exact } = self;
+        let mut total = 0.0;
         let mut row = 0;
         // Rows that own the same columns are measured together.
         for run in places.chunk_by(|a, b| a.owned == b.owned) {
             let owned = &run[0].owned;
             let mut measure = Measure::new(owned.len());
             for place in run {
-                let (own, other) =
-                    (extent.row(row) + owned.start, row_of(row, place) + owned.start);
-                measure.add(&values[own..], &with[other..], &value);
+                let (own, other) = (extent.row(row) + owned.start, place.first + owned.start);
+                measure.add(&values[own..], &exact[other..], |u, exact| u.to_f64() - exact);
                 row += 1;
             }
-            total = total + measure.total();
+            total += measure.total().squares;
         }
         total
     }
 }
 
 impl<R: Real> Scratch<R> {
+    /// A sweep of some rows of a patch, from `here` to `there`.
     #[inline(always)]
-    fn sweep<U: Update<R>>(&mut self, level: Level, update: U, extent: &Extent) {
-        let first = extent.row(0);
+    fn rows<U: Update<R>>(
+        &mut self,
+        update: U,
+        extent: &Extent,
+        rows: Range<usize>,
+    ) -> Sweep<'_, R, U> {
+        let first = extent.row(rows.start);
         let block = Block {
             values: &self.here,
             first,
             stride: extent.stride(),
-            g: &self.g,
+            g: &self.g[rows.start * extent.g_stride()..],
             g_stride: extent.g_stride(),
             width: extent.width,
-            height: extent.height,
+            height: rows.len(),
         };
-        level.run(Sweep { update, block, out: &mut self.there[first..] });
+        Sweep { update, block, out: &mut self.there[first..] }
+    }
+
+    /// What was swept to is where the next sweep begins.
+    #[inline(always)]
+    fn swap(&mut self) {
         std::mem::swap(&mut self.here, &mut self.there);
+    }
+
+    #[inline(always)]
+    fn sweep<U: Update<R>>(&mut self, level: Level, update: U, extent: &Extent) {
+        level.run(self.rows(update, extent, 0..extent.height));
+        self.swap();
     }
 }
 

@@ -1,8 +1,10 @@
 //! The update of one point, in each of its forms, and of a block of points.
 
 use super::level::Task;
+use super::norms::Lanes;
 use crate::grid::Real;
 use crate::problem::Weights;
+use std::ops::Range;
 
 /// How a point's new value follows from its neighbours. One type a form, so that the form is
 /// known where the loops are compiled.
@@ -109,7 +111,7 @@ pub(super) struct Block<'a, R> {
 /// narrow a stripe, a row stays in registers until it has been the row after, the row itself and
 /// the row before, which saves two loads of five; loads are what a sweep waits for. Of 4, 8, 16
 /// and 32 columns, 16 were the fastest at either level.
-const STRIPE: usize = 16;
+pub(super) const STRIPE: usize = 16;
 
 /// Columns of a stripe where there are fewer than [`STRIPE`].
 const NARROW_STRIPE: usize = 8;
@@ -127,25 +129,55 @@ impl<R: Real, U: Update<R>> Task for Sweep<'_, R, U> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { update, block, out } = self;
-        if block.width >= STRIPE {
-            sweep_stripes::<R, U, STRIPE>(update, block, out);
-        } else if block.width >= NARROW_STRIPE {
-            sweep_stripes::<R, U, NARROW_STRIPE>(update, block, out);
-        } else {
-            sweep_stripes::<R, U, 1>(update, block, out);
-        }
+        self.sweep::<false>(0..0, &mut Lanes::default());
     }
 }
 
-#[inline(always)]
-fn sweep_stripes<R: Real, U: Update<R>, const WIDTH: usize>(
-    update: U,
-    block: Block<'_, R>,
-    out: &mut [R],
-) {
-    for column in stripes::<WIDTH>(block.width) {
-        sweep_stripe::<R, U, WIDTH>(update, block, column, out);
+/// A sweep that adds what it changes to `changes`, in the columns `owned`.
+///
+/// A sweep waits for its loads; what is done with the old and the new value while both are in
+/// registers costs next to nothing.
+pub(super) struct MeasuredSweep<'a, R, U> {
+    pub sweep: Sweep<'a, R, U>,
+    pub owned: Range<usize>,
+    pub changes: &'a mut Lanes<STRIPE>,
+}
+
+impl<R: Real, U: Update<R>> Task for MeasuredSweep<'_, R, U> {
+    type Output = ();
+    #[inline(always)]
+    fn run(self) {
+        self.sweep.sweep::<true>(self.owned, self.changes);
+    }
+}
+
+impl<R: Real, U: Update<R>> Sweep<'_, R, U> {
+    #[inline(always)]
+    fn sweep<const MEASURE: bool>(self, owned: Range<usize>, changes: &mut Lanes<STRIPE>) {
+        if self.block.width >= STRIPE {
+            self.stripes::<STRIPE, MEASURE>(owned, changes);
+        } else if self.block.width >= NARROW_STRIPE {
+            self.stripes::<NARROW_STRIPE, MEASURE>(owned, changes);
+        } else {
+            self.stripes::<1, MEASURE>(owned, changes);
+        }
+    }
+
+    #[inline(always)]
+    fn stripes<const WIDTH: usize, const MEASURE: bool>(
+        self,
+        owned: Range<usize>,
+        changes: &mut Lanes<STRIPE>,
+    ) {
+        let Self { update, block, out } = self;
+        let mut swept = 0;
+        for column in stripes::<WIDTH>(block.width) {
+            // What the stripe before has swept already is not measured twice.
+            let wanted = owned.start.max(swept)..owned.end;
+            let counted = std::array::from_fn(|i| wanted.contains(&(column + i)));
+            sweep_stripe::<R, U, WIDTH, MEASURE>(update, block, column, out, counted, changes);
+            swept = column + WIDTH;
+        }
     }
 }
 
@@ -157,13 +189,18 @@ fn stripes<const WIDTH: usize>(width: usize) -> impl Iterator<Item = usize> {
 }
 
 #[inline(always)]
-fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize>(
+fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     update: U,
     block: Block<'_, R>,
     column: usize,
     out: &mut [R],
+    counted: [bool; WIDTH],
+    changes: &mut Lanes<STRIPE>,
 ) {
     let Block { values, first, stride, g, g_stride, height, .. } = block;
+    let mut seen = changes.first::<WIDTH>();
+    // Bits rather than factors of 0 and 1, for 0 · ∞ is NaN.
+    let masks = counted.map(|is_counted| if is_counted { u64::MAX } else { 0 });
     // A line has no rows before and after; the update does not look at them.
     let mut south = [R::default(); WIDTH];
     let mut own = [R::default(); WIDTH];
@@ -187,7 +224,17 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize>(
         }
         let start = row * stride + column;
         out[start..start + WIDTH].copy_from_slice(&new);
+        if MEASURE {
+            let old = if U::PLANE { &own } else { part(centre, 1) };
+            for i in 0..WIDTH {
+                let change = (new[i] - old[i]).to_f64();
+                seen.add(i, f64::from_bits(change.to_bits() & masks[i]));
+            }
+        }
         (south, own) = (own, north);
+    }
+    if MEASURE {
+        changes.set_first(&seen);
     }
 }
 
