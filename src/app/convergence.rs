@@ -3,8 +3,8 @@
 use super::command::Command;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
-use super::toolbar::{grouped, named};
-use crate::picture::number;
+use super::toolbar::named;
+use crate::picture::{grouped, number};
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
@@ -91,26 +91,22 @@ fn point(
     record: &Record,
     session: &Session,
     sweeps_per_cycle: u64,
-    cycle: f64,
+    cycle: u64,
     start: f64,
 ) -> Option<[f64; 2]> {
     let value = match session.look.curve {
-        CurveKind::Reduction => record.residual?.l2 / start,
+        CurveKind::Reduction => crate::run::reduction(record.residual?.l2, start),
         CurveKind::ResidualMax => record.residual?.max,
         CurveKind::Change => record.max_change?,
         CurveKind::Error => record.error?,
     };
-    let along = match session.look.against {
-        Against::Cycles => (record.cycle * sweeps_per_cycle) as f64 / cycle,
-        Against::Sweeps => (record.cycle * sweeps_per_cycle) as f64,
-        Against::Time => record.seconds,
-    };
+    let along = session.look.against.over().along(record, sweeps_per_cycle, cycle);
     (value > 0.0 && value.is_finite()).then(|| [along, value.log10()])
 }
 
 fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
     let start = report.start_residual;
-    let cycle = report.plan.sweeps_per_cycle() as f64;
+    let cycle = report.plan.sweeps_per_cycle();
     let points = |records: &[Record], sweeps: u64| -> PlotPoints<'static> {
         records.iter().filter_map(|record| point(record, session, sweeps, cycle, start)).collect()
     };

@@ -1,7 +1,7 @@
 //! What was chosen: the run, how it goes, and what is looked at.
 
 use crate::grid::Tiling;
-use crate::picture::{ColourMap, Range, ScaleKind};
+use crate::picture::{ColourMap, Over, Range, ScaleKind};
 use crate::run::{Capture, FieldKind, Phase, Report, RunSpec, View, Wish};
 use std::sync::Arc;
 
@@ -169,6 +169,15 @@ impl Against {
     }
 
     pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
+
+    /// The same in a figure.
+    pub fn over(self) -> Over {
+        match self {
+            Self::Cycles => Over::Cycles,
+            Self::Sweeps => Over::Sweeps,
+            Self::Time => Over::Seconds,
+        }
+    }
 
     pub fn label(self) -> &'static str {
         match self {

@@ -29,8 +29,8 @@ pub use heat_map_figure::{Axis, HeatMapFigure};
 pub use layout::SMALLEST_SIDE;
 pub use render::{LARGEST_SIDE, PictureError, render};
 pub use run_figure::{
-    FigureSpec, Over, RunCurve, ViewSpec, bare, counted, curves_svg, heat_map_svg, method_title,
-    natural_map, natural_scale, problem_title, rounded, value_label,
+    FigureSpec, Over, RunCurve, ViewSpec, bare, counted, curves_svg, grouped, heat_map_svg,
+    method_title, natural_map, natural_scale, problem_title, rounded, value_label,
 };
 pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,

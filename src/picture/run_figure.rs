@@ -260,19 +260,25 @@ pub fn curves_svg(
 /// The colour of references among those of curves: grey.
 const REFERENCE: usize = 7;
 
+impl Over {
+    /// Where a record stands along the axis, whose run makes so many sweeps a cycle; a cycle on
+    /// the axis is `cycle` sweeps.
+    pub fn along(self, record: &Record, sweeps_per_cycle: u64, cycle: u64) -> f64 {
+        let sweeps = (record.cycle * sweeps_per_cycle) as f64;
+        match self {
+            Self::Cycles => sweeps / cycle.max(1) as f64,
+            Self::Sweeps => sweeps,
+            Self::Seconds => record.seconds,
+        }
+    }
+}
+
 impl RunCurve<'_> {
     fn points(&self, over: Over, sweeps_per_cycle: u64) -> Vec<(f64, f64)> {
-        let x = |record: &Record| {
-            let sweeps = (record.cycle * self.sweeps_per_cycle) as f64;
-            match over {
-                Over::Cycles if self.reference => sweeps / sweeps_per_cycle.max(1) as f64,
-                Over::Cycles => record.cycle as f64,
-                Over::Sweeps => sweeps,
-                Over::Seconds => record.seconds,
-            }
-        };
+        let cycle = if self.reference { sweeps_per_cycle } else { self.sweeps_per_cycle };
         let point = |record: &Record| {
-            record.residual.map(|norms| (x(record), reduction(norms.l2, self.start_residual)))
+            let reduction = reduction(record.residual?.l2, self.start_residual);
+            Some((over.along(record, self.sweeps_per_cycle, cycle), reduction))
         };
         self.records.iter().filter_map(point).collect()
     }
@@ -320,25 +326,23 @@ pub fn rounded(value: f64) -> String {
     number(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
-/// `1 cycle`, `12,000 cycles`: with commas between thousands from 10,000 on.
+/// `1 cycle`, `12,000 cycles`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {what}{plural}", grouped(count))
 }
 
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    if digits.len() < 5 {
-        return digits;
-    }
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
+/// A number with its thousands apart: 1,234,567.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
+            grouped.push(',');
         }
-        text.push(digit);
+        grouped.push(digit);
     }
-    text
+    grouped
 }
 
 /// What a colour bar says: a logarithm shows magnitudes, the other scales show signs unless

@@ -14,6 +14,8 @@ pub struct Preset {
     kind: ProblemKind,
     shape: &'static [usize],
     copies: usize,
+    /// A limit of cycles other than that of its kind.
+    max_cycles: Option<u64>,
 }
 
 /// The ready-made runs, in the order of menus.
@@ -56,13 +58,16 @@ pub const PRESETS: [Preset; 11] = [
         ProblemKind::HeatPlate,
         &[256, 256],
     ),
-    preset(
-        "heat-plate-2048",
-        "Heat plate, 2048² (article)",
-        "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).",
-        ProblemKind::HeatPlate,
-        &[2048, 2048],
-    ),
+    Preset {
+        max_cycles: Some(ARTICLE_CYCLES),
+        ..preset(
+            "heat-plate-2048",
+            "Heat plate, 2048² (article)",
+            "The heat plate at the article's size and threshold (largest change 10⁻⁴, at most 15,000 cycles).",
+            ProblemKind::HeatPlate,
+            &[2048, 2048],
+        )
+    },
     preset(
         "hot-side",
         "Heat plate, hot side",
@@ -94,9 +99,6 @@ pub const PRESETS: [Preset; 11] = [
     ),
 ];
 
-/// The name of the preset that has a limit of its own.
-const ARTICLE: &str = "heat-plate-2048";
-
 /// The article's limit of cycles.
 const ARTICLE_CYCLES: u64 = 15_000;
 
@@ -107,7 +109,7 @@ const fn preset(
     kind: ProblemKind,
     shape: &'static [usize],
 ) -> Preset {
-    Preset { name, label, about, kind, shape, copies: 1 }
+    Preset { name, label, about, kind, shape, copies: 1, max_cycles: None }
 }
 
 impl Preset {
@@ -125,9 +127,7 @@ impl Preset {
             ..ProblemSpec::default()
         };
         let mut stop = self.kind.default_stop();
-        if self.name == ARTICLE {
-            stop.max_cycles = ARTICLE_CYCLES;
-        }
+        stop.max_cycles = self.max_cycles.unwrap_or(stop.max_cycles);
         (problem, stop)
     }
 

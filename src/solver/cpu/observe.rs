@@ -146,33 +146,29 @@ impl<R: Real> RowReader<R> {
 impl<R: Real> CpuSolver<R> {
     pub(super) fn measure_residual(&self) -> ResidualNorms {
         let nx = self.problem.shape.nx();
-        let parts = self.team.map(
-            bands(0..self.problem.shape.rows(), BAND),
-            self.problem.shape.points(),
-            || RowReader::new(nx),
-            |reader, rows| {
-                let change = |row| square(reader.sweep_change(self, row, 0..nx));
-                rows.map(change).fold(Partial::default(), |a, b| a + b)
-            },
-        );
-        let total = parts.into_iter().fold(Partial::default(), |a, b| a + b);
+        let total = self.measure(|reader, row| square(reader.sweep_change(self, row, 0..nx)));
         residual_norms(total, self.system.diagonal)
     }
 
     pub(super) fn measure_error(&self) -> Option<f64> {
         let exact = self.exact.as_deref()?;
         let nx = self.problem.shape.nx();
+        let error = |reader: &mut RowReader<R>, row| {
+            square(reader.read(self, Values::AgainstDouble(exact), row, 0..nx))
+        };
+        Some(self.measure(error).squares.sqrt())
+    }
+
+    /// What `row` measures of every row, together.
+    fn measure(&self, row: impl Fn(&mut RowReader<R>, usize) -> Partial + Sync + Send) -> Partial {
+        let shape = self.problem.shape;
         let parts = self.team.map(
-            bands(0..self.problem.shape.rows(), BAND),
-            self.problem.shape.points(),
-            || RowReader::new(nx),
-            |reader, rows| {
-                let error =
-                    |row| square(reader.read(self, Values::AgainstDouble(exact), row, 0..nx));
-                rows.map(error).fold(Partial::default(), |a, b| a + b)
-            },
+            bands(0..shape.rows(), BAND),
+            shape.points(),
+            || RowReader::new(shape.nx()),
+            |reader, rows| rows.fold(Partial::default(), |total, at| total + row(reader, at)),
         );
-        Some(parts.into_iter().fold(Partial::default(), |a, b| a + b).squares.sqrt())
+        parts.into_iter().fold(Partial::default(), |a, b| a + b)
     }
 
     pub(super) fn measure_edge_share(&self, tiling: &Tiling) -> EdgeShare {
