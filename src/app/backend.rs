@@ -2,15 +2,12 @@
 
 use super::session::Session;
 use super::theme::row;
-use super::toolbar::named;
-use crate::run::{Backend, MethodName, MethodSpec};
+use super::toolbar::{named, typed};
+use crate::run::{Backend, MOST_THREADS, MethodName, MethodSpec};
 use crate::solver::cuda::{self, Unavailable};
 use crate::solver::{Kernel, Method};
-use eframe::egui::{Button, ComboBox, DragValue, Ui};
+use eframe::egui::{Button, ComboBox, Ui};
 use std::sync::{Arc, OnceLock};
-
-/// The most threads that can be chosen.
-const MOST_THREADS: usize = 256;
 
 /// The back ends of this machine.
 pub(super) struct Backends {
@@ -77,16 +74,13 @@ impl Backends {
 
 fn threads(ui: &mut Ui, method: &mut MethodSpec) {
     let about = "Threads of the solver; no result depends on their number.";
-    let threads = DragValue::new(&mut method.threads)
-        .range(0..=MOST_THREADS)
-        .clamp_existing_to_range(false)
-        .update_while_editing(false)
-        .speed(0.05)
-        .custom_formatter(|threads, _| match threads as usize {
+    let threads = typed(ui, &mut method.threads, 0..=MOST_THREADS).speed(0.05).custom_formatter(
+        |threads, _| match threads as usize {
             0 => "all cores".to_owned(),
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
-        });
+        },
+    );
     named(ui.add(threads), "Threads").on_hover_text(about);
 }
 

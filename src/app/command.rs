@@ -61,10 +61,13 @@ impl Explorer {
                 self.save = Some(SaveDialog::new(self.session.look.field, cycle, dark));
             }
             Command::ShowSave(false) => self.save = None,
-            Command::Save(request) => {
-                self.session.capture = Some(self.files.capture(request));
-                self.save = None;
-            }
+            Command::Save(request) => match request.refusal() {
+                Some(why) => self.toasts.error(why),
+                None => {
+                    self.session.capture = Some(self.files.capture(request));
+                    self.save = None;
+                }
+            },
             Command::Open(path) => self.files.open(path),
             Command::Copy { text, what } => {
                 context.copy_text(text);

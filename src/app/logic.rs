@@ -3,8 +3,7 @@
 use super::Explorer;
 use super::command::Command;
 use super::files::Done;
-use super::toolbar::grouped;
-use crate::picture::Opened;
+use crate::picture::{Opened, grouped};
 use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 

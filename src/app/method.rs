@@ -4,23 +4,17 @@ use super::backend::Backends;
 use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
-use super::toolbar::named;
+use super::toolbar::{named, typed};
 use crate::grid::Precision;
-use crate::run::{MethodName, MethodSpec, RunSpec};
-use eframe::egui::{DragValue, Slider, SliderClamping, Ui};
+use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
+use eframe::egui::{Slider, SliderClamping, Ui};
 use std::ops::RangeInclusive;
 
 /// The largest k on the slider; more can be typed.
 const LARGEST_K: usize = 256;
 
-/// The largest k that a run may have.
-const LIMIT_K: usize = 4096;
-
 /// The tiles on the slider; others can be typed.
 const TILES: RangeInclusive<usize> = 4..=128;
-
-/// The largest tile that can be typed.
-const LIMIT_TILE: usize = 4096;
 
 /// Tiles come in steps of this while the slider is dragged.
 const TILE_STEP: usize = 4;
@@ -58,7 +52,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let about = "Subiterations: sweeps that every tile makes before it writes back. More save memory traffic, but the ring goes stale.";
     row(ui, "k", about, |ui| {
         let power = |k: usize| 1 << k.max(1).ilog2();
-        stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, LIMIT_K, power);
+        stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
     });
     let mut each = method.tile.len() > 1 || method.overlap.len() > 1;
     let lists = if each { axes } else { 1 };
@@ -71,19 +65,19 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         let largest = tile.saturating_sub(2) & !1;
         let about = "Points that neighbouring tiles share, even. Each owns its half; more overlap keeps stale points away from owned ones, and costs double work.";
         row(ui, &name("Overlap"), about, |ui| {
-            // A run that was opened stays as it is until somebody turns it.
-            let slider = Slider::new(&mut overlap, 0..=largest).step_by(2.0);
-            let slider = slider.clamping(SliderClamping::Edits).update_while_editing(false);
-            named(ui.add(slider), &name("Overlap")).on_hover_text(about);
+            let even = |overlap: usize| overlap & !1;
+            stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
         });
         let about = "Points of a tile along an axis: what fits into fast memory.";
         row(ui, &name("Tile"), about, |ui| {
             let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-            stepped(ui, &name("Tile"), about, &mut tile, TILES, LIMIT_TILE, multiple);
+            stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
         });
         if (overlap, tile) != before {
             // The largest overlap follows the tile, so that a slider never stands where it may not.
-            overlap = overlap.min(tile.saturating_sub(2)) & !1;
+            if tile != before.1 {
+                overlap = overlap.min(tile.saturating_sub(2)) & !1;
+            }
             set(&mut method.overlap, axis, each, overlap);
             set(&mut method.tile, axis, each, tile);
         }
@@ -104,8 +98,8 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     }
 }
 
-/// A slider that stops at some values alone, those that `stop` gives, and beside it the number, as
-/// which any other up to `limit` can be typed.
+/// A slider that stops at some values alone, those that `stop` gives, and beside it the number,
+/// which can be dragged to any other up to `limit`.
 fn stepped(
     ui: &mut Ui,
     name: &str,
@@ -116,26 +110,24 @@ fn stepped(
     stop: impl Fn(usize) -> usize,
 ) {
     let old = *value;
-    let by_key = !ui.input(|input| input.pointer.any_down());
+    let by_key = !ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
     let slider = Slider::from_get_set(*range.start() as f64..=*range.end() as f64, |new| {
         if let Some(new) = new {
             let new = new.round() as usize;
             *value = stop(new);
             if by_key && new == old + 1 {
                 // One up by a key is the next stop; one down is the one before in any case.
-                *value = (new..).map(&stop).find(|&stop| stop > old).unwrap_or(old);
+                let next = (new..).map(&stop).find(|&stop| stop > old).unwrap_or(old);
+                *value = next.min(limit.max(old));
             }
         }
         *value as f64
     });
-    let slider =
-        slider.integer().logarithmic(true).clamping(SliderClamping::Never).show_value(false);
+    let slider = slider.integer().logarithmic(*range.start() > 0);
+    // A run that was opened stays as it is until somebody turns it.
+    let slider = slider.clamping(SliderClamping::Never).show_value(false);
     named(ui.add(slider), name).on_hover_text(about);
-    let number = DragValue::new(value)
-        .range(1..=limit)
-        .clamp_existing_to_range(false)
-        .update_while_editing(false)
-        .speed(0.1);
+    let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);
     named(ui.add(number), name).on_hover_text(about);
 }
 

@@ -3,15 +3,12 @@
 use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
-use super::toolbar::named;
+use super::toolbar::{named, typed};
 use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 
 /// Sides to choose from.
 const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
-
-/// The longest side that can be typed; what does not fit into memory is refused with its size.
-const LONGEST_SIDE: usize = 1 << 40;
 
 pub(super) fn ui(
     ui: &mut Ui,
@@ -45,11 +42,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     row(ui, "Points", about, |ui| {
         let plane = problem.shape.len() == 2;
         for axis in 0..problem.shape.len() {
-            let value = DragValue::new(&mut problem.shape[axis])
-                .range(1..=LONGEST_SIDE)
-                .clamp_existing_to_range(false)
-                .update_while_editing(false)
-                .speed(1.0);
+            let value = typed(ui, &mut problem.shape[axis], 1..=usize::MAX).speed(1.0);
             named(ui.add(value), ["Points along x", "Points along y"][axis]).on_hover_text(about);
             if plane && axis == 0 {
                 ui.label("×");
@@ -71,11 +64,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     if problem.shape.len() == 1 {
         let about = "Independent copies of the line, solved at once; the first is shown.";
         row(ui, "Copies", about, |ui| {
-            let value = DragValue::new(&mut problem.copies)
-                .range(1..=LONGEST_SIDE)
-                .clamp_existing_to_range(false)
-                .update_while_editing(false)
-                .speed(1.0);
+            let value = typed(ui, &mut problem.copies, 1..=usize::MAX).speed(1.0);
             named(ui.add(value), "Copies").on_hover_text(about);
         });
     }
@@ -153,14 +142,12 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
             return;
         }
         let mut exponent = stop.tolerance.unwrap_or(TOLERANCE).log10();
-        let value = DragValue::new(&mut exponent)
-            .range(-15.0..=-0.1)
-            .clamp_existing_to_range(false)
-            .update_while_editing(false)
+        let value = typed(ui, &mut exponent, -15.0..=-0.1)
             .speed(0.05)
             .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
             .custom_parser(|text| {
-                text.parse::<f64>().ok().filter(|value| *value > 0.0).map(f64::log10)
+                // What has no logarithm is taken as 0, and refused as that.
+                text.trim().parse().ok().map(|value: f64| value.max(0.0).log10())
             });
         if named(ui.add(value), "Tolerance").on_hover_text(about).changed() {
             // Two digits, as they are shown: what stands there is what holds.

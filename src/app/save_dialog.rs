@@ -1,16 +1,13 @@
 //! The dialog that saves: what, where, and how large.
 
 use super::command::Command;
-use super::session::{Against, RangeMode, Session};
+use super::session::{RangeMode, Session};
 use super::theme::row;
-use super::toolbar::named;
-use crate::picture::{FigureSpec, Over, Range, Theme};
+use super::toolbar::{named, typed};
+use crate::picture::{FigureSpec, LARGEST_SIDE, Over, Range, SMALLEST_SIDE, Theme};
 use crate::run::FieldKind;
-use eframe::egui::{self, DragValue, Key, TextEdit};
+use eframe::egui::{self, Key, TextEdit};
 use std::path::PathBuf;
-
-/// Sides of a figure, in pixels.
-const SIDES: std::ops::RangeInclusive<u32> = 240..=8000;
 
 /// What can be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +75,17 @@ pub(super) struct SaveRequest {
     pub figure: FigureSpec,
     /// What a figure of curves is drawn over.
     pub over: Over,
+}
+
+impl SaveRequest {
+    /// Why it cannot be done, if that is known beforehand.
+    pub fn refusal(&self) -> Option<String> {
+        let sides = ["width", "height"].into_iter().zip(self.figure.size);
+        let mut sides = sides.filter(|_| self.what.has_figure());
+        let (name, side) =
+            sides.find(|(_, side)| !(SMALLEST_SIDE..=LARGEST_SIDE).contains(side))?;
+        Some(format!("{name} is {side}; it must be {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"))
+    }
 }
 
 /// The dialog while it is open.
@@ -150,7 +158,8 @@ impl SaveDialog {
                     let names =
                         [("Width", "Pixels across."), ("Height", "Pixels from top to bottom.")];
                     for (side, (name, about)) in self.size.iter_mut().zip(names) {
-                        named(ui.add(DragValue::new(side).range(SIDES)), name).on_hover_text(about);
+                        let number = typed(ui, side, SMALLEST_SIDE..=LARGEST_SIDE);
+                        named(ui.add(number), name).on_hover_text(about);
                     }
                 });
                 row(ui, "Theme", "Light for print, dark for slides.", |ui| {
@@ -188,11 +197,7 @@ impl SaveDialog {
             // A name with a whole path in it stands for itself.
             path: self.folder.join(self.name.trim()),
             field,
-            over: match session.look.against {
-                Against::Cycles => Over::Cycles,
-                Against::Sweeps => Over::Sweeps,
-                Against::Time => Over::Seconds,
-            },
+            over: session.look.against.over(),
             figure: FigureSpec {
                 scale: colours.scale,
                 absolute: colours.absolute,

@@ -5,6 +5,7 @@ use super::icon::Icon;
 use super::logic::{RESET, RUN, SAVE, STEP, elsewhere};
 use super::session::Session;
 use super::theme;
+use crate::picture::grouped;
 use crate::run::{Outcome, PRESETS, Phase, Report, RunSpec};
 use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
 
@@ -176,17 +177,19 @@ fn status(ui: &mut Ui, report: Option<&Report>) {
     ui.label(RichText::new(text).color(colour)).on_hover_text(about);
 }
 
-/// A number with its thousands apart: 1,234,567.
-pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
+/// A number that is dragged within `range`. Any other can be typed: whoever checks it says in a
+/// sentence why it may not be, which is better than to hold it in silence.
+pub(super) fn typed<'a, N: egui::emath::Numeric>(
+    ui: &Ui,
+    value: &'a mut N,
+    range: std::ops::RangeInclusive<N>,
+) -> egui::DragValue<'a> {
+    let is_dragged = ui.input(|input| input.pointer.is_decidedly_dragging());
+    let range = if is_dragged { range } else { N::MIN..=N::MAX };
+    egui::DragValue::new(value)
+        .range(range)
+        .clamp_existing_to_range(false)
+        .update_while_editing(false)
 }
 
 /// Gives a control the name that a screen reader says.

@@ -17,7 +17,7 @@ pub use command::command_line;
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
 pub use history::{History, Record};
-pub use plan::{Plan, PlanError, Planner, Stop, WIND};
+pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{

@@ -63,13 +63,13 @@ pub enum PlanError {
 }
 
 /// The most subiterations of a cycle: a cycle is what a run can be stopped after.
-const MOST_SUBITERATIONS: usize = 4096;
+pub const MOST_SUBITERATIONS: usize = 4096;
 
 /// Arrays of the grid that every method needs: an iterate and the next.
 const FEWEST_ARRAYS: usize = 2;
 
 /// The most threads.
-const MOST_THREADS: usize = 1024;
+pub const MOST_THREADS: usize = 1024;
 
 /// The wind of the convection–diffusion problem, over diffusivity and side.
 pub const WIND: [f64; 2] = [60.0, 25.0];

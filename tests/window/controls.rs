@@ -16,6 +16,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_step_is_one_cycle", a_step_is_one_cycle),
     ("dragging_overlap_restarts_and_the_last_setting_wins", dragging_overlap_restarts),
     ("k_is_a_power_of_two_by_dragging_and_any_number_by_typing", k_by_dragging_and_typing),
+    ("what_may_not_be_is_told_and_changes_nothing", what_may_not_be_is_told),
     ("a_smaller_tile_takes_the_overlap_along", a_smaller_tile_takes_the_overlap_along),
     ("x_and_y_can_be_set_apart", x_and_y_can_be_set_apart),
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
@@ -229,10 +230,32 @@ fn k_by_dragging_and_typing() {
     window.type_into("k", "13");
     assert_eq!(window.slider("k"), 13.0);
     assert_eq!(window.run_under_way().method.k, 13);
-    for (typed, taken) in [("300", 300), ("0", 1), ("99999", 4096)] {
-        window.type_into("k", typed);
-        assert_eq!(window.run_under_way().method.k, taken, "{typed}");
+    window.type_into("k", "300");
+    assert_eq!(window.run_under_way().method.k, 300);
+}
+
+fn what_may_not_be_is_told() {
+    let mut window = Window::paused(small());
+    window.step(3);
+    let refused = [
+        ("k", "0", "k is 0; it must be 1 to 4096"),
+        ("k", "99999", "k is 99999; it must be 1 to 4096"),
+        ("Overlap", "3", "overlap 3 is odd"),
+        ("Overlap", "400", "overlap 400 is too large"),
+        ("Tile", "0", "tile is 0"),
+        ("Threads", "5000", "threads is 5000; it must be at most 1024"),
+        ("Points along x", "0", "shape is 0"),
+        ("Tolerance", "-1", "it must be a positive number"),
+    ];
+    for (control, typed, told) in refused {
+        window.type_into(control, typed);
+        window.until("told", |window| window.says(told) && window.messages() == 1);
+        window.button("Dismiss");
+        assert_eq!(window.cycle(), 3, "{control} {typed}");
+        assert_eq!(window.slider("k"), 4.0, "{control} {typed}");
     }
+    window.step(1);
+    assert_eq!(window.run_under_way(), small());
 }
 
 fn a_smaller_tile_takes_the_overlap_along() {
