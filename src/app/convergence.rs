@@ -5,7 +5,7 @@ use super::session::{Against, CurveKind, Session};
 use super::theme;
 use super::toolbar::named;
 use crate::picture::{grouped, number};
-use crate::run::{Record, Report, StopRule};
+use crate::run::{FieldKind, Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
     AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint,
@@ -20,6 +20,9 @@ const LABEL_STEPS: f64 = 5.0;
 
 /// Tiles of a line whose borders can be told apart in its profile.
 const MOST_BORDERS: usize = 128;
+
+/// The part of the plot that the legend takes at the most, across and down.
+const LEGEND: [f64; 2] = [0.6, 0.2];
 
 /// Room beside a plot for the half of the last label that stands out.
 const LABEL_ROOM: f32 = 10.0;
@@ -112,6 +115,8 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
     };
     let run = points(&report.curve, report.plan.sweeps_per_cycle());
     let classic = points(&report.reference, 1);
+    let reference = if session.look.reference { classic.points() } else { &[] };
+    let corner = legend_corner([run.points(), reference]);
     let tolerance = tolerance(session, report);
     let (ink, reference, weak) =
         (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
@@ -134,7 +139,7 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
                 .label_spacing(LABEL_SPACING),
         ])
         .label_formatter(move |hover| Some(read_off(hover, against)))
-        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true))
+        .legend(Legend::default().position(corner).follow_insertion_order(true))
         .allow_scroll(false)
         .grid_color(grid)
         .show_axes(true)
@@ -213,6 +218,12 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
     let Some(samples) = &report.profile else {
         return;
     };
+    if samples.values.iter().all(|value| value.is_nan()) {
+        ui.label(RichText::new(unknown_profile(report)).weak());
+        // What is below stays where it is.
+        ui.add_space((height - ui.text_style_height(&egui::TextStyle::Body)).max(0.0));
+        return;
+    }
     let block = samples.block[0] as f64;
     let points: PlotPoints<'_> = samples
         .values
@@ -252,6 +263,45 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
             }
             plot.line(Line::new("this run", points).color(ink).width(1.5));
         });
+}
+
+/// Why there is no profile.
+fn unknown_profile(report: &Report) -> String {
+    let cycles = report.picture.as_ref().and_then(|picture| picture.cycles_per_row).unwrap_or(1);
+    match report.field {
+        FieldKind::Staleness => format!(
+            "Jacobi's iteration is not at the newest cycle; the diagram compares every {}.",
+            if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
+        ),
+        _ => "It is not known at the newest cycle.".to_owned(),
+    }
+}
+
+/// The corner where the legend covers no point of a curve; the usual one if there is none.
+fn legend_corner(curves: [&[PlotPoint]; 2]) -> Corner {
+    let points = || curves.into_iter().flatten();
+    let ends = |value: fn(&PlotPoint) -> f64| {
+        points().map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+            (value.min(lo), value.max(hi))
+        })
+    };
+    let ((left, right), (bottom, top)) = (ends(|at| at.x), ends(|at| at.y));
+    let covered = |corner: Corner| {
+        let (wide, high) = (LEGEND[0] * (right - left), LEGEND[1] * (top - bottom));
+        points().any(|at| {
+            let across = match corner {
+                Corner::LeftTop | Corner::LeftBottom => at.x < left + wide,
+                Corner::RightTop | Corner::RightBottom => at.x > right - wide,
+            };
+            let along = match corner {
+                Corner::LeftTop | Corner::RightTop => at.y > top - high,
+                Corner::LeftBottom | Corner::RightBottom => at.y < bottom + high,
+            };
+            across && along
+        })
+    };
+    let corners = [Corner::RightTop, Corner::LeftTop, Corner::LeftBottom, Corner::RightBottom];
+    corners.into_iter().find(|&corner| !covered(corner)).unwrap_or(Corner::RightTop)
 }
 
 /// The run and its reference in numbers.

@@ -20,6 +20,7 @@ pub use history::{History, Record};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run};
+pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
     StopSpec, TOLERANCE, VERSION,

@@ -14,8 +14,9 @@ pub(super) const ROWS: usize = 512;
 /// Samples across at the most: more than any screen shows.
 const COLUMNS: usize = 2048;
 
-/// Longest line whose iterates are kept, for a staleness that is asked for later: 64 MiB in all.
-const LONGEST: usize = 16_384;
+/// The longest line whose iterates are kept, for an error or a staleness that is asked for later:
+/// 64 MiB in all.
+pub const LONGEST_KEPT: usize = 16_384;
 
 /// The fields that are sampled as the run goes; the others follow from the iterates.
 const SAMPLED: [FieldKind; 3] = [FieldKind::Residual, FieldKind::Change, FieldKind::Solution];
@@ -71,7 +72,8 @@ impl SpaceTime {
         let take = |kind: FieldKind| run.solver().sample(kind.quantity(None), &self.window());
         let [residual, change, solution] = SAMPLED.map(take);
         let samples = [residual?.values, change?.values, solution?.values];
-        let iterate = (self.nx <= LONGEST).then(|| run.solver().solution_row(0)).transpose()?;
+        let iterate =
+            (self.nx <= LONGEST_KEPT).then(|| run.solver().solution_row(0)).transpose()?;
         self.rows.insert(run.cycle(), Row { samples, staleness: None, iterate });
         if self.rows.len() > ROWS {
             self.stride *= 2;

@@ -1,8 +1,7 @@
 //! The lines under the map: the point under the cursor in words, and the edge share.
 
 use super::colour_bar;
-use crate::picture::grouped;
-use crate::picture::number;
+use crate::picture::{grouped, number};
 use crate::run::{Picture, Report};
 use crate::solver::EdgeShare;
 use eframe::egui::{self, Rect, Ui};

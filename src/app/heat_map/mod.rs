@@ -10,8 +10,8 @@ mod zoom;
 
 use super::command::Command;
 use super::session::{Look, Session};
-use crate::picture::Range;
-use crate::run::{ExactState, FieldKind, Picture, Report};
+use crate::picture::{Range, grouped};
+use crate::run::{ExactState, FieldKind, LONGEST_KEPT, Picture, Report};
 use colouring::{Colouring, Shown};
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
@@ -59,14 +59,14 @@ impl HeatMap {
         self.zoom.reset();
     }
 
-    /// Draws the map with its controls, and asks for what they change.
+    /// Draws the map with its controls, asks for what they change, and tells where the map is.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
         commands: &mut Vec<Command>,
-    ) {
+    ) -> Rect {
         controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
@@ -79,16 +79,16 @@ impl HeatMap {
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
         ui.painter().rect_filled(area, 0.0, ui.visuals().extreme_bg_color);
         let Some(report) = report else {
-            return;
+            return area;
         };
         let Some(picture) = &report.picture else {
             self.hover = None;
             waiting(ui, area, report);
-            return;
+            return area;
         };
         self.colouring.refresh(ui, session, report, picture);
         let Some(shown) = self.colouring.shown() else {
-            return;
+            return area;
         };
         let grid = grid_of(report, picture);
         let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
@@ -104,6 +104,9 @@ impl HeatMap {
         paint(ui, area, &to_screen, picture, shown);
         if let Some(cycles) = picture.cycles_per_row {
             overlay::cycle_axis(ui, area, seen, cycles);
+            if let Some(why) = not_kept(report) {
+                say(ui, area, why);
+            }
         }
         if session.look.borders {
             overlay::borders(ui, area, &to_screen, grid, report, picture);
@@ -117,6 +120,7 @@ impl HeatMap {
         }
         colour_bar::ui(ui, area, report.field, shown);
         inspector::ui(ui, area, self.hover, report, picture);
+        area
     }
 }
 
@@ -154,8 +158,23 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
         }
         _ => String::new(),
     };
+    say(ui, area, text);
+}
+
+/// Why the diagram of a line has nothing to show of a field that compares iterates, if so.
+fn not_kept(report: &Report) -> Option<String> {
+    let compares = matches!(report.field, FieldKind::Error | FieldKind::Staleness);
+    (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
+        let longest = grouped(LONGEST_KEPT as u64);
+        format!("The {} is kept for lines of at most {longest} points.", report.field.name())
+    })
+}
+
+/// A sentence in the middle of the map.
+fn say(ui: &Ui, area: Rect, text: String) {
     let font = TextStyle::Body.resolve(ui.style());
-    ui.painter().text(area.center(), Align2::CENTER_CENTER, text, font, ui.visuals().text_color());
+    let painter = ui.painter().with_clip_rect(area);
+    painter.text(area.center(), Align2::CENTER_CENTER, text, font, ui.visuals().text_color());
 }
 
 /// Samples across and down that an area of the screen can show; at least one each.
