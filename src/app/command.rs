@@ -1,6 +1,7 @@
 //! What a panel may ask for, and how it is done.
 
 use super::Explorer;
+use super::open_dialog::OpenDialog;
 use super::save_dialog::{SaveDialog, SaveRequest};
 use super::session::Look;
 use crate::run::RunSpec;
@@ -27,6 +28,8 @@ pub(super) enum Command {
     ZoomOut,
     /// Open the dialog that saves files, or close it.
     ShowSave(bool),
+    /// Open the dialog that opens files, or close it.
+    ShowOpen(bool),
     /// Save a file.
     Save(SaveRequest),
     /// Open a run file, a figure, a picture or an array.
@@ -61,6 +64,7 @@ impl Explorer {
                 self.save = Some(SaveDialog::new(self.session.look.field, cycle, dark));
             }
             Command::ShowSave(false) => self.save = None,
+            Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None => {

@@ -12,6 +12,7 @@ pub(super) const STEP: KeyboardShortcut = plain(Key::ArrowRight);
 pub(super) const RUN: KeyboardShortcut = plain(Key::Space);
 pub(super) const RESET: KeyboardShortcut = plain(Key::R);
 pub(super) const BORDERS: KeyboardShortcut = plain(Key::B);
+pub(super) const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
 pub(super) const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 
 const fn plain(key: Key) -> KeyboardShortcut {
@@ -72,7 +73,7 @@ impl Explorer {
 
     /// Keys ask for something unless somebody is typing.
     fn read_keys(&mut self, context: &egui::Context) {
-        if context.egui_wants_keyboard_input() || self.save.is_some() {
+        if context.egui_wants_keyboard_input() || self.save.is_some() || self.open.is_some() {
             return;
         }
         let session = &self.session;
@@ -81,6 +82,7 @@ impl Explorer {
         // As on their buttons: a run that is at its end neither goes on nor waits.
         let goes = !session.is_finished(self.report.as_deref());
         let keys = [
+            (OPEN, Command::ShowOpen(true), true),
             (SAVE, Command::ShowSave(true), true),
             (RUN, Command::Run(!session.running), goes),
             (STEP, Command::Step, goes),

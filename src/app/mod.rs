@@ -14,6 +14,7 @@ mod heat_map;
 mod icon;
 mod logic;
 mod method;
+mod open_dialog;
 mod problem;
 mod save_dialog;
 mod session;
@@ -27,6 +28,7 @@ use backend::Backends;
 use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
+use open_dialog::OpenDialog;
 use save_dialog::SaveDialog;
 use session::Session;
 
@@ -46,6 +48,7 @@ pub struct Explorer {
     report: Option<Box<Report>>,
     map: HeatMap,
     save: Option<SaveDialog>,
+    open: Option<OpenDialog>,
     files: files::Files,
     backends: Backends,
     toasts: toasts::Toasts,
@@ -89,6 +92,7 @@ impl Explorer {
             report: None,
             map: HeatMap::default(),
             save: None,
+            open: None,
             files: files::Files::new(context),
             backends: Backends::look_for(),
             toasts: toasts::Toasts::default(),
@@ -108,7 +112,7 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, save, commands, backends, .. } = self;
+        let Self { session, report, map, save, open, commands, backends, .. } = self;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| toolbar::ui(ui, session, report, commands));
         egui::Panel::left("settings").resizable(false).exact_size(theme::SETTINGS_WIDTH).show(
@@ -125,11 +129,16 @@ impl eframe::App for Explorer {
             .default_size(theme::CURVES_WIDTH)
             .min_size(theme::CURVES_LEAST_WIDTH)
             .show(ui, |ui| convergence::ui(ui, session, report, commands));
-        egui::CentralPanel::default().show(ui, |ui| map.ui(ui, session, report, commands));
+        let shown = egui::CentralPanel::default()
+            .show(ui, |ui| map.ui(ui, session, report, commands))
+            .inner;
         if let Some(dialog) = save {
             dialog.ui(ui.ctx(), session, map.range(session.look.field), commands);
         }
-        self.toasts.show(ui.ctx());
+        if let Some(dialog) = open {
+            dialog.ui(ui.ctx(), commands);
+        }
+        self.toasts.show(ui.ctx(), shown);
         self.obey(ui.ctx());
     }
 }

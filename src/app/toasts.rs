@@ -1,8 +1,8 @@
-//! Messages in the corner where nothing else is to be read; they go away by themselves.
+//! Messages over the map's lower end, where no number is to be read; they go away by themselves.
 
 use super::theme;
 use super::toolbar::named;
-use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Ui, Visuals, accesskit};
+use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Rect, Ui, Visuals, accesskit};
 
 /// Seconds that any message stays, and those that reading a character of it takes.
 const SHORTEST: f64 = 4.0;
@@ -10,6 +10,12 @@ const A_CHARACTER: f64 = 0.06;
 
 /// Room for a line of a message, in points.
 const WIDTH: f32 = 420.0;
+
+/// Room that a message takes beside its text: the mark, the button and the frame.
+const BESIDE: f32 = 64.0;
+
+/// From the edges of the map.
+const INSET: f32 = 8.0;
 
 /// Messages that are shown at once; older ones make room.
 const MOST: usize = 4;
@@ -68,16 +74,18 @@ impl Toasts {
         self.toasts.push(Toast { kind, text, stays, until: None });
     }
 
-    /// Draws the messages.
-    pub fn show(&mut self, context: &egui::Context) {
+    /// Draws the messages over `map`.
+    pub fn show(&mut self, context: &egui::Context, map: Rect) {
         if self.toasts.is_empty() {
             return;
         }
         let area = egui::Area::new(Id::unique("messages"))
             .order(Order::Foreground)
-            .anchor(Align2::RIGHT_BOTTOM, egui::Vec2::splat(-16.0))
+            .pivot(Align2::LEFT_BOTTOM)
+            .fixed_pos(map.left_bottom() + egui::vec2(INSET, -INSET))
             .show(context, |ui| {
-                self.toasts.retain(|toast| !toast.ui(ui));
+                let width = WIDTH.min(map.width() - BESIDE - 2.0 * INSET);
+                self.toasts.retain(|toast| !toast.ui(ui, width));
             });
         let now = context.input(|input| input.time);
         // Whoever points at them is reading: their time begins anew.
@@ -95,8 +103,8 @@ impl Toasts {
 }
 
 impl Toast {
-    /// Draws the message, and says whether it was sent away.
-    fn ui(&self, ui: &mut Ui) -> bool {
+    /// Draws the message with lines of that width, and says whether it was sent away.
+    fn ui(&self, ui: &mut Ui, width: f32) -> bool {
         let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
         let dismissed = frame.show(ui, |ui| {
             ui.horizontal(|ui| {
@@ -106,7 +114,7 @@ impl Toast {
                 ui.painter().circle_filled(mark.center(), 4.0, colour);
                 let font = egui::TextStyle::Body.resolve(ui.style());
                 let text = ui.fonts_mut(|fonts| {
-                    fonts.layout(self.text.clone(), font, ui.visuals().text_color(), WIDTH)
+                    fonts.layout(self.text.clone(), font, ui.visuals().text_color(), width)
                 });
                 let said = ui.add(Label::new(text).selectable(true));
                 _ = ui.ctx().accesskit_node_builder(said.id, |node| {
@@ -157,7 +165,7 @@ mod tests {
         let mut shown = Vec::new();
         for frame in 0..30 {
             let input = egui::RawInput { time: Some(f64::from(frame)), ..Default::default() };
-            _ = context.run_ui(input, |ui| toasts.show(ui.ctx()));
+            _ = context.run_ui(input, |ui| toasts.show(ui.ctx(), ui.max_rect()));
             shown.push(toasts.toasts.len());
         }
         assert_eq!(shown.first(), Some(&2));

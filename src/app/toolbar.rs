@@ -2,7 +2,7 @@
 
 use super::command::Command;
 use super::icon::Icon;
-use super::logic::{RESET, RUN, SAVE, STEP, elsewhere};
+use super::logic::{OPEN, RESET, RUN, SAVE, STEP, elsewhere};
 use super::session::Session;
 use super::theme;
 use crate::picture::grouped;
@@ -16,6 +16,9 @@ const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 /// the right: some words make room.
 const NARROW: f32 = 1220.0;
 
+/// From this width on, in points, the bar has room for all of its words.
+const ROOMY: f32 = 1360.0;
+
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -25,6 +28,7 @@ pub(super) fn ui(
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         let narrow = ui.available_width() < NARROW;
+        let roomy = ui.available_width() >= ROOMY;
         if !narrow {
             ui.label(RichText::new("Tilescope").heading().size(17.0));
             ui.add_space(theme::GAP);
@@ -56,7 +60,14 @@ pub(super) fn ui(
             if save.clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let copy = ui.button(if narrow { "Copy" } else { "Copy as command" });
+            let open = ui.button("Open …").on_hover_text(format!(
+                "Open a run, a figure, or a picture or an array as the right-hand side. ({})",
+                ui.ctx().format_shortcut(&OPEN)
+            ));
+            if open.clicked() {
+                commands.push(Command::ShowOpen(true));
+            }
+            let copy = ui.button(if roomy { "Copy as command" } else { "Copy" });
             let copy = named(copy, "Copy as command")
                 .on_hover_text("Copy the command line that makes this run again.");
             if copy.clicked() {

@@ -22,6 +22,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
     ("every_preset_gives_a_picture", every_preset_gives_a_picture),
     ("every_field_and_scale_gives_a_picture", every_field_and_scale_gives_a_picture),
+    ("what_is_not_kept_of_a_long_line_is_told", what_is_not_kept_of_a_long_line_is_told),
     ("a_finished_run_says_so", a_finished_run_says_so),
     ("the_theme_can_be_changed", the_theme_can_be_changed),
 ];
@@ -57,6 +58,9 @@ fn all_faces() -> Vec<(&'static str, Window)> {
     let mut saving = Window::paused(small());
     saving.button("Save …");
     faces.push(("the save dialog", saving));
+    let mut opening = Window::paused(small());
+    opening.button("Open …");
+    faces.push(("the open dialog", opening));
     for combo in [
         "Problem",
         "Pace",
@@ -92,7 +96,7 @@ const NOT_OURS: [&str; 4] = ["this run", "classic Jacobi", "tolerance", "Resize 
 
 fn every_control_has_a_tooltip() {
     let (mut tried, mut without) = (BTreeSet::new(), Vec::new());
-    for (face, mut window) in all_faces().into_iter().take(6) {
+    for (face, mut window) in all_faces().into_iter().take(7) {
         let nodes = window.harness.root().children_recursive();
         let controls: Vec<_> = nodes
             .filter(|node| is_input(node.accesskit_node().role()))
@@ -334,6 +338,19 @@ fn every_field_and_scale_gives_a_picture() {
         }
         assert_eq!(window.cycle(), 3, "looking makes no cycles");
     }
+}
+
+/// Iterates of so long a line are not kept, and without them two fields cannot be drawn.
+fn what_is_not_kept_of_a_long_line_is_told() {
+    let mut run = line();
+    run.problem.shape = vec![20_000];
+    let mut window = Window::paused(run);
+    for field in ["Error", "Staleness"] {
+        window.choose("Field", field);
+        window.until_text("is kept for lines of at most 16,384 points");
+    }
+    window.choose("Field", "Residual");
+    window.until("shown", |window| !window.says("is kept for"));
 }
 
 fn a_finished_run_says_so() {

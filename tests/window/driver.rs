@@ -313,6 +313,17 @@ impl Window {
         self.frame();
     }
 
+    /// Opens a file through the dialog.
+    #[track_caller]
+    pub fn open(&mut self, path: &Path) {
+        self.harness.key_press_modifiers(Modifiers::COMMAND, Key::O);
+        self.frames(2);
+        let name = path.to_str().expect("names in tests are text");
+        self.harness.get_by_role_and_label(Role::TextInput, "File").set_text_value_accesskit(name);
+        self.frames(2);
+        self.button("Open");
+    }
+
     /// Saves something through the dialog.
     #[track_caller]
     pub fn save(&mut self, what: &str, path: &Path) {

@@ -12,6 +12,7 @@ use tilescope::run::{CURVE_HEADER, FieldKind, ProblemKind, RunSpec, save_run};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_dropped_run_is_made", a_dropped_run_is_made),
+    ("a_run_is_opened_by_its_name", a_run_is_opened_by_its_name),
     ("a_dropped_figure_gives_its_run_back", a_dropped_figure_gives_its_run_back),
     ("a_dropped_picture_is_a_right_hand_side", a_dropped_picture_is_a_right_hand_side),
     ("a_dropped_array_is_a_right_hand_side", a_dropped_array_is_a_right_hand_side),
@@ -39,6 +40,18 @@ fn a_dropped_run_is_made() {
     window.drop_file(&path);
     window.until("opened", |window| window.slider("k") == 8.0);
     assert_eq!(window.slider("Overlap"), 6.0);
+    assert_eq!(window.run_under_way(), other());
+}
+
+fn a_run_is_opened_by_its_name() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("other.toml");
+    save_run(&path, &other()).unwrap();
+    let mut window = Window::paused(small());
+    window.open(&folder.path().join("missing.toml"));
+    window.until("told", |window| window.says("missing.toml") && window.messages() == 1);
+    window.open(&path);
+    window.until("opened", |window| window.slider("k") == 8.0);
     assert_eq!(window.run_under_way(), other());
 }
 
