@@ -180,8 +180,9 @@ mod tests {
         assert_eq!(chosen(Kernel::Auto, &large).unwrap().0, Kernel::Shared);
         let (refused, instead) = chosen(Kernel::Register, &large).unwrap_err();
         assert_eq!((refused.as_str(), instead.as_str()), ("tile 96x96", "kernel shared"));
-        let wide = tiles(&[512, 512], &[256, 32]);
-        assert_eq!(chosen(Kernel::Shared, &wide).unwrap_err().1, "kernel register");
+        let wide = tiles(&[512, 512], &[128, 64]);
+        let little = choose(Kernel::Shared, &wide, Precision::F64, 96 * 1024);
+        assert_eq!(little.unwrap_err().1, "kernel register");
         assert!(chosen(Kernel::Auto, &tiles(&[4096, 4096], &[512, 512])).is_err());
     }
 
