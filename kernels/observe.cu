@@ -67,7 +67,8 @@ struct Window {
 /// Of two values the one of larger magnitude; of opposite ones the positive; NaN before all.
 __device__ __forceinline__ double larger(double a, double b) {
     if (isnan(a) || isnan(b)) return isnan(a) ? a : b;
-    if (fabs(a) == fabs(b)) return a > b ? a : b;
+    // Zero has one sign only.
+    if (fabs(a) == fabs(b)) return (a > b ? a : b) + 0.0;
     return fabs(a) > fabs(b) ? a : b;
 }
 

@@ -2,6 +2,7 @@
 
 use super::Solver;
 use crate::grid::Tiling;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// A field that a solver can show. All are signed.
@@ -124,8 +125,12 @@ pub fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() {
         return if a.is_nan() { a } else { b };
     }
-    let is_a = if a.abs() == b.abs() { a > b } else { a.abs() > b.abs() };
-    if is_a { a } else { b }
+    match a.abs().total_cmp(&b.abs()) {
+        Ordering::Greater => a,
+        Ordering::Less => b,
+        // Zero has one sign only.
+        Ordering::Equal => (if a > b { a } else { b }) + 0.0,
+    }
 }
 
 /// Which points of an axis lie within [`EDGE_WIDTH`] of a border between two of its tiles.

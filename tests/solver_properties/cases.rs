@@ -3,10 +3,9 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use tilescope::grid::{Field, Real, Shape, Tiling};
+use tilescope::grid::{Field, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::Method;
-use tilescope::solver::cpu::{CpuSolver, Level};
 
 /// A problem, how it is cut, and how far it is taken.
 #[derive(Clone, Debug)]
@@ -25,15 +24,6 @@ impl Case {
 
     pub fn hierarchical(&self) -> Method {
         Method::Hierarchical { k: self.k, tiling: self.tiling() }
-    }
-
-    pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> CpuSolver<R> {
-        CpuSolver::new(&self.problem, method, level, threads).expect("little memory")
-    }
-
-    /// At the best level, on the calling thread.
-    pub fn plain<R: Real>(&self, method: Method) -> CpuSolver<R> {
-        self.solver(method, Level::best(), 1)
     }
 
     /// Some field of the problem's shape, to stand for an exact solution or another iterate.

@@ -10,8 +10,22 @@ mod naive;
 mod norms;
 mod tiles;
 
+use cases::Case;
 use naive::Num;
-use tilescope::grid::Field;
+use tilescope::grid::{Field, Real};
+use tilescope::solver::Method;
+use tilescope::solver::cpu::{CpuSolver, Level};
+
+impl Case {
+    pub fn solver<R: Real>(&self, method: Method, level: Level, threads: usize) -> CpuSolver<R> {
+        CpuSolver::new(&self.problem, method, level, threads).expect("little memory")
+    }
+
+    /// At the best level, on the calling thread.
+    pub fn plain<R: Real>(&self, method: Method) -> CpuSolver<R> {
+        self.solver(method, Level::best(), 1)
+    }
+}
 
 /// The interior of a field as bits, so that equality is equality.
 fn bits<R: Num>(field: &Field<R>) -> Vec<u64> {

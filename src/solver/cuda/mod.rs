@@ -94,6 +94,32 @@ pub fn solver(
     })
 }
 
+/// A solver for tests: what its first cycle does not write is NaN.
+///
+/// # Errors
+/// As [`solver`].
+#[cfg(feature = "cuda")]
+#[doc(hidden)]
+pub fn poisoned_solver(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    kernel: Kernel,
+) -> Result<Box<dyn Solver>, SolverError> {
+    Ok(match precision {
+        Precision::F32 => {
+            let mut solver = solver::CudaSolver::<f32>::new(problem, method, kernel)?;
+            solver.poison()?;
+            Box::new(solver)
+        }
+        Precision::F64 => {
+            let mut solver = solver::CudaSolver::<f64>::new(problem, method, kernel)?;
+            solver.poison()?;
+            Box::new(solver)
+        }
+    })
+}
+
 /// There is none in this build.
 ///
 /// # Errors
@@ -106,6 +132,15 @@ pub fn solver(
     _kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
     Err(Unavailable::NotBuilt.into())
+}
+
+/// Bytes of memory that are free on the first card.
+///
+/// # Errors
+/// [`SolverError`] if there is no card, or it failed.
+#[cfg(feature = "cuda")]
+pub fn free_memory() -> Result<u64, SolverError> {
+    card::Card::open()?.free()
 }
 
 /// Whether a kernel can take a method in a precision; if not, the sentence says which can.

@@ -2,6 +2,7 @@
 
 use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
 use super::ptx::File;
+use super::replay::fetch;
 use super::rung::DeviceSystem;
 use crate::grid::Tiling;
 use crate::solver::sample::near_border;
@@ -209,7 +210,8 @@ impl Observer {
             };
             // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
             unsafe { launch.launch(config) }?;
-            stream.memcpy_dtoh(&there, pinned)?;
+            fetch(stream, &there, &mut pinned.as_mut_slice()?[..count])?;
+            stream.synchronize()?;
             Ok(pinned.as_slice()?[..count].to_vec())
         };
         card.told(ask())

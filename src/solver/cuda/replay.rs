@@ -10,7 +10,7 @@ use crate::solver::SolverError;
 use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{
     CudaEvent, CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
-    LaunchConfig, PinnedHostSlice, PushKernelArg,
+    LaunchConfig, PinnedHostSlice, PushKernelArg, result,
 };
 use std::sync::Arc;
 
@@ -137,13 +137,13 @@ impl Replay {
             while made < count {
                 made += self.some(system, stream, rung, iterates, made, count - made, measure)?;
             }
-            self.end.record(stream)?;
-            let mut norms = Vec::new();
             if measure {
-                stream.memcpy_dtoh(&self.cycles.slice(0..count), &mut self.pinned)?;
-                norms.extend_from_slice(&self.pinned.as_slice()?[..count]);
+                fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
             }
+            self.end.record(stream)?;
             self.end.synchronize()?;
+            let norms =
+                if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
             Ok((norms, f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3))
         };
         let (norms, seconds) = system.card.told(make())?;
@@ -237,6 +237,19 @@ impl Replay {
         }
         Ok(self.recorded[kind].as_ref())
     }
+}
+
+/// Asks for the first values of an array, to memory that the card can write to by itself. They are
+/// there when the stream has come so far.
+pub(super) fn fetch<T: DeviceRepr>(
+    stream: &Arc<CudaStream>,
+    from: &CudaSlice<T>,
+    to: &mut [T],
+) -> Result<(), DriverError> {
+    assert!(to.len() <= from.len(), "no more than there is");
+    let (from, _ordered) = from.device_ptr(stream);
+    // SAFETY: as many values as are there; whoever asks waits for the stream before they look.
+    unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }
 }
 
 impl Card {

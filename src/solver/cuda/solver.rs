@@ -136,6 +136,17 @@ impl<R: DeviceReal> CudaSolver<R> {
         Ok(solver)
     }
 
+    /// Fills what the next cycle is to write with NaN.
+    pub fn poison(&mut self) -> Result<(), SolverError> {
+        let mut field = self.problem.start_field::<R>();
+        for row in 0..self.system.shape.rows() {
+            field.interior_mut(row).fill(R::from_f64(f64::NAN));
+        }
+        let next = &mut self.arrays[1 - self.iterates.current].values;
+        let copied = self.stream.memcpy_htod(field.as_slice(), next);
+        self.system.card.told(copied.and_then(|()| self.stream.synchronize()))
+    }
+
     /// Makes `field` the iterate, and the one before.
     fn put(&mut self, field: &Field<R>) -> Result<(), SolverError> {
         let [first, second] = &mut self.arrays;

@@ -1,0 +1,195 @@
+//! Every kernel gives the CPU's very bits.
+
+use crate::cases::{Case, case};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use std::sync::Arc;
+use tilescope::grid::{Field, Precision, Shape};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::solver::{self, Kernel, Method, Solver, cuda};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
+    ("large_tiles_too", large_tiles_too),
+    ("many_cycles_replayed_are_the_same_cycles", many_cycles_replayed_are_the_same_cycles),
+    ("a_pyramid_is_jacobis_iteration", a_pyramid_is_jacobis_iteration),
+];
+
+/// How many random settings are compared, unless the environment says otherwise.
+const SETTINGS: u32 = 2000;
+
+fn settings() -> u32 {
+    let chosen = std::env::var("TILESCOPE_CUDA_SETTINGS").ok();
+    chosen.and_then(|number| number.parse().ok()).unwrap_or(SETTINGS)
+}
+
+pub fn bits(field: &Field<f64>) -> Vec<u64> {
+    field.to_interior().into_iter().map(f64::to_bits).collect()
+}
+
+/// Checks a property on as many random cases.
+pub fn check<S: Strategy>(count: u32, strategy: S, property: impl Fn(S::Value))
+where
+    S::Value: std::fmt::Debug,
+{
+    let config = Config { cases: count, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new(config);
+    let result = runner.run(&strategy, |value| {
+        property(value);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+/// Makes cycles, on poison, on a card and on the CPU, and compares what comes out.
+fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) {
+    let mut card = match cuda::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
+        Ok(solver) => solver,
+        Err(solver::SolverError::Kernel { .. }) => return,
+        Err(error) => panic!("{error}"),
+    };
+    let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
+    for cycle in 0..case.cycles {
+        let there = card.cycles(1).expect("a card at work").norms[0];
+        let here = cpu.cycles(1).expect("a CPU").norms[0];
+        let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * b.abs().max(f64::MIN_POSITIVE);
+        assert!(
+            same(there.residual_before.l2, here.residual_before.l2),
+            "cycle {cycle}: {there:?} {here:?}"
+        );
+        assert_eq!(there.residual_before.max.to_bits(), here.residual_before.max.to_bits());
+        assert_eq!(there.max_change.to_bits(), here.max_change.to_bits());
+    }
+    let (there, here) = (card.solution().expect("a card"), cpu.solution().expect("a CPU"));
+    assert!(bits(&there) == bits(&here), "kernel {:?} {precision:?} {method:?}", card.kernel());
+}
+
+fn every_kernel_gives_the_bits_of_the_cpu() {
+    let kernels = prop::sample::select(vec![Kernel::Shared, Kernel::Register, Kernel::Classic]);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    check(settings(), (case(), kernels, precision), |(case, kernel, precision)| {
+        let method = match kernel {
+            Kernel::Classic => Method::Classic,
+            _ => case.hierarchical(),
+        };
+        compare(&case, &method, precision, kernel);
+    });
+}
+
+/// Tiles that take several warps, or long lines.
+fn large() -> impl Strategy<Value = Case> {
+    let line = (200..=1500_usize, 1..=3_usize, 65..=1024_usize)
+        .prop_map(|(n, copies, tile)| (Shape::line(n, copies), [tile, 1]));
+    let plane = (40..=300_usize, 40..=200_usize, 33..=128_usize, 17..=70_usize)
+        .prop_map(|(nx, ny, x, y)| (Shape::plane(nx, ny), [x, y]));
+    let exact = (100..=300_usize, 100..=200_usize, 1..=4_usize, 1..=2_usize)
+        .prop_map(|(nx, ny, x, y)| (Shape::plane(nx, ny), [32 * x, 32 * y]));
+    let shapes = prop_oneof![line, plane, exact];
+    (shapes, any::<u64>(), 1..=40_usize, 0..=16_usize, 0..3_u8).prop_map(
+        |((shape, tile), seed, k, overlap, form)| {
+            let shape = shape.expect("a small shape");
+            let poisson = Stencil::poisson(&shape);
+            let is_line = shape.dim() == 1;
+            let stencil = match form {
+                0 => poisson,
+                1 if !is_line => Stencil { a: -1.0, c: -1.0, e: -2.5, f: -2.5, d: 7.5 },
+                _ if is_line => Stencil { a: -1.0, c: -1.5, d: 3.0, ..poisson },
+                _ => Stencil { a: -1.0, c: -1.5, e: -2.0, f: -0.5, d: 5.5 },
+            };
+            let most = |tile: usize| 2 * (overlap / 2).min(tile.saturating_sub(2) / 2);
+            let y = if is_line { 0 } else { 0.25_f64.to_bits() };
+            let boundary = Boundary {
+                left: 0.5,
+                right: -1.0,
+                top: f64::from_bits(y),
+                bottom: f64::from_bits(y),
+            };
+            let problem = Problem {
+                shape,
+                stencil,
+                rhs: Source::Random { seed },
+                start: Source::Random { seed: !seed },
+                boundary,
+            };
+            Case { problem: Arc::new(problem), tile, overlap: tile.map(most), k, cycles: 3 }
+        },
+    )
+}
+
+fn large_tiles_too() {
+    let kernels = prop::sample::select(vec![Kernel::Shared, Kernel::Register]);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    check(settings() / 4, (large(), kernels, precision), |(case, kernel, precision)| {
+        compare(&case, &case.hierarchical(), precision, kernel);
+    });
+}
+
+fn many_cycles_replayed_are_the_same_cycles() {
+    check(40, (case(), 100..=700_u64), |(case, cycles)| {
+        for (method, kernel) in [
+            (Method::Classic, Kernel::Auto),
+            (case.hierarchical(), Kernel::Auto),
+            (case.hierarchical(), Kernel::Shared),
+        ] {
+            let on_card = || {
+                cuda::solver(&case.problem, method.clone(), Precision::F64, kernel)
+                    .expect("a card that takes it")
+            };
+            let mut cpu =
+                solver::on_cpu(&case.problem, method.clone(), Precision::F64, 1).expect("memory");
+            let mut expected = Vec::new();
+            for _ in 0..cycles {
+                expected.extend(cpu.cycles(1).expect("a CPU").norms);
+            }
+            let here = bits(&cpu.solution().expect("a CPU"));
+            let mut measured = on_card();
+            let mut norms = Vec::new();
+            while (norms.len() as u64) < cycles {
+                let left = cycles - norms.len() as u64;
+                norms.extend(measured.cycles(left).expect("a card at work").norms);
+            }
+            assert_eq!(norms.len() as u64, cycles);
+            for (there, here) in norms.iter().zip(&expected) {
+                assert_eq!(there.max_change.to_bits(), here.max_change.to_bits());
+            }
+            assert!(bits(&measured.solution().expect("a card")) == here);
+            let mut plain = on_card();
+            let mut made = 0;
+            while made < cycles {
+                made += plain_cycles(&mut *plain, cycles - made);
+            }
+            assert!(bits(&plain.solution().expect("a card")) == here);
+            plain.restart().expect("a card");
+            let again = plain.cycles(1).expect("a card at work").norms[0];
+            assert_eq!(again.max_change.to_bits(), expected[0].max_change.to_bits());
+        }
+    });
+}
+
+fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
+    solver.cycles_unmeasured(most).expect("a card at work")
+}
+
+fn a_pyramid_is_jacobis_iteration() {
+    check(60, case(), |case| {
+        let overlaps = case.tile.map(|tile| tile.saturating_sub(2) & !1);
+        let k = 1 + overlaps.into_iter().take(case.problem.shape.dim()).min().unwrap_or(0) / 2;
+        let wide = Case { overlap: overlaps, k, ..case };
+        for kernel in [Kernel::Shared, Kernel::Register] {
+            let problem = &wide.problem;
+            let mut tiled = cuda::solver(problem, wide.hierarchical(), Precision::F64, kernel)
+                .expect("a card that takes it");
+            let mut classic = cuda::solver(problem, Method::Classic, Precision::F64, Kernel::Auto)
+                .expect("a card");
+            let mut made = 0;
+            while made < k as u64 {
+                made += plain_cycles(&mut *classic, k as u64 - made);
+            }
+            plain_cycles(&mut *tiled, 1);
+            let (one, other) = (tiled.solution().expect("it"), classic.solution().expect("it"));
+            assert!(bits(&one) == bits(&other));
+        }
+    });
+}

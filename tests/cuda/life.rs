@@ -1,0 +1,100 @@
+//! Runs on a card from start to end, what they leave behind, and what is refused.
+
+use std::sync::Arc;
+use tilescope::grid::{Precision, Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
+use tilescope::run::{Backend, MethodName, Outcome, Planner, Run, RunSpec};
+use tilescope::solver::{Kernel, Method, SolverError, cuda};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
+    ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
+    ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+];
+
+fn a_run_ends_where_it_ends_on_the_cpu() {
+    for (name, k, overlap) in [
+        (MethodName::Hierarchical, 16, 0),
+        (MethodName::Hierarchical, 8, 4),
+        (MethodName::Classic, 1, 0),
+    ] {
+        let run_on = |backend| {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = vec![96, 80];
+            spec.method.name = name;
+            spec.method.k = k;
+            spec.method.overlap = vec![overlap];
+            spec.method.backend = backend;
+            let plan = Planner::default().plan(&spec).expect("a plan");
+            let mut run = Run::new(&Arc::new(plan)).expect("a run");
+            while run.outcome().is_none() {
+                run.advance(u64::MAX).expect("a card at work");
+            }
+            assert_eq!(run.outcome(), Some(&Outcome::Converged));
+            (run.cycle(), run.solver().solution().expect("it"))
+        };
+        let (cycles, there) = run_on(Backend::Cuda);
+        let (expected, here) = run_on(Backend::Cpu);
+        assert_eq!(cycles, expected);
+        assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
+    }
+}
+
+fn square(n: usize) -> Arc<Problem> {
+    let shape = Shape::plane(n, n).expect("a shape");
+    Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(1.0),
+        start: Source::Constant(1.0),
+        boundary: Boundary::default(),
+    })
+}
+
+fn tiles(n: usize, tile: usize, overlap: usize, k: usize) -> Method {
+    let tiling = Tiling::new(&[n, n], &[tile, tile], &[overlap, overlap]).expect("a tiling");
+    Method::Hierarchical { k, tiling }
+}
+
+fn a_thousand_changes_leave_nothing_behind() {
+    let problem = square(200);
+    let first = cuda::solver(&problem, tiles(200, 32, 0, 4), Precision::F64, Kernel::Auto);
+    let mut solver = first.expect("a card");
+    let mut free = Vec::new();
+    for change in 0..1000_usize {
+        let method = match change % 10 {
+            0 => Method::Classic,
+            _ => tiles(200, 8 + change % 57, 2 * (change % 4), 1 + change % 30),
+        };
+        let kernel =
+            if change % 3 == 1 && change % 10 != 0 { Kernel::Shared } else { Kernel::Auto };
+        solver = solver.with_method(method, kernel).expect("room");
+        solver.cycles(50).expect("a card at work");
+        solver.cycles(500).expect("a card at work");
+        if change >= 100 {
+            free.push(cuda::free_memory().expect("a card"));
+        }
+    }
+    let (first, last) = (free[0], free[free.len() - 1]);
+    // What a solver takes changes a little with its tiles.
+    let little = 64 << 20;
+    assert!(last + little >= first, "{first} bytes were free, then {last}");
+}
+
+fn what_does_not_fit_is_refused() {
+    let n = 130_000;
+    match cuda::solver(&square(n), Method::Classic, Precision::F64, Kernel::Auto) {
+        Err(SolverError::DeviceMemory { needed, free, .. }) => assert!(needed > free),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("a card of 400 GB"),
+    }
+    let problem = square(300);
+    let large = tiles(300, 160, 0, 2);
+    for kernel in [Kernel::Register, Kernel::Shared, Kernel::Auto] {
+        match cuda::solver(&problem, large.clone(), Precision::F64, kernel) {
+            Err(SolverError::Kernel { setting, .. }) => assert_eq!(setting, "tile 160x160"),
+            Err(error) => panic!("{error}"),
+            Ok(_) => panic!("no kernel takes a tile of 160"),
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The ladder on a card against the CPU, to the last bit; and what a card can do wrong.
+//!
+//! Where there is no card, every test is counted as ignored. `TILESCOPE_CUDA_SETTINGS` sets how many
+//! random settings are compared.
+
+#[path = "../solver_properties/cases.rs"]
+mod cases;
+mod iterates;
+mod life;
+mod sights;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use tilescope::solver::cuda;
+
+fn main() {
+    let mut arguments = Arguments::from_args();
+    // There is one card.
+    arguments.test_threads.get_or_insert(1);
+    let cards = if arguments.list { Ok(Vec::new()) } else { cuda::cards() };
+    match &cards {
+        Ok(names) if !names.is_empty() => eprintln!("on {}", names[0]),
+        Ok(_) => {}
+        Err(why) => eprintln!("skipped: no CUDA device ({why})"),
+    }
+    let trials = [iterates::TESTS, sights::TESTS, life::TESTS].concat().into_iter();
+    let trials = trials
+        .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(cards.is_err()))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn done(test: fn()) -> Result<(), Failed> {
+    test();
+    Ok(())
+}

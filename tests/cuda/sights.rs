@@ -1,0 +1,95 @@
+//! What is seen of an iterate on a card is what would be seen of it on the CPU.
+
+use crate::cases::case;
+use crate::iterates::check;
+use proptest::prelude::*;
+use std::sync::Arc;
+use tilescope::grid::Precision;
+use tilescope::solver::{self, Kernel, Method, Quantity, Window, cuda};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
+    ("norms_are_the_same_every_time", norms_are_the_same_every_time),
+];
+
+fn near(a: f64, b: f64) -> bool {
+    a == b || (a - b).abs() <= 1e-11 * b.abs()
+}
+
+fn fields_are_those_of_the_cpu() {
+    let most = || 1..=40_usize;
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    check(300, (case(), precision, most(), most()), |(case, precision, across, down)| {
+        let method = case.hierarchical();
+        let mut card =
+            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a card");
+        let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
+        let exact = Arc::new(case.other());
+        card.set_exact(Arc::clone(&exact)).expect("room");
+        cpu.set_exact(exact).expect("room");
+        for _ in 0..case.cycles {
+            let there = card.cycles(1).expect("a card at work").norms[0];
+            let here = cpu.cycles(1).expect("a CPU").norms[0];
+            assert!(near(there.error.expect("known"), here.error.expect("known")));
+        }
+        let mut other_there = card.with_method(Method::Classic, Kernel::Auto).expect("room");
+        let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
+        other_there.cycles(1).expect("a card at work");
+        other_here.cycles(1).expect("a CPU");
+        let shape = case.problem.shape;
+        let (nx, rows) = (shape.nx(), shape.rows());
+        let window =
+            Window { columns: nx / 4..nx, rows: 0..rows.div_ceil(2), most: [across, down] };
+        let pairs = [
+            (Quantity::Residual, Quantity::Residual),
+            (Quantity::Error, Quantity::Error),
+            (Quantity::Change, Quantity::Change),
+            (Quantity::Solution, Quantity::Solution),
+            (Quantity::Difference(&*other_there), Quantity::Difference(&*other_here)),
+            // Of another back end.
+            (Quantity::Difference(&*other_here), Quantity::Difference(&*other_here)),
+        ];
+        for (number, (there, here)) in pairs.into_iter().enumerate() {
+            let one = card.sample(there, &window).expect("a card");
+            let other = cpu.sample(here, &window).expect("a CPU");
+            assert_eq!((one.size, one.block), (other.size, other.block));
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
+        }
+        let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
+        assert!(near(one.l2, other.l2) && one.max == other.max);
+        let errors = [card.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
+        assert!(near(errors[0], errors[1]));
+        let tiling = case.tiling();
+        let one = card.edge_share(&tiling).expect("it");
+        let other = cpu.edge_share(&tiling).expect("it");
+        assert!(near(one.residual, other.residual) && one.points == other.points);
+        let row = rows - 1;
+        assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
+        // A run goes on elsewhere.
+        let mut moved =
+            cuda::solver(&case.problem, Method::Classic, precision, Kernel::Auto).expect("a card");
+        moved.start_from(&cpu.solution().expect("it")).expect("a card");
+        let there = moved.sample(Quantity::Solution, &window).expect("it");
+        assert_eq!(there, cpu.sample(Quantity::Solution, &window).expect("it"));
+    });
+}
+
+fn norms_are_the_same_every_time() {
+    check(40, case(), |case| {
+        for kernel in [Kernel::Shared, Kernel::Register] {
+            let norms = || {
+                let method = case.hierarchical();
+                let mut card = cuda::solver(&case.problem, method, Precision::F64, kernel)
+                    .expect("a card that takes it");
+                let mut norms = Vec::new();
+                while norms.len() < 70 {
+                    norms.extend(card.cycles(70 - norms.len() as u64).expect("a card").norms);
+                }
+                let bits = |n: &solver::CycleNorms| n.residual_before.l2.to_bits();
+                norms.iter().map(bits).collect::<Vec<_>>()
+            };
+            assert_eq!(norms(), norms());
+        }
+    });
+}
