@@ -10,6 +10,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
+    // The last one: the card may be of no use to this process afterwards.
+    ("when_the_card_is_lost_the_run_goes_on", when_the_card_is_lost_the_run_goes_on),
 ];
 
 fn a_run_ends_where_it_ends_on_the_cpu() {
@@ -96,5 +98,64 @@ fn what_does_not_fit_is_refused() {
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("no kernel takes a tile of 160"),
         }
+    }
+}
+
+/// A kernel that fails, and takes its context with it.
+const TRAP: &str = "\
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry fail() { trap; }
+";
+
+fn lose_the_card() {
+    use cudarc::driver::{CudaContext, LaunchConfig};
+    let context = CudaContext::new(0).expect("the card");
+    let module = context.load_module(cudarc::nvrtc::Ptx::from_src(TRAP)).expect("a module");
+    let function = module.load_function("fail").expect("a kernel");
+    let stream = context.default_stream();
+    // SAFETY: it takes no arguments, and is meant to fail.
+    unsafe { stream.launch_builder(&function).launch(LaunchConfig::for_num_elems(1)) }
+        .expect("a launch");
+    assert!(stream.synchronize().is_err());
+}
+
+fn when_the_card_is_lost_the_run_goes_on() {
+    let mut spec = RunSpec::default();
+    spec.problem.shape = vec![128, 96];
+    spec.method.overlap = vec![4];
+    let plan = |backend| {
+        let mut spec = spec.clone();
+        spec.method.backend = backend;
+        Arc::new(Planner::default().plan(&spec).expect("a plan"))
+    };
+    let mut run = Run::new(&plan(Backend::Cuda)).expect("a run");
+    while run.cycle() < 100 {
+        run.advance(u64::MAX).expect("a card at work");
+    }
+    let made = run.cycle();
+    lose_the_card();
+    let error = run.advance(u64::MAX).expect_err("a lost card");
+    assert!(matches!(error, SolverError::Device { .. }), "{error}");
+    assert_eq!(run.cycle(), made);
+    run.move_to(&plan(Backend::Cpu)).expect("it goes on on the CPU");
+    while run.outcome().is_none() {
+        run.advance(u64::MAX).expect("a CPU");
+    }
+    let mut other = Run::new(&plan(Backend::Cpu)).expect("a run");
+    while other.outcome().is_none() {
+        other.advance(u64::MAX).expect("a CPU");
+    }
+    assert_eq!(run.cycle(), other.cycle());
+    let [one, another] = [&run, &other].map(|run| run.solver().solution().expect("it"));
+    assert!(crate::iterates::bits(&one) == crate::iterates::bits(&another));
+    // Whether the driver gives the card back to this process is its business; a sentence it is.
+    match Run::new(&plan(Backend::Cuda)) {
+        Ok(mut run) => match run.advance(1) {
+            Ok(_) => eprintln!("the card is back"),
+            Err(error) => eprintln!("the card is not back: {error}"),
+        },
+        Err(error) => eprintln!("the card is not back: {error}"),
     }
 }
