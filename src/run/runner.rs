@@ -292,7 +292,7 @@ impl Run {
     fn replay(&mut self, most: u64) -> Result<(), SolverError> {
         let made = self.solver.cycles_unmeasured(most);
         self.is_lost |= made.is_err();
-        self.cycle += made?;
+        self.cycle += made?.cycles;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
-    SolverError, Window,
+    SolverError, Unmeasured, Window,
 };
 use crate::grid::{Field, Tiling};
 use std::any::Any;
@@ -60,13 +60,13 @@ impl Solver for Batches {
         Ok(all)
     }
 
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError> {
-        let size = self.size(most);
-        for _ in 0..size {
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
+        let mut all = Unmeasured { cycles: self.size(most), seconds: 0.0 };
+        for _ in 0..all.cycles {
             self.use_up_one()?;
-            self.inner.cycles_unmeasured(1)?;
+            all.seconds += self.inner.cycles_unmeasured(1)?.seconds;
         }
-        Ok(size)
+        Ok(all)
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {

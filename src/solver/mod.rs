@@ -75,6 +75,15 @@ pub struct Batch {
     pub seconds: f64,
 }
 
+/// Some cycles that were made together, and of which nothing was found out but how long they took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unmeasured {
+    /// How many, at least 1.
+    pub cycles: u64,
+    /// Seconds, as those of a [`Batch`].
+    pub seconds: f64,
+}
+
 /// An iteration under way on one system.
 ///
 /// After a cycle that failed nothing is known of its iterate any more.
@@ -87,12 +96,11 @@ pub trait Solver: Send {
     /// [`SolverError`] if the card fails.
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError>;
 
-    /// The same without finding out anything on the way: the same iterates, a little sooner. Gives
-    /// the number of cycles that were made.
+    /// The same without finding out anything on the way: the same iterates, a little sooner.
     ///
     /// # Errors
     /// [`SolverError`] if the card fails.
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError>;
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError>;
 
     /// Goes back to the start u₀.
     ///

@@ -13,7 +13,7 @@ pub use level::Level;
 
 use super::{
     Batch, CycleNorms, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples,
-    Solver, SolverError, Window,
+    Solver, SolverError, Unmeasured, Window,
 };
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Tiling};
@@ -140,9 +140,10 @@ impl<R: Real> Solver for CpuSolver<R> {
         Ok(Batch { norms, seconds: begin.elapsed().as_secs_f64() })
     }
 
-    fn cycles_unmeasured(&mut self, _: u64) -> Result<u64, SolverError> {
+    fn cycles_unmeasured(&mut self, _: u64) -> Result<Unmeasured, SolverError> {
+        let begin = Instant::now();
         self.cycle_unmeasured();
-        Ok(1)
+        Ok(Unmeasured { cycles: 1, seconds: begin.elapsed().as_secs_f64() })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {

@@ -71,6 +71,24 @@ pub(super) fn names() -> Result<Vec<String>, Unavailable> {
     if names.is_empty() { Err(Unavailable::NoCard) } else { Ok(names) }
 }
 
+/// Where Linux tells the version of the driver.
+const VERSION_FILE: &str = "/proc/driver/nvidia/version";
+
+/// The driver's version, where the system tells it, and the newest CUDA that it understands.
+pub(super) fn driver_version() -> Result<String, Unavailable> {
+    let mut newest = 0;
+    // SAFETY: it writes one number.
+    driver(|| unsafe { sys::cuDriverGetVersion(&raw mut newest) }.result())?;
+    // Thousands are the major version, tens the minor one.
+    let cuda = format!("CUDA {}.{}", newest / 1000, newest % 1000 / 10);
+    let told = std::fs::read_to_string(VERSION_FILE).unwrap_or_default();
+    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    Ok(match told.split_whitespace().find(is_version) {
+        Some(version) => format!("{version}, {cuda}"),
+        None => cuda,
+    })
+}
+
 impl Card {
     /// The first card. What its first use takes (a context) is taken once.
     ///

@@ -77,6 +77,24 @@ pub fn cards() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
+/// The version of the driver, as a person reads it.
+///
+/// # Errors
+/// [`Unavailable`] if there is none that answers.
+#[cfg(feature = "cuda")]
+pub fn driver_version() -> Result<String, Unavailable> {
+    card::driver_version()
+}
+
+/// There is none in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn driver_version() -> Result<String, Unavailable> {
+    Err(Unavailable::NotBuilt)
+}
+
 /// Sets up a solver on the first card at the start u₀.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::grid::{Field, Tiling, memory};
 use crate::problem::{Problem, System};
 use crate::solver::{
     Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
-    SolverError, Window,
+    SolverError, Unmeasured, Window,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
@@ -204,8 +204,9 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         Ok(Batch { norms, seconds })
     }
 
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<u64, SolverError> {
-        Ok(self.batch(most, false)?.1)
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
+        let (_, cycles, seconds) = self.batch(most, false)?;
+        Ok(Unmeasured { cycles, seconds })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
