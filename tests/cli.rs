@@ -151,6 +151,69 @@ fn devices_are_listed_whether_there_is_a_card_or_not() {
     }
 }
 
+/// What `bench` must never be is silently wrong: each row names its setting, times are positive,
+/// and the cycles to the tolerance are those of `solve`.
+#[test]
+fn bench_times_each_setting_and_writes_a_record() {
+    let folder = folder();
+    let arguments = "bench --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
+                     --to-tolerance --tol 1e-2 --frames --seconds 1 --json -o record.md";
+    let output = tilescope(&folder, arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let rows = said["rows"].as_array().unwrap();
+    let settings: Vec<_> = rows
+        .iter()
+        .map(|row| (row["name"].as_str().unwrap(), row["k"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(settings, [("classic", 1), ("tiled", 2), ("tiled", 4)]);
+    for row in rows {
+        for part in ["median", "least", "largest"] {
+            assert!(row["cycle_us"][part].as_f64().unwrap() > 0.0);
+            assert!(row["with_norms_us"][part].as_f64().unwrap() > 0.0);
+        }
+        assert!(row["ratio_to_classic"].as_f64().unwrap() > 0.0);
+        assert!(row["frames"]["watched"].as_f64().unwrap() > 0.0);
+        assert!(row["footprint"].is_null() && row["transfers"].is_null());
+    }
+    let solved = json(&folder, "--shape 40x30 --tile 8 --k 4 --tol 1e-2");
+    assert_eq!(rows[2]["cycles"], solved["cycles"]);
+    let time =
+        rows[2]["cycles"].as_f64().unwrap() * rows[2]["cycle_us"]["median"].as_f64().unwrap();
+    let told = rows[2]["seconds_to_tolerance"].as_f64().unwrap();
+    assert!((time * 1e-6 - told).abs() < 1e-9);
+
+    let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
+    for part in ["# Poisson 2D, 40 × 30 · f64", "`tilescope bench", "cycles to", "| tiled", "± is"]
+    {
+        assert!(record.contains(part), "{part}: {record}");
+    }
+}
+
+#[test]
+fn bench_without_a_card_times_the_cpu_unless_a_card_was_asked_for() {
+    let folder = folder();
+    let no_card = |arguments: &str| {
+        let mut command = tilescope(&folder, arguments);
+        command.env("CUDA_VISIBLE_DEVICES", "");
+        command
+    };
+    let short = "bench --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
+    no_card(short)
+        .assert()
+        .success()
+        .stderr(
+            predicate::str::contains("the CPU is timed")
+                .and(predicate::str::contains("\n").count(1)),
+        )
+        .stdout(predicate::str::contains("tiled").and(predicate::str::contains("Fastest a sweep")));
+    no_card(&format!("{short} --backend cuda"))
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr(predicate::str::contains("backend cuda cannot be used"));
+}
+
 #[test]
 fn classic_and_other_axes_are_told_as_they_are() {
     let folder = folder();
@@ -449,6 +512,13 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
     refused(&folder, "open", 2, &["<FILE>"]);
+    let bench = "bench --backend cpu";
+    refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);
+    refused(&folder, &format!("{bench} --overlap 0,3"), 2, &["overlap 3 is odd"]);
+    refused(&folder, &format!("{bench} --k 0"), 2, &["k is 0"]);
+    refused(&folder, &format!("{bench} --tol 1e-3"), 2, &["--to-tolerance"]);
+    refused(&folder, &format!("{bench} --repeats 0"), 2, &["--repeats"]);
+    refused(&folder, &format!("{bench} -o no/such/r.md"), 1, &["no/such"]);
 }
 
 #[test]

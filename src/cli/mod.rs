@@ -5,6 +5,7 @@
 //! and a row in [`dispatch`].
 
 mod args;
+mod bench;
 mod console;
 mod devices;
 mod first_look;
@@ -42,6 +43,8 @@ enum Command {
     Open(open::Open),
     /// List what solvers can run on, and say why there is no card
     Devices(devices::Devices),
+    /// Time the kernels of the card side by side, or the CPU's methods
+    Bench(bench::Bench),
 }
 
 const EXAMPLES: &str = "\
@@ -51,6 +54,7 @@ Examples:
   tilescope render --at-cycle 40 -o residual.png        where the residual sits after 40 cycles
   tilescope open residual.png                           that run again, in the window
   tilescope devices                                     what it can run on
+  tilescope bench --to-tolerance                        how fast each kernel is on it
 
 Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
 
@@ -65,6 +69,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Render(render)) => render.run(),
         Some(Command::Open(open)) => open.run(),
         Some(Command::Devices(devices)) => devices.run(),
+        Some(Command::Bench(bench)) => bench.run(),
     }
 }
 

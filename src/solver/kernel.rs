@@ -58,7 +58,7 @@ impl Kernel {
 }
 
 /// What a kernel takes of a card.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Footprint {
     /// Threads of a block.
     pub threads: u32,

@@ -82,7 +82,8 @@ pub(super) fn driver_version() -> Result<String, Unavailable> {
     // Thousands are the major version, tens the minor one.
     let cuda = format!("CUDA {}.{}", newest / 1000, newest % 1000 / 10);
     let told = std::fs::read_to_string(VERSION_FILE).unwrap_or_default();
-    let is_version = |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+    let is_version =
+        |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
     Ok(match told.split_whitespace().find(is_version) {
         Some(version) => format!("{version}, {cuda}"),
         None => cuda,
