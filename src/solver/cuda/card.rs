@@ -5,7 +5,7 @@ use super::ptx::{self, File, Form};
 use crate::grid::Precision;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, result, sys};
+use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The oldest compute capability that the kernels are made for.
 const OLDEST: (i32, i32) = (7, 0);
 
-/// A file of kernels, for one precision and form.
-type Key = (File, Precision, Form);
+/// A kernel, for one precision and form.
+type Key = (File, Precision, Form, &'static str);
 
 /// What the block of the classic kernel was found for: columns, rows, precision, form.
 type ClassicKey = (usize, usize, Precision, Form);
@@ -26,7 +26,7 @@ pub(super) struct Card {
     pub multiprocessors: u32,
     /// Bytes of shared memory that a block may have.
     pub most_shared: usize,
-    modules: Mutex<HashMap<Key, Arc<CudaModule>>>,
+    kernels: Mutex<HashMap<Key, CudaFunction>>,
     /// The block that was the fastest for the classic kernel.
     pub classic_blocks: Mutex<HashMap<ClassicKey, [u32; 2]>>,
 }
@@ -127,7 +127,7 @@ impl Card {
             context,
             multiprocessors: u32::try_from(count).unwrap_or(1),
             most_shared: usize::try_from(shared).unwrap_or(0),
-            modules: Mutex::default(),
+            kernels: Mutex::default(),
             classic_blocks: Mutex::default(),
         })
     }
@@ -137,8 +137,8 @@ impl Card {
         self.told(self.context.new_stream())
     }
 
-    /// A kernel. The driver makes machine code of its file when it is first asked for, and keeps it
-    /// on disk for the next start.
+    /// A kernel. The driver makes machine code of it when it is first asked for, and keeps that on
+    /// disk for the next start.
     ///
     /// # Errors
     /// [`SolverError`] if the driver is too old, or fails.
@@ -147,23 +147,23 @@ impl Card {
         file: File,
         precision: Precision,
         form: Form,
-        name: &str,
+        name: &'static str,
     ) -> Result<CudaFunction, SolverError> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        let module = match modules.get(&(file, precision, form)) {
-            Some(module) => Arc::clone(module),
-            None => {
-                let ptx = Ptx::from_src(ptx::source(file, precision, form));
-                let module =
-                    self.context.load_module(ptx).map_err(|error| match unavailable(error) {
-                        Unavailable::Driver(_) => self.failed(error),
-                        why => why.into(),
-                    })?;
-                modules.insert((file, precision, form), Arc::clone(&module));
-                module
-            }
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (file, precision, form, name);
+        if let Some(kernel) = kernels.get(&key) {
+            return Ok(kernel.clone());
+        }
+        let load = || -> Result<CudaFunction, DriverError> {
+            let ptx = Ptx::from_src(ptx::source(file, precision, form, name));
+            self.context.load_module(ptx)?.load_function(name)
         };
-        self.told(module.load_function(name))
+        let kernel = load().map_err(|error| match unavailable(error) {
+            Unavailable::Driver(_) => self.failed(error),
+            why => why.into(),
+        })?;
+        kernels.insert(key, kernel.clone());
+        Ok(kernel)
     }
 
     /// Bytes of memory that are free.

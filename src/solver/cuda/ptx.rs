@@ -56,12 +56,45 @@ macro_rules! embedded {
     };
 }
 
-/// The PTX of a file for one precision and one form of the weights.
-pub(super) fn source(file: File, precision: Precision, form: Form) -> &'static str {
-    match file {
+/// What a kernel begins with in a file.
+const ENTRY: &str = ".visible .entry ";
+
+/// The PTX of one kernel for one precision and one form of the weights: the driver takes its time for
+/// each that it is given, so it is given no other of the file.
+pub(super) fn source(file: File, precision: Precision, form: Form, name: &str) -> String {
+    let text = match file {
         File::Classic => embedded!("classic", precision, form),
         File::Shared => embedded!("shared", precision, form),
         File::Register => embedded!("register", precision, form),
         File::Observe => embedded!("observe", precision, form),
+    };
+    let mut parts = text.split(ENTRY);
+    let head = parts.next().unwrap_or_default();
+    let kernel =
+        parts.find(|part| part.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
+    [head, ENTRY, kernel.unwrap_or_default()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_taken_out_of_its_file_whole() {
+        for form in [Form::LineIsotropic, Form::PlaneGeneral] {
+            for (file, name) in [
+                (File::Classic, "sweep"),
+                (File::Classic, "sweep_measured"),
+                (File::Shared, "cycle"),
+                (File::Register, "full"),
+                (File::Register, "partial"),
+                (File::Observe, "sample"),
+            ] {
+                let text = source(file, Precision::F32, form, name);
+                assert_eq!(text.matches(ENTRY).count(), 1);
+                assert!(text.contains(&format!("{ENTRY}{name}(")) && text.starts_with("//"));
+                assert_eq!(text.matches('{').count(), text.matches('}').count());
+            }
+        }
     }
 }

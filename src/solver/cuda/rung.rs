@@ -83,7 +83,7 @@ impl Launch {
     pub fn new<R>(
         system: &DeviceSystem<R>,
         file: File,
-        name: &str,
+        name: &'static str,
         blocks: [u32; 2],
         threads: [u32; 2],
         shared_bytes: usize,
