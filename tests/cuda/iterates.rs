@@ -169,7 +169,7 @@ fn many_cycles_replayed_are_the_same_cycles() {
 }
 
 fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
-    solver.cycles_unmeasured(most).expect("a card at work").made
+    solver.cycles_unmeasured(most).expect("a card at work").cycles
 }
 
 fn a_pyramid_is_jacobis_iteration() {
