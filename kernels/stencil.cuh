@@ -91,29 +91,31 @@ struct Norms {
         if (fabs(difference) > change) change = fabs(difference);
     }
 
-    /// The same where `counts` is not 0. The compiler would branch around each; these are few
-    /// instructions with a condition, and a sweep with them costs a third of one with branches.
+    /// The same where `counts` is not 0, but for the sign of `largest` and `change`, which adding
+    /// norms up drops. The compiler would branch around each; these are instructions with a condition.
     __device__ __forceinline__ void first_sweep_if(unsigned counts, double difference) {
-        asm("{ .reg .pred counts, larger;\n"
-            "  .reg .f64 magnitude;\n"
-            "  setp.ne.u32 counts, %3, 0;\n"
-            "  abs.f64 magnitude, %2;\n"
-            "  @counts fma.rn.f64 %0, %2, %2, %0;\n"
-            "  setp.gt.and.f64 larger, magnitude, %1, counts;\n"
-            "  selp.f64 %1, magnitude, %1, larger; }"
-            : "+d"(squares), "+d"(largest)
-            : "d"(difference), "r"(counts));
+        asm("{ .reg .pred counts;\n"
+            "  setp.ne.u32 counts, %1, 0;\n"
+            "  @counts fma.rn.f64 %0, %2, %2, %0; }"
+            : "+d"(squares)
+            : "r"(counts), "d"(difference));
+        raise_if(counts, largest, difference);
     }
 
     __device__ __forceinline__ void whole_cycle_if(unsigned counts, double difference) {
+        raise_if(counts, change, difference);
+    }
+
+    static __device__ __forceinline__ void raise_if(unsigned counts, double &largest, double value) {
         asm("{ .reg .pred counts, larger;\n"
-            "  .reg .f64 magnitude;\n"
-            "  setp.ne.u32 counts, %2, 0;\n"
-            "  abs.f64 magnitude, %1;\n"
-            "  setp.gt.and.f64 larger, magnitude, %0, counts;\n"
-            "  selp.f64 %0, magnitude, %0, larger; }"
-            : "+d"(change)
-            : "d"(difference), "r"(counts));
+            "  .reg .f64 magnitude, before;\n"
+            "  setp.ne.u32 counts, %1, 0;\n"
+            "  abs.f64 magnitude, %2;\n"
+            "  abs.f64 before, %0;\n"
+            "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
+            "  selp.f64 %0, %2, %0, larger; }"
+            : "+d"(largest)
+            : "r"(counts), "d"(value));
     }
 
     __device__ __forceinline__ void distance(double difference) {
@@ -122,8 +124,8 @@ struct Norms {
 
     __device__ __forceinline__ void add(const Norms &other) {
         squares += other.squares;
-        largest = fmax(largest, other.largest);
-        change = fmax(change, other.change);
+        largest = fmax(fabs(largest), fabs(other.largest));
+        change = fmax(fabs(change), fabs(other.change));
         error += other.error;
     }
 
@@ -132,7 +134,7 @@ struct Norms {
 #pragma unroll
         for (int lane = WARP / 2; lane > 0; lane /= 2) {
             squares += __shfl_xor_sync(ALL_LANES, squares, lane);
-            largest = fmax(largest, __shfl_xor_sync(ALL_LANES, largest, lane));
+            largest = fmax(fabs(largest), fabs(__shfl_xor_sync(ALL_LANES, largest, lane)));
         }
     }
 
@@ -140,7 +142,7 @@ struct Norms {
     __device__ __forceinline__ void add_lanes_whole_cycle() {
 #pragma unroll
         for (int lane = WARP / 2; lane > 0; lane /= 2) {
-            change = fmax(change, __shfl_xor_sync(ALL_LANES, change, lane));
+            change = fmax(fabs(change), fabs(__shfl_xor_sync(ALL_LANES, change, lane)));
             error += __shfl_xor_sync(ALL_LANES, error, lane);
         }
     }
