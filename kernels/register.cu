@@ -14,6 +14,9 @@ struct Warps {
     int across, down;
 };
 
+/// Most warps of a block.
+constexpr int MOST_WARPS = 8;
+
 /// Lanes of a warp, across and down.
 constexpr int LANES_X = 8, LANES_Y = WARP / LANES_X;
 
@@ -31,7 +34,11 @@ struct Range {
     __device__ __forceinline__ Range(int start, int end, int points, bool is_turned)
         : start(is_turned ? points - end : start), end(is_turned ? points - start : end) {}
 
-    __device__ __forceinline__ bool has(int i) const { return start <= i && i < end; }
+    /// A bit for each point, the first `points` alone, each of them `wide` bits.
+    __device__ __forceinline__ unsigned bits(int points, int wide) const {
+        auto below = [&](int i) { return unsigned((1ull << min(max(i, 0), points) * wide) - 1); };
+        return below(end) & ~below(start);
+    }
 };
 
 /// The PX x PY points of a tile that a lane keeps. A warp keeps 8 x 4 patches side by side. Either it
@@ -40,15 +47,23 @@ struct Range {
 /// If the tile is PARTIAL, it is smaller than that: points beyond it stay as they are, and those
 /// next to it are its ring.
 template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
+    static constexpr int X = PX, Y = PY;
+    static constexpr bool IS_ALONE = ALONE;
     static constexpr int WIDTH = PX * LANES_X, HEIGHT = PY * LANES_Y;
+    /// Lanes at both ends of a warp, and the values outside of it.
+    static constexpr int ENDS_X = 2 * LANES_Y, ENDS_Y = 2 * LANES_X, OUTSIDE = 2 * (WIDTH + HEIGHT);
+    /// Of the stage of a warp.
+    static constexpr int STAGE_PITCH = WIDTH == 32 && sizeof(real) == 8 ? WIDTH + 2 : WIDTH;
+    static constexpr int STAGE = HEIGHT * (WIDTH + 2) + LANES_Y;
 
     real u[PY][PX], right[PY][PX];
     /// Of a partial tile, the points that are updated: one bit each.
     unsigned updated;
     /// The lane in its warp, and the lane beside it, at the first end of its patch, across.
     int lane_x, lane_y, before_x;
-    /// Where, in shared memory, the rows and columns lie that are just outside of the warp, beside the
-    /// lane: of the ring, or of the warp beside it.
+    /// Where, in shared memory, the values lie that are just outside of the warp, beside the lane: of
+    /// the ring, or of the warp beside it. Of each lane's patch first the first value, then the second:
+    /// lanes read them together, and meet in no memory bank.
     int rows, columns;
     /// There are two sets of them, of the last sweep and of the one that is made: to the other. 0
     /// where the warp is alone, whose outside stays.
@@ -67,13 +82,22 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
     __device__ __forceinline__ bool ends_y() const { return lane_y == 0 || lane_y == LANES_Y - 1; }
     __device__ __forceinline__ bool never() const { return k < 0; }
 
-    /// Makes one sweep.
-    __device__ __forceinline__ void sweep(const Weights &weights) {
+    /// The points of the patch within both ranges: one bit each, row by row.
+    static __device__ __forceinline__ unsigned points(const Range &along_x, const Range &along_y) {
+        unsigned each_row = 0;
+#pragma unroll
+        for (int j = 0; j < PY; j++) each_row |= 1u << j * PX;
+        return along_x.bits(PX, 1) * each_row & along_y.bits(PY, PX);
+    }
+
+    /// Makes one sweep. If it is to MEASURE, it tells what it finds at the points that the tile owns.
+    template <bool MEASURE>
+    __device__ __forceinline__ void sweep(const Weights &weights, unsigned owned, Norms &found) {
         real before[PX];
 #pragma unroll
         for (int i = 0; i < PX; i++) {
             before[i] = __shfl_xor_sync(ALL_LANES, u[0][i], (LANES_Y - 1) * LANES_X);
-            if (ends_y()) before[i] = outside()[rows + i];
+            if (ends_y()) before[i] = outside()[rows + i * ENDS_Y];
         }
 #pragma unroll
         for (int j = 0; j < PY; j++) {
@@ -82,7 +106,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
             if (!PARTIAL && j == PY / 2 && never()) return;
             real first = __shfl_sync(ALL_LANES, u[j][0], before_x);
             real last = __shfl_xor_sync(ALL_LANES, u[j][PX - 1], 1);
-            if (ends_x()) first = outside()[columns + j];
+            if (ends_x()) first = outside()[columns + j * ENDS_X];
             real after[PX];
 #pragma unroll
             for (int i = 0; i < PX; i++) {
@@ -95,6 +119,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
                                       i + 1 < PX ? u[j][i + 1] : last, before[i], after[i],
                                       right[j][i]);
                 if (PARTIAL && !(updated >> (j * PX + i) & 1)) value = own;
+                if (MEASURE) found.first_sweep_if(owned & 1u << (j * PX + i), value - own);
                 // It was the row before this one's; now it is the row before the next one's.
                 before[i] = own;
                 u[j][i] = value;
@@ -127,73 +152,78 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         flip = -flip;
         if (tells_rows) {
 #pragma unroll
-            for (int i = 0; i < PX; i++) outside()[rows + to_rows + i] = u[0][i];
+            for (int i = 0; i < PX; i++) outside()[rows + to_rows + i * ENDS_Y] = u[0][i];
         }
         if (tells_columns) {
 #pragma unroll
-            for (int j = 0; j < PY; j++) outside()[columns + to_columns + j] = u[j][0];
+            for (int j = 0; j < PY; j++) outside()[columns + to_columns + j * ENDS_X] = u[j][0];
         }
         __syncthreads();
     }
 
-    /// Where a value of a patch lies in the stage of its warp. The halves of a row are interleaved, so
-    /// that lanes that read their patches side by side meet in no memory bank.
-    static __device__ __forceinline__ int staged(int x, int y) {
-        return y * WIDTH + (WIDTH == 32 ? x ^ (x & 16) >> 3 : x);
+    /// Where in the stage of its warp a value lies: with gaps, so that lanes that read their patches
+    /// together meet in no memory bank.
+    static __device__ __forceinline__ int in_stage(int x, int y) {
+        return y * STAGE_PITCH + y / PY + (STAGE_PITCH > WIDTH ? x + x / 16 * 2 : x);
     }
 
-    __device__ __forceinline__ real &at_stage(real *stage, int i, int j) const {
-        return stage[staged(lane_x * PX + i, lane_y * PY + j)];
+    /// Where the lane's patch does, seen from its first point.
+    __device__ __forceinline__ real *in_stage(real *stage) const {
+        return stage + in_stage(lane_x * PX, lane_y * PY);
     }
 
     /// Takes values of the lane's patch from the stage of its warp.
     __device__ __forceinline__ void take(real (&values)[PY][PX], real *stage) const {
+        const real *own = in_stage(stage);
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < PY; j++) {
 #pragma unroll
-            for (int i = 0; i < PX; i++) values[j][i] = at_stage(stage, i, j);
+            for (int i = 0; i < PX; i++) values[j][i] = own[j * STAGE_PITCH + i];
         }
         __syncwarp();
-    }
-
-    /// Compares what the tile owns of the patch, whose first point lies at (x, y) in the tile, with the
-    /// start of the cycle.
-    template <bool FIRST_SWEEP>
-    __device__ __forceinline__ Norms compare(const Axis &along_x, const Axis &along_y, int x, int y,
-                                             real *stage) const {
-        int tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
-        int x0 = along_x.start(tile_x) + x, y0 = along_y.start(tile_y) + y;
-        Range owned_x(along_x.border(tile_x) - x0, along_x.border(tile_x + 1) - x0, PX, lane_x % 2);
-        Range owned_y(along_y.border(tile_y) - y0, along_y.border(tile_y + 1) - y0, PY, lane_y % 2);
-        // Two sums, so that additions wait for each other only half the time.
-        Norms found[2] = {};
-#pragma unroll
-        for (int j = 0; j < PY; j++) {
-#pragma unroll
-            for (int i = 0; i < PX; i++) {
-                double change = u[j][i] - at_stage(stage, i, j);
-                bool is_owned = owned_x.has(i) & owned_y.has(j);
-                if (FIRST_SWEEP) {
-                    found[i % 2].first_sweep(is_owned ? change : 0.0);
-                } else {
-                    found[i % 2].whole_cycle(is_owned ? change : 0.0);
-                }
-            }
-        }
-        found[0].add(found[1]);
-        return found[0];
     }
 
     /// Puts the lane's patch onto the stage of its warp.
     __device__ __forceinline__ void put(real *stage) const {
+        real *own = in_stage(stage);
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < PY; j++) {
 #pragma unroll
-            for (int i = 0; i < PX; i++) at_stage(stage, i, j) = u[j][i];
+            for (int i = 0; i < PX; i++) own[j * STAGE_PITCH + i] = u[j][i];
         }
         __syncwarp();
+    }
+};
+
+/// Where a lane is. Worked out anew where it is needed: kept in registers through the sweeps, it would
+/// be in the way.
+template <typename Lane> struct Place {
+    int lane, warp, lane_x, lane_y;
+    /// The first point of the warp's part of the tile: in the tile, and in the grid.
+    int part_x, part_y, x0, y0;
+    /// What the tile owns of the part.
+    int left, end_x, top, end_y;
+
+    __device__ __forceinline__ Place(const Axis &along_x, const Axis &along_y, int warps_across) {
+        int thread, tile;
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
+        lane = thread % WARP, warp = Lane::IS_ALONE ? 0 : thread / WARP;
+        lane_x = lane % LANES_X, lane_y = lane / LANES_X;
+        part_x = warp % warps_across * Lane::WIDTH, part_y = warp / warps_across * Lane::HEIGHT;
+        int tile_x = tile % along_x.count, tile_y = tile / along_x.count;
+        x0 = along_x.start(tile_x) + part_x, y0 = along_y.start(tile_y) + part_y;
+        left = along_x.border(tile_x) - x0, end_x = along_x.border(tile_x + 1) - x0;
+        top = along_y.border(tile_y) - y0, end_y = along_y.border(tile_y + 1) - y0;
+    }
+
+    /// What the tile owns of the lane's patch.
+    __device__ __forceinline__ unsigned owned() const {
+        int x = lane_x * Lane::X, y = lane_y * Lane::Y;
+        return Lane::points(Range(left - x, end_x - x, Lane::X, lane_x % 2),
+                            Range(top - y, end_y - y, Lane::Y, lane_y % 2));
     }
 };
 
@@ -206,64 +236,44 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     constexpr int WIDTH = Lane::WIDTH, HEIGHT = Lane::HEIGHT;
     if (ALONE) warps.across = warps.down = 1;
 
-    int lane = threadIdx.x % WARP, warp = ALONE ? 0 : threadIdx.x / WARP;
-    int warp_x = warp % warps.across, warp_y = warp / warps.across;
-    int lane_x = lane % LANES_X, lane_y = lane / LANES_X;
-
-    int tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
-    int x0 = along_x.start(tile_x), y0 = along_y.start(tile_y);
+    Place<Lane> at_start(along_x, along_y, warps.across);
+    int lane = at_start.lane, warp = at_start.warp, lane_x = at_start.lane_x, lane_y = at_start.lane_y;
     int width = along_x.tile, height = along_y.tile;
-
-    // Around each warp a row before and after, and a column before and after; each kind together.
-    int across = warps.across * WIDTH, down = warps.down * HEIGHT;
-    int all_rows = warps.down * across, all_columns = warps.across * down;
-    int after_rows = all_rows, columns = 2 * all_rows, after_columns = columns + all_columns;
-    int set = columns + 2 * all_columns, flip = ALONE ? 0 : set;
-    real *outside = Lane::outside();
+    int part_x = at_start.part_x, part_y = at_start.part_y;
+    long long origin = at_start.y0 * grid.pitch + at_start.x0;
     // Of a partial tile, nothing lies beyond the ring; the ring's corners belong to no stencil.
-    auto is_there = [&](int x, int y) {
-        return !PARTIAL || (y < height && x <= width) || (x >= 0 && x < width && y <= height);
-    };
     auto value_at = [&](int x, int y) {
-        return is_there(x, y) ? from[(y0 + y) * grid.pitch + x0 + x] : real(0);
+        int in_x = part_x + x, in_y = part_y + y;
+        bool is_there = !PARTIAL || (in_y < height && in_x <= width) || 
+                        (in_x >= 0 && in_x < width && in_y <= height);
+        return is_there ? from[origin + y * grid.pitch + x] : real(0);
     };
-    int threads = ALONE ? WARP : blockDim.x;
-    for (int i = threadIdx.x; i < all_rows; i += threads) {
-        int x = i % across, y = i / across * HEIGHT;
-        int at = turned<PX>(i);
-        outside[at] = outside[at + flip] = value_at(x, y - 1);
-        outside[at + after_rows] = outside[at + after_rows + flip] = value_at(x, y + HEIGHT);
-    }
-    for (int j = threadIdx.x; j < all_columns; j += threads) {
-        int x = j / down * WIDTH, y = j % down;
-        int at = columns + turned<PY>(j);
-        outside[at] = outside[at + flip] = value_at(x - 1, y);
-        outside[at + all_columns] = outside[at + all_columns + flip] = value_at(x + WIDTH, y);
-    }
 
+    int set = warps.across * warps.down * Lane::OUTSIDE, flip = ALONE ? 0 : set;
+    real *outside = Lane::outside();
+    bool is_low_x = lane_x == 0, is_low_y = lane_y == 0;
+    bool is_high_x = lane_x == LANES_X - 1, is_high_y = lane_y == LANES_Y - 1;
     Lane patch;
     patch.lane_x = lane_x;
     patch.lane_y = lane_y;
     patch.before_x = lane_x % 2 ? lane + 1 : lane - 1;
-    bool is_low_x = lane_x == 0, is_low_y = lane_y == 0;
-    bool is_high_x = lane_x == LANES_X - 1, is_high_y = lane_y == LANES_Y - 1;
     patch.k = k;
     patch.flip = ALONE ? k >> 30 : flip;
-    patch.rows = warp_y * across + warp_x * WIDTH + lane_x * PX + (is_high_y ? after_rows : 0);
-    patch.columns = warp_x * down + warp_y * HEIGHT + lane_y * PY + (is_high_x ? after_columns : columns);
-    patch.to_rows = is_high_y ? across - all_rows : all_rows - across;
-    patch.to_columns = is_high_x ? down - all_columns : all_columns - down;
-    patch.tells_rows = (is_low_y && warp_y > 0) || (is_high_y && warp_y + 1 < warps.down);
-    patch.tells_columns = (is_low_x && warp_x > 0) || (is_high_x && warp_x + 1 < warps.across);
+    int rows = warp * Lane::OUTSIDE, columns = rows + 2 * WIDTH;
+    patch.rows = rows + lane_x + (is_high_y ? LANES_X : 0);
+    patch.columns = columns + lane_y + (is_high_x ? LANES_Y : 0);
+    // A warp's last row is what the one below finds before its first.
+    patch.to_rows = is_high_y ? warps.across * Lane::OUTSIDE - LANES_X : LANES_X - warps.across * Lane::OUTSIDE;
+    patch.to_columns = is_high_x ? Lane::OUTSIDE - LANES_Y : LANES_Y - Lane::OUTSIDE;
+    patch.tells_rows = (is_low_y && part_y > 0) || (is_high_y && part_y + HEIGHT < warps.down * HEIGHT);
+    patch.tells_columns = (is_low_x && part_x > 0) || (is_high_x && part_x + WIDTH < warps.across * WIDTH);
 
-    // The warp's part of the tile, row by row: a lane looks at one column, or two lanes' rows at once.
+    // Row by row: a lane looks at one column, or two lanes' rows at once.
     constexpr int LANES_A_ROW = WIDTH < WARP ? WIDTH : WARP, ROWS_AT_ONCE = WARP / LANES_A_ROW;
-    real *stage = outside + set + flip + warp * (WIDTH * HEIGHT);
+    real *stage = outside + set + flip + warp * Lane::STAGE;
     int column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
-    int part_x = warp_x * WIDTH + column, part_y = warp_y * HEIGHT;
-    long long part = (y0 + part_y) * grid.pitch + x0 + part_x;
     auto in_row = [&](int row) -> real & {
-        return stage[Lane::staged(turned<PX>(column), turned<PY>(row))];
+        return stage[Lane::in_stage(turned<PX>(column), turned<PY>(row))];
     };
     // All are asked for before the first is waited for.
     constexpr int ROWS = HEIGHT / ROWS_AT_ONCE;
@@ -271,66 +281,106 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         int row = first_row + i * ROWS_AT_ONCE;
-        bool inside = !PARTIAL || (part_x < width && part_y + row < height);
-        start_right[i] = inside ? g[part + row * grid.pitch] : real(0);
-        start[i] = value_at(part_x, part_y + row);
+        bool inside = !PARTIAL || (part_x + column < width && part_y + row < height);
+        start_right[i] = inside ? g[origin + row * grid.pitch + column] : real(0);
+        if (ALONE) start[i] = value_at(column, row);
     }
 #pragma unroll
     for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start_right[i];
+    __syncwarp();
+    if (!ALONE) {
+        // The other half later, and the compiler cannot know that it never leaves here: blocks of
+        // several warps need fewer registers so, and take 50 us instead of 55 for 64 sweeps.
+        if (!PARTIAL && patch.never()) return;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) start[i] = value_at(column, first_row + i * ROWS_AT_ONCE);
+    }
+    // What is outside: of a warp of 32 x 32 points, a lane has one of each kind; of a smaller one the
+    // lanes after the last ask for the same again.
+    int along_row = lane % WIDTH, along_column = lane % HEIGHT;
+    real above = value_at(along_row, -1), below = value_at(along_row, HEIGHT);
+    real left = value_at(-1, along_column), right = value_at(WIDTH, along_column);
     patch.take(patch.right, stage);
 #pragma unroll
     for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start[i];
+    auto surround = [&](int at, int lanes, int points, int i, real low, real high) {
+        at += i % points * (2 * lanes) + i / points;
+        outside[at] = outside[at + flip] = low;
+        outside[at + lanes] = outside[at + lanes + flip] = high;
+    };
+    surround(rows, LANES_X, PX, turned<PX>(along_row), above, below);
+    surround(columns, LANES_Y, PY, turned<PY>(along_column), left, right);
     // The start of the cycle stays there, to be compared with.
     patch.take(patch.u, stage);
 
     // The lane's first point in the tile, and what is there in its patch.
-    int x = warp_x * WIDTH + lane_x * PX, y = part_y + lane_y * PY;
+    int x = part_x + lane_x * PX, y = part_y + lane_y * PY;
     if (PARTIAL) {
-        Range in_x(0, width - x, PX, lane_x % 2), in_y(0, height - y, PY, lane_y % 2);
-        patch.updated = 0;
-#pragma unroll
-        for (int j = 0; j < PY; j++) {
-#pragma unroll
-            for (int i = 0; i < PX; i++) {
-                patch.updated |= unsigned(in_x.has(i) && in_y.has(j)) << (j * PX + i);
-            }
-        }
+        patch.updated = Lane::points(Range(0, width - x, PX, lane_x % 2),
+                                     Range(0, height - y, PY, lane_y % 2));
     }
     if (!ALONE) __syncthreads();
 
-    patch.sweep(weights);
-    Norms found = {};
-    if (norms) found = patch.template compare<true>(along_x, along_y, x, y, stage);
-#pragma unroll 1
-    for (int sweep = 1; sweep < k; sweep++) patch.sweep(weights);
+    // What the block's warps found; a warp alone tells at once.
+    __shared__ Norms of_warps[ALONE ? 1 : MOST_WARPS];
+    auto found_by = [&](int warp) { return ALONE ? norms + blockIdx.x : of_warps + warp; };
 
-    // Worked out anew: kept in registers all the time, it would be in the way.
-    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(lane));
-    warp = ALONE ? 0 : lane / WARP, lane %= WARP;
-    patch.lane_x = lane % LANES_X, patch.lane_y = lane / LANES_X;
-    warp_x = warp % warps.across, warp_y = warp / warps.across;
-    stage = outside + set + flip + warp * (WIDTH * HEIGHT);
+    int sweeps = k;
     if (norms) {
-        int x = warp_x * WIDTH + patch.lane_x * PX, y = warp_y * HEIGHT + patch.lane_y * PY;
-        found.add(patch.template compare<false>(along_x, along_y, x, y, stage));
+        Norms found = {};
+        patch.template sweep<true>(weights, at_start.owned(), found);
+        sweeps--;
+        found.add_lanes_first_sweep();
+        Place<Lane> place(along_x, along_y, warps.across);
+        if (place.lane == 0) {
+            found_by(place.warp)->squares = found.squares;
+            found_by(place.warp)->largest = found.largest;
+        }
     }
+    Norms found = {};
+#pragma unroll 1
+    for (; sweeps > 0; sweeps--) patch.template sweep<false>(weights, 0, found);
+
+    Place<Lane> place(along_x, along_y, warps.across);
+    patch.lane_x = place.lane_x, patch.lane_y = place.lane_y;
+    stage = outside + set + flip + place.warp * Lane::STAGE;
+    column = place.lane % LANES_A_ROW, first_row = place.lane / LANES_A_ROW;
+    // What the cycle began with is still on the stage.
+    real begun[ROWS];
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) begun[i] = norms ? in_row(first_row + i * ROWS_AT_ONCE) : real(0);
     patch.put(stage);
-    column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
-    tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
-    x0 = along_x.start(tile_x) + warp_x * WIDTH + column, y0 = along_y.start(tile_y) + warp_y * HEIGHT;
-    part = y0 * grid.pitch + x0;
-    bool is_owned = along_x.border(tile_x) <= x0 && x0 < along_x.border(tile_x + 1);
-    int end = is_owned ? min(along_y.border(tile_y + 1) - y0, HEIGHT) : 0;
+    // The rows that the tile owns in the lane's column.
+    bool is_owned = place.left <= column && column < place.end_x;
+    int top = max(place.top, 0), end = is_owned ? min(place.end_y, HEIGHT) : 0;
+    if (norms) {
+        unsigned owned = Range(top, end, HEIGHT, false).bits(HEIGHT, 1) >> first_row;
+#pragma unroll
+        for (int i = 0; i < ROWS; i++) {
+            double change = in_row(first_row + i * ROWS_AT_ONCE) - begun[i];
+            found.whole_cycle_if(owned & 1u << i * ROWS_AT_ONCE, change);
+        }
+    }
+    origin = place.y0 * grid.pitch + place.x0 + column;
 #pragma unroll 8
-    for (int row = max(along_y.border(tile_y) - y0, 0) + first_row; row < end; row += ROWS_AT_ONCE) {
-        long long at = part + row * grid.pitch;
-        real value = stage[Lane::staged(turned<PX>(column), turned<PY>(row))];
+    for (int row = top + first_row; row < end; row += ROWS_AT_ONCE) {
+        long long at = origin + row * grid.pitch;
+        real value = in_row(row);
         to[at] = value;
         if (exact) found.distance(value - exact[at]);
     }
-    if (norms) {
-        found = of_block(found);
-        if (threadIdx.x == 0) norms[blockIdx.x] = found;
+    if (!norms) return;
+    found.add_lanes_whole_cycle();
+    if (place.lane == 0) {
+        found_by(place.warp)->change = found.change;
+        found_by(place.warp)->error = found.error;
+    }
+    if (ALONE) return;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        found = of_warps[0];
+        for (int warp = 1; warp < warps.across * warps.down; warp++) found.add(of_warps[warp]);
+        norms[blockIdx.x] = found;
     }
 }
 
@@ -343,7 +393,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
                                       norms);                                                          \
     }
 
-KERNEL(full, 4, 8, false, true, 1, 11)
+KERNEL(full, 4, 8, false, true, 1, FORM == PLANE_GENERAL ? 8 : 12)
 KERNEL(partial, 4, 8, true, true, 1, 8)
 KERNEL(full_warps, 4, 8, false, false, 8, 1)
 KERNEL(partial_warps, 4, 8, true, false, 8, 1)
@@ -447,7 +497,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
 }
 
 #define KERNEL(name, P, PARTIAL)                                                                       \
-    extern "C" __global__ void __launch_bounds__(128)                                                  \
+    extern "C" __global__ void __launch_bounds__(128, 2)                                               \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, int k, int lanes,                               \
              const double *__restrict__ exact, Norms *__restrict__ norms) {                            \

@@ -6,7 +6,7 @@
 
 constexpr int RING_ROWS = PLANE ? 1 : 0;
 
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024, 1)
     cycle(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to, Grid grid,
           Weights weights, Axis along_x, Axis along_y, int k, const double *__restrict__ exact,
           Norms *__restrict__ norms) {
