@@ -13,10 +13,10 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
-/// The options that describe a run. What is not given is as in the default experiment: Poisson on
-/// 256 × 256 points, k = 16, overlap 0, tile 32.
+/// The options that a run and a sweep over many settings have in common: the system, where it is
+/// solved, and when to stop.
 #[derive(Args, Clone, Debug, Default)]
-pub struct RunArgs {
+pub struct CommonArgs {
     /// Start from a run file (.toml) or a figure that carries its run (.png, .svg); the other
     /// options change it
     #[arg(long, value_name = "FILE", help_heading = "Start from", conflicts_with = "preset")]
@@ -91,45 +91,12 @@ pub struct RunArgs {
     )]
     stencil: Option<Stencil>,
 
-    /// How to solve it
-    #[arg(long, help_heading = "Method")]
-    method: Option<MethodName>,
-    /// Subiterations of a cycle
-    #[arg(
-        long,
-        value_name = "K",
-        help_heading = "Method",
-        value_parser = values::whole::<usize>,
-        allow_negative_numbers = true
-    )]
-    k: Option<usize>,
-    /// Points that neighbouring tiles share, even: 4, or 4x2 for other numbers along x and y
-    #[arg(
-        long,
-        value_name = "O | OXxOY",
-        help_heading = "Method",
-        value_parser = values::axes,
-        allow_negative_numbers = true
-    )]
-    overlap: Option<Axes>,
-    /// Points of a tile along each axis: 32, or 32x16
-    #[arg(
-        long,
-        value_name = "T | TXxTY",
-        help_heading = "Method",
-        value_parser = values::axes,
-        allow_negative_numbers = true
-    )]
-    tile: Option<Axes>,
     /// Precision of the arithmetic
     #[arg(long, help_heading = "Method")]
     precision: Option<Precision>,
     /// Where it runs
     #[arg(long, help_heading = "Method")]
     backend: Option<Backend>,
-    /// How it runs on a card [default: auto]. No result depends on it
-    #[arg(long, help_heading = "Method")]
-    kernel: Option<Kernel>,
     /// Threads on the CPU; 0 for one a core. No result depends on it
     #[arg(
         long,
@@ -164,8 +131,51 @@ pub struct RunArgs {
     max_cycles: Option<u64>,
 }
 
-impl RunArgs {
-    /// The description that these options, and the file that they start from, make together.
+/// The options that describe a run. What is not given is as in the default experiment: Poisson on
+/// 256 × 256 points, k = 16, overlap 0, tile 32.
+#[derive(Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+
+    /// How to solve it
+    #[arg(long, help_heading = "Method")]
+    method: Option<MethodName>,
+    /// Subiterations of a cycle
+    #[arg(
+        long,
+        value_name = "K",
+        help_heading = "Method",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    k: Option<usize>,
+    /// Points that neighbouring tiles share, even: 4, or 4x2 for other numbers along x and y
+    #[arg(
+        long,
+        value_name = "O | OXxOY",
+        help_heading = "Method",
+        value_parser = values::axes,
+        allow_negative_numbers = true
+    )]
+    overlap: Option<Axes>,
+    /// Points of a tile along each axis: 32, or 32x16
+    #[arg(
+        long,
+        value_name = "T | TXxTY",
+        help_heading = "Method",
+        value_parser = values::axes,
+        allow_negative_numbers = true
+    )]
+    tile: Option<Axes>,
+    /// How it runs on a card [default: auto]. No result depends on it
+    #[arg(long, help_heading = "Method")]
+    kernel: Option<Kernel>,
+}
+
+impl CommonArgs {
+    /// The description that these options, and the file that they start from, make together; the
+    /// setting is that of the file, or of the default experiment.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -173,13 +183,11 @@ impl RunArgs {
         let base = self.base()?;
         let problem = self.problem(&base)?;
         let stop = self.stop(&base, &problem);
-        Ok(RunSpec { problem, stop, method: self.method(base.method), version: base.version })
-    }
-
-    /// Whether somebody asked for a tolerance, here or in the file that the run starts from: not
-    /// meeting it is a failure then.
-    pub fn asks_tolerance(&self) -> bool {
-        self.tol.is_some() || self.run.is_some()
+        let mut method = base.method;
+        method.precision = self.precision.unwrap_or(method.precision);
+        method.backend = self.backend.unwrap_or(method.backend);
+        method.threads = self.threads.unwrap_or(method.threads);
+        Ok(RunSpec { problem, stop, method, version: base.version })
     }
 
     fn base(&self) -> anyhow::Result<RunSpec> {
@@ -221,24 +229,6 @@ impl RunArgs {
         Ok(problem)
     }
 
-    fn method(&self, base: MethodSpec) -> MethodSpec {
-        let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
-        let mut method = MethodSpec {
-            name: self.method.unwrap_or(base.name),
-            k: self.k.unwrap_or(base.k),
-            tile: axes(&self.tile, base.tile),
-            overlap: axes(&self.overlap, base.overlap),
-            precision: self.precision.unwrap_or(base.precision),
-            backend: self.backend.unwrap_or(base.backend),
-            threads: self.threads.unwrap_or(base.threads),
-            kernel: Kernel::Auto,
-        };
-        // The kernel of another method or back end stays behind.
-        let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
-        method.kernel = self.kernel.or(inherited).unwrap_or_default();
-        method
-    }
-
     fn stop(&self, base: &RunSpec, problem: &ProblemSpec) -> StopSpec {
         let same_problem = problem.kind == base.problem.kind;
         let mut stop = if same_problem { base.stop } else { problem.kind.default_stop() };
@@ -251,6 +241,37 @@ impl RunArgs {
         }
         stop.max_cycles = self.max_cycles.unwrap_or(stop.max_cycles);
         stop
+    }
+}
+
+impl RunArgs {
+    /// The description that these options, and the file that they start from, make together.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn spec(&self) -> anyhow::Result<RunSpec> {
+        let mut spec = self.common.spec()?;
+        let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
+        let base = spec.method;
+        let mut method = MethodSpec {
+            name: self.method.unwrap_or(base.name),
+            k: self.k.unwrap_or(base.k),
+            tile: axes(&self.tile, base.tile),
+            overlap: axes(&self.overlap, base.overlap),
+            kernel: Kernel::Auto,
+            ..base
+        };
+        // The kernel of another method or back end stays behind.
+        let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
+        method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        spec.method = method;
+        Ok(spec)
+    }
+
+    /// Whether somebody asked for a tolerance, here or in the file that the run starts from: not
+    /// meeting it is a failure then.
+    pub fn asks_tolerance(&self) -> bool {
+        self.common.tol.is_some() || self.common.run.is_some()
     }
 }
 

@@ -255,7 +255,13 @@ fn axis_ticks(axis: &Axis<'_>, most: usize) -> Vec<Tick> {
 }
 
 /// Embeds RGBA pixels. Sizes that PNG cannot say are sizes without pixels: nothing is drawn.
-fn draw_pixels(canvas: &mut Canvas, area: Area, cols: usize, rows: usize, pixels: Vec<u8>) {
+pub(super) fn draw_pixels(
+    canvas: &mut Canvas,
+    area: Area,
+    cols: usize,
+    rows: usize,
+    pixels: Vec<u8>,
+) {
     let (Ok(cols), Ok(rows)) = (u32::try_from(cols), u32::try_from(rows)) else { return };
     let Some(image) = image::RgbaImage::from_raw(cols, rows, pixels) else { return };
     let mut png = Vec::new();

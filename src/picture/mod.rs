@@ -17,6 +17,7 @@ mod run_figure;
 mod saved;
 mod scale;
 mod svg;
+mod sweep_figure;
 mod text;
 mod theme;
 mod ticks;
@@ -36,5 +37,6 @@ pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
 };
 pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
+pub use sweep_figure::sweep_svg;
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};

@@ -11,6 +11,7 @@ mod preset;
 mod runner;
 mod space_time;
 mod spec;
+mod sweep;
 mod worker;
 
 pub use command::command_line;
@@ -24,6 +25,10 @@ pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
     StopSpec, TOLERANCE, VERSION,
+};
+pub use sweep::{
+    Cell, CycleCount, CycleTime, Cycles, Ending, Foreign, MOST_SETTINGS, Measure, MeasureError,
+    Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
 };
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,

@@ -1,0 +1,27 @@
+//! The name of the machine that something was measured on.
+
+use crate::run::spec::Backend;
+use crate::solver::cuda;
+use sysinfo::{CpuRefreshKind, System};
+
+/// The processor and its cores and, where the solver runs on a card, the card. Two machines of one
+/// name give the same times, as far as anybody can know.
+///
+/// # Errors
+/// [`cuda::Unavailable`] if there is no card.
+pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let system = System::new().ok().map(|mut system| {
+        system.refresh_cpu_list(CpuRefreshKind::nothing());
+        system
+    });
+    let brand =
+        system.as_ref().and_then(|system| system.cpus().first()).map(|cpu| cpu.brand().trim());
+    let processor = brand.filter(|brand| !brand.is_empty()).unwrap_or(std::env::consts::ARCH);
+    let name = format!("{processor}, {cores} {}", if cores == 1 { "core" } else { "cores" });
+    Ok(match backend {
+        Backend::Cpu => name,
+        // Solvers run on the first card.
+        Backend::Cuda => format!("{}, {name}", cuda::cards()?.join(" + ")),
+    })
+}

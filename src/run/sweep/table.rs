@@ -1,0 +1,297 @@
+//! The table of a sweep: a CSV file that grows row by row, and whose rows are there whole whenever
+//! the program ends.
+
+use super::row::Row;
+use super::sweeping::Foreign;
+use crate::files::{FileError, reason};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// A table that rows are appended to.
+#[derive(Debug)]
+pub struct Table {
+    path: PathBuf,
+    file: File,
+    is_new: bool,
+}
+
+/// Why a table cannot be gone on with.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// There is something already, and nobody said to go on with it.
+    #[error(
+        "{} is there already; go on with it by --resume, or name another file", .path.display()
+    )]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is something else than a sweep's table.
+    #[error("{} cannot be resumed: {what}", .path.display())]
+    NoTable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// It is the table of another sweep, or of another machine.
+    #[error("{} cannot be resumed: {why}", .path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// How it shows.
+        why: Foreign,
+    },
+}
+
+impl Table {
+    /// A new table.
+    ///
+    /// # Errors
+    /// [`TableError`] if there is a file with something in it already, which would be lost.
+    pub fn create(path: &Path) -> Result<Self, TableError> {
+        let (file, text) = open(path)?;
+        if !text.is_empty() {
+            return Err(TableError::Exists { path: path.to_owned() });
+        }
+        Ok(Self { path: path.to_owned(), file, is_new: true })
+    }
+
+    /// The table that a sweep left, to go on with, and its rows. A last row that is not whole, since
+    /// the program was ended while it wrote it, is dropped; where there is no file, it is a new
+    /// one. `accept` looks at the rows before anything is changed.
+    ///
+    /// # Errors
+    /// [`TableError`] if it is no table of a sweep, or `accept` refuses it; it stays as it is then.
+    pub fn resume(
+        path: &Path,
+        accept: impl FnOnce(&[Row]) -> Result<(), Foreign>,
+    ) -> Result<(Self, Vec<Row>), TableError> {
+        let (file, text) = open(path)?;
+        let whole =
+            read(&text).map_err(|what| TableError::NoTable { path: path.to_owned(), what })?;
+        accept(&whole.rows).map_err(|why| TableError::Foreign { path: path.to_owned(), why })?;
+        if whole.length < text.len() {
+            file.set_len(whole.length as u64).map_err(|cause| refused(path, cause))?;
+        }
+        let is_new = whole.length == 0;
+        Ok((Self { path: path.to_owned(), file, is_new }, whole.rows))
+    }
+
+    /// Appends a row, so that it is on the disk when this returns.
+    ///
+    /// # Errors
+    /// [`FileError::Write`] if the system refuses; the rows before stay.
+    pub fn push(&mut self, row: &Row) -> Result<(), FileError> {
+        let line = line(row, self.is_new).map_err(|cause| write_error(&self.path, cause))?;
+        // All at once, so that nobody ever reads half a row unless the system dies.
+        let written = self.file.write_all(&line).and_then(|()| self.file.flush());
+        written.map_err(|cause| write_error(&self.path, cause))?;
+        self.is_new = false;
+        Ok(())
+    }
+}
+
+/// Opens a file to append to, and reads what is in it.
+fn open(path: &Path) -> Result<(File, Vec<u8>), TableError> {
+    let mut file = File::options()
+        .create(true)
+        .append(true)
+        .read(true)
+        .open(path)
+        .map_err(|cause| refused(path, cause))?;
+    let mut text = Vec::new();
+    // A device or a pipe has nothing to be read back.
+    if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        file.read_to_end(&mut text).map_err(|cause| FileError::read(path, cause))?;
+    }
+    Ok((file, text))
+}
+
+fn write_error(path: &Path, cause: io::Error) -> FileError {
+    FileError::Write { path: path.to_owned(), cause }
+}
+
+fn refused(path: &Path, cause: io::Error) -> TableError {
+    write_error(path, cause).into()
+}
+
+/// A row as text, under the header where it is the first.
+fn line(row: &Row, with_header: bool) -> io::Result<Vec<u8>> {
+    let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
+    writer.serialize(row)?;
+    writer.into_inner().map_err(|error| io::Error::other(reason(error.error())))
+}
+
+/// The rows of a table that are whole, and how long the text is that holds them.
+struct Whole {
+    rows: Vec<Row>,
+    length: usize,
+}
+
+fn read(text: &[u8]) -> Result<Whole, String> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
+    let broken = |error: csv::Error| format!("it is not a table: {error}");
+    let header = reader.headers().map_err(broken)?.clone();
+    let ends_whole = text.ends_with(b"\n");
+    let mut rows = Vec::new();
+    let mut length = header_length(text, &header, &reader, ends_whole)?;
+    // Bytes, since a row may be cut off within a letter.
+    let mut record = csv::ByteRecord::new();
+    loop {
+        let more = reader.read_byte_record(&mut record).map_err(broken)?;
+        if !more {
+            return Ok(Whole { rows, length });
+        }
+        let end = reader.position().byte() as usize;
+        let is_last = end >= text.len();
+        if is_last && (!ends_whole || record.len() != header.len()) {
+            return Ok(Whole { rows, length });
+        }
+        let row = record.deserialize(Some(header.as_byte_record())).map_err(|error| {
+            let line = record.position().map_or(0, csv::Position::line);
+            format!("line {line} is not a row of a sweep: {}", plain(&error))
+        })?;
+        rows.push(row);
+        length = end;
+    }
+}
+
+/// How long the header is: nothing, where the program was ended while it wrote it.
+fn header_length(
+    text: &[u8],
+    header: &csv::StringRecord,
+    reader: &csv::Reader<&[u8]>,
+    ends_whole: bool,
+) -> Result<usize, String> {
+    let known = header_line();
+    let only_line = !text.contains(&b'\n');
+    if only_line && !ends_whole && known.starts_with(text) {
+        return Ok(0);
+    }
+    let is_known = known.strip_suffix(b"\n").is_some_and(|known| {
+        known.split(|byte| *byte == b',').eq(header.iter().map(str::as_bytes))
+    });
+    if !is_known {
+        return Err("it is not the table of a sweep that this version makes".to_owned());
+    }
+    Ok(reader.position().byte() as usize)
+}
+
+/// What csv says of a cell, without the record that it counts in its own way.
+fn plain(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+        _ => error.to_string(),
+    }
+}
+
+/// The first line of every table.
+fn header_line() -> Vec<u8> {
+    let names = Row::NAMES.join(",") + "\n";
+    names.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cycles, RowOutcome};
+    use super::*;
+    use proptest::prelude::*;
+
+    prop_compose! {
+        fn row()(
+            k in 1..4000_usize,
+            overlap in 0..100_usize,
+            cycles in proptest::option::of((any::<u64>(), any::<bool>())),
+            seconds in proptest::option::of(1e-9..1e9_f64),
+            outcome in proptest::sample::select(&[
+                RowOutcome::Measured, RowOutcome::Capped, RowOutcome::Diverged, RowOutcome::CannotRun,
+            ]),
+            reason in proptest::option::of("[a-z ,\"\n≥]{1,20}"),
+            command in "tilescope solve [a-z ,\"'\n-]{0,20}",
+        ) -> Row {
+            Row {
+                shape: "24x20".into(),
+                k,
+                overlap,
+                tile: 8,
+                kernel: "auto".into(),
+                cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
+                sweeps: cycles.map(|(count, _)| count),
+                seconds,
+                seconds_per_cycle: seconds,
+                seconds_per_cycle_error: seconds,
+                repeats: seconds.map(|_| 9),
+                edge_share: seconds,
+                outcome,
+                reason,
+                measured: "time+cycles".into(),
+                machine: "a machine, 2 cores".into(),
+                version: "0.1.0".into(),
+                command,
+            }
+        }
+    }
+
+    fn table(rows: &[Row]) -> Vec<u8> {
+        let lines = rows.iter().enumerate().map(|(i, row)| line(row, i == 0).unwrap());
+        lines.flatten().collect()
+    }
+
+    proptest! {
+        /// Wherever a table is cut off, the rows that are whole come back, and going on from there
+        /// makes the table that was never cut.
+        #[test]
+        fn a_table_goes_on_from_wherever_it_was_cut(
+            rows in prop::collection::vec(row(), 1..5),
+            at in any::<prop::sample::Index>(),
+        ) {
+            let text = table(&rows);
+            prop_assert!(text.starts_with(&header_line()));
+            let cut = at.index(text.len() + 1);
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("sweep.csv");
+            std::fs::write(&path, &text[..cut]).unwrap();
+            let (mut table, known) = Table::resume(&path, |_| Ok(())).unwrap();
+            prop_assert_eq!(&known[..], &rows[..known.len()]);
+            for row in &rows[known.len()..] {
+                table.push(row).unwrap();
+            }
+            prop_assert_eq!(std::fs::read(&path).unwrap(), text);
+        }
+
+        /// Whatever bytes a file holds, there is an answer, and a file that is refused stays as it
+        /// is.
+        #[test]
+        fn what_is_no_table_is_refused_and_left_alone(text in prop::collection::vec(any::<u8>(), 1..200)) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("sweep.csv");
+            std::fs::write(&path, &text).unwrap();
+            if Table::resume(&path, |_| Ok(())).is_err() {
+                prop_assert_eq!(std::fs::read(&path).unwrap(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_never_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sweep.csv");
+        drop(Table::create(&path).unwrap());
+        drop(Table::create(&path).unwrap());
+        std::fs::write(&path, "x").unwrap();
+        let said = Table::create(&path).unwrap_err().to_string();
+        assert!(said.contains("is there already; go on with it by --resume"), "{said}");
+        let foreign = Foreign::Measured { there: "time".into(), here: "cycles".into() };
+        std::fs::write(&path, header_line()).unwrap();
+        let said = Table::resume(&path, |_| Err(foreign)).unwrap_err().to_string();
+        assert!(said.ends_with("it measured time, and this sweep measures cycles"), "{said}");
+        std::fs::write(&path, "cycle,sweeps\n1,2\n").unwrap();
+        let said = Table::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("is not the table of a sweep"), "{said}");
+    }
+}
