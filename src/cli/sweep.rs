@@ -1,0 +1,295 @@
+//! `tilescope sweep`: many settings, measured one after the other into a table.
+
+use super::args::CommonArgs;
+use super::console::{FAILED, INTERRUPTED, UsageError, print, tell};
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::values::{self, List};
+use crate::files;
+use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
+use crate::run::{self, Measure, Row, RowOutcome, SweepError, SweepSpec, Table};
+use crate::solver::Kernel;
+use clap::Args;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --plot sweep.png
+      time and cycles to 1e-4 on 256 x 256 points, and a map of k x overlap
+  tilescope sweep --shape 1024 --k 1:32 --overlap 0:30:2 --measure cycles --jobs 0 -o s.csv
+      cycles alone, counted on all cores at a time
+  tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
+      goes on where a sweep was interrupted, nothing repeated, nothing lost
+  tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
+      the kernels of a card against each other
+
+Lists are values and ranges (from:to:step, the end included) with commas. Rows are written as they
+are measured. A setting that cannot run has a row that says why.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted; what was measured is in the table.";
+
+/// The options of `tilescope sweep`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Sweep {
+    /// Subiterations of a cycle [default: that of the run it starts from]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
+    k: Option<List>,
+    /// Points that neighbouring tiles share, even [default: that of the run it starts from]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
+    overlap: Option<List>,
+    /// Points of a tile along every axis [default: that of the run it starts from]
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
+    tile: Option<List>,
+    /// Kernels of a card [default: auto]
+    #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]
+    kernel: Option<Vec<Kernel>>,
+    /// What to measure
+    #[arg(
+        long,
+        value_name = "NAMES",
+        help_heading = "Settings",
+        value_delimiter = ',',
+        default_value = "time,cycles"
+    )]
+    measure: Vec<Measure>,
+    /// Settings whose cycles are counted at a time on the CPU; 0 for one a core. Times are measured
+    /// one by one in any case
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Settings",
+        default_value = "1",
+        value_parser = values::whole::<usize>
+    )]
+    jobs: usize,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// The table: a CSV file
+    #[arg(short, long, value_name = "S.csv", help_heading = "Output")]
+    output: PathBuf,
+    /// Go on with the table of a sweep that was interrupted, or whose lists have grown
+    #[arg(long, help_heading = "Output")]
+    resume: bool,
+    /// Draw the map of k x overlap: .png or .svg
+    #[arg(long, value_name = "FIGURE", help_heading = "Output")]
+    plot: Option<PathBuf>,
+    /// Print one JSON object in place of the summary
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Listed<'a> {
+    output: &'a Path,
+    best: Option<&'a Row>,
+    rows: &'a [Row],
+}
+
+impl Sweep {
+    /// Measures, writes, says what is best.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        if let Some(plot) = &self.plot {
+            if let Err(refused) = FigureFile::of(plot) {
+                return Err(UsageError(refused.to_string()).into());
+            }
+            files::check_place(plot)?;
+        }
+        files::check_place(&self.output)?;
+        let mut sweep = run::Sweep::new(self.spec()?).map_err(usage)?;
+        let mut done = Vec::new();
+        let (table, rows) = if self.resume {
+            Table::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?
+        } else {
+            (Table::create(&self.output)?, Vec::new())
+        };
+        let interrupt = Interrupt::listen()?;
+        let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
+        let is_whole = under_way.go_on(&mut sweep, &done, interrupt)?;
+        let rows = in_order(under_way.rows, &sweep);
+        if let Some(plot) = &self.plot {
+            interrupt.hold(|| save_map(plot, &sweep, &rows))?;
+        }
+        if !is_whole {
+            tell(&format!(
+                "interrupted after {} of {}; {} holds them, and --resume goes on",
+                rows.len(),
+                counted(sweep.cells().len() as u64, "setting"),
+                self.output.display(),
+            ));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+        let best = Row::best(&rows);
+        print(&if self.json {
+            let listed = Listed { output: &self.output, best, rows: &rows };
+            serde_json::to_string_pretty(&listed)? + "\n"
+        } else {
+            summary(&sweep, &rows)
+        })?;
+        Ok(if best.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+    }
+
+    fn spec(&self) -> anyhow::Result<SweepSpec> {
+        let run = self.common.spec()?;
+        let base = &run.method;
+        let list = |given: &Option<List>, base: usize| {
+            given.clone().map_or_else(|| vec![base], |List(values)| values)
+        };
+        Ok(SweepSpec {
+            k: list(&self.k, base.k),
+            overlap: list(&self.overlap, base.overlap_of(0)),
+            tile: list(&self.tile, base.tile_of(0)),
+            kernel: self.kernel.clone().unwrap_or_else(|| vec![Kernel::Auto]),
+            measure: self.measure.clone(),
+            run,
+        })
+    }
+
+    /// Cycles that are counted at a time: a card counts one by one.
+    fn jobs(&self, sweep: &run::Sweep) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        match sweep.spec().run.method.backend {
+            run::Backend::Cuda => 1,
+            run::Backend::Cpu if self.jobs == 0 => cores,
+            run::Backend::Cpu => self.jobs,
+        }
+    }
+}
+
+/// What makes no sense as a sweep is wrong usage.
+pub(super) fn usage(error: SweepError) -> anyhow::Error {
+    match error {
+        SweepError::Plan(error) => error.into(),
+        SweepError::Unavailable(_) => error.into(),
+        other => UsageError(other.to_string()).into(),
+    }
+}
+
+/// A sweep that is being measured.
+struct UnderWay {
+    table: Table,
+    rows: Vec<Row>,
+    jobs: usize,
+}
+
+impl UnderWay {
+    /// Measures all cells but those that are done; `false` if somebody stopped it before.
+    fn go_on(
+        &mut self,
+        sweep: &mut run::Sweep,
+        done: &[usize],
+        interrupt: Interrupt,
+    ) -> anyhow::Result<bool> {
+        let mut is_done = vec![false; sweep.cells().len()];
+        for &place in done {
+            is_done[place] = true;
+        }
+        let cells = sweep.cells().iter().zip(is_done).filter(|(_, is_done)| !is_done);
+        let cells: Vec<_> = cells.map(|(cell, _)| cell.clone()).collect();
+        let (all, begin) = (sweep.cells().len(), Instant::now());
+        let before = self.rows.len();
+        let mut progress = Progress::start();
+        for part in cells.chunks(self.jobs) {
+            progress.show(|| {
+                let made = self.rows.len() - before;
+                let left = begin.elapsed().as_secs_f64() / made.max(1) as f64
+                    * (all - self.rows.len()) as f64;
+                let left =
+                    if made > 0 { format!(" · about {left:.0} s left") } else { String::new() };
+                format!("{} of {}{left}", self.rows.len(), counted(all as u64, "setting"))
+            });
+            let rows = sweep.measure(part, self.jobs, interrupt.flag())?;
+            let is_whole = rows.len() == part.len();
+            for row in rows {
+                interrupt.hold(|| self.table.push(&row))?;
+                self.rows.push(row);
+            }
+            if !is_whole {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The rows as the sweep has its settings, whenever they were measured.
+fn in_order(mut rows: Vec<Row>, sweep: &run::Sweep) -> Vec<Row> {
+    let tiles = &sweep.spec().tile;
+    rows.sort_by_key(|row| {
+        (tiles.iter().position(|tile| *tile == row.tile), row.kernel.clone(), row.k, row.overlap)
+    });
+    rows
+}
+
+/// The figure of a sweep, which carries the best run.
+fn save_map(path: &Path, sweep: &run::Sweep, rows: &[Row]) -> anyhow::Result<()> {
+    let best = Row::best(rows);
+    let cell = sweep.cells().iter().find(|cell| {
+        best.is_some_and(|row| {
+            sweep.spec().run_of(&cell.setting).method.kernel.name() == row.kernel
+                && (cell.setting.k, cell.setting.overlap, cell.setting.tile)
+                    == (row.k, row.overlap, row.tile)
+        })
+    });
+    let run =
+        cell.map_or_else(|| sweep.spec().run.clone(), |cell| sweep.spec().run_of(&cell.setting));
+    let svg = sweep_svg(sweep, rows, &FigureSpec::default());
+    Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
+}
+
+/// What is said in the end.
+fn summary(sweep: &run::Sweep, rows: &[Row]) -> String {
+    let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let run = &sweep.spec().run;
+    let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
+    let settings = counted(rows.len() as u64, "setting");
+    let mut text = format!("{}, {} · {settings}\n", run.problem.kind.label(), shape.join(" × "));
+    for (outcome, said) in [
+        (RowOutcome::CannotRun, "cannot run"),
+        (RowOutcome::Capped, "did not meet the tolerance within the cap"),
+        (RowOutcome::Diverged, "diverged"),
+    ] {
+        if count(outcome) > 0 {
+            text.push_str(&format!("  {} {said}\n", count(outcome)));
+        }
+    }
+    match Row::best(rows) {
+        Some(best) => {
+            text.push_str(&format!("best  {}\n", described(best)));
+            let equal = rows.iter().filter(|row| *row != best && row.equals_within_noise(best));
+            let equal = equal.count();
+            if equal > 0 {
+                text.push_str(&format!(
+                    "      {} within the noise of it\n",
+                    counted(equal as u64, "other")
+                ));
+            }
+            text.push_str(&format!("      {}\n", best.command));
+        }
+        None => text.push_str("no setting met the tolerance; allow more with --max-cycles\n"),
+    }
+    text.push_str(&format!("      on {}\n", sweep.machine()));
+    text
+}
+
+/// A row in words.
+pub(super) fn described(row: &Row) -> String {
+    let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
+    if row.kernel != Kernel::Auto.name() {
+        text.push_str(&format!(", {} kernel", row.kernel));
+    }
+    if let Some(seconds) = row.seconds {
+        text.push_str(&format!(": {} s ± {}", rounded(seconds), rounded(row.cost_error())));
+    }
+    if let Some(cycles) = row.cycles {
+        text.push_str(&format!(" · {}", counted(cycles.count, "cycle")));
+    }
+    if let Some(seconds) = row.seconds_per_cycle {
+        text.push_str(&format!(" · {} µs a cycle", rounded(seconds * 1e6)));
+    }
+    text
+}

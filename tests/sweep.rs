@@ -1,0 +1,222 @@
+//! Guards `tilescope sweep` as a script meets it: the real binary, its table, what an interrupted
+//! sweep leaves, and one sentence for whatever is wrong.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A sweep that takes a moment: two tiles, two k, four overlaps, of which 4 and 6 go with one tile alone.
+const SMALL: &str =
+    "sweep --shape 24x20 --k 2,4 --overlap 0:6:2 --tile 4,8 --measure cycles -o s.csv";
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn tilescope(folder: &TempDir, arguments: &str) -> Command {
+    let mut command = Command::cargo_bin("tilescope").expect("the binary is built");
+    command.current_dir(folder).args(arguments.split_whitespace());
+    command
+}
+
+fn done(folder: &TempDir, arguments: &str) -> String {
+    let output = tilescope(folder, arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{arguments}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[track_caller]
+fn refused(folder: &TempDir, arguments: &str, code: i32, parts: &[&str]) {
+    let output = tilescope(folder, arguments).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(code), "{arguments}: {said}");
+    assert_eq!(said.lines().count(), 1, "{arguments}: {said}");
+    for part in parts {
+        assert!(said.contains(part), "{arguments}: “{part}” is not in “{said}”");
+    }
+    assert!(output.stdout.is_empty(), "{arguments}");
+}
+
+fn table(folder: &TempDir) -> PathBuf {
+    folder.path().join("s.csv")
+}
+
+fn text(folder: &TempDir) -> String {
+    fs::read_to_string(table(folder)).unwrap()
+}
+
+fn rows(folder: &TempDir) -> Vec<csv::StringRecord> {
+    csv::Reader::from_path(table(folder)).unwrap().records().map(Result::unwrap).collect()
+}
+
+/// The cell of a row under a name.
+fn cell<'a>(folder: &TempDir, row: &'a csv::StringRecord, name: &str) -> &'a str {
+    let mut reader = csv::Reader::from_path(table(folder)).unwrap();
+    let place = reader.headers().unwrap().iter().position(|known| known == name);
+    &row[place.unwrap_or_else(|| panic!("a column {name}"))]
+}
+
+#[test]
+fn a_sweep_has_a_row_a_setting_that_can_be_run_again() {
+    let folder = folder();
+    let said = done(&folder, &format!("{SMALL} --plot s.png --jobs 2"));
+    assert!(said.contains("16 settings") && said.contains("best  k = 4"), "{said}");
+    assert!(text(&folder).starts_with("shape,k,overlap,tile,kernel,cycles,sweeps,seconds,"));
+    let rows = rows(&folder);
+    let commands: HashSet<_> = rows.iter().map(|row| cell(&folder, row, "command")).collect();
+    assert_eq!((rows.len(), commands.len()), (16, 16));
+    for row in &rows {
+        let value = |name| cell(&folder, row, name);
+        assert_eq!((value("shape"), value("kernel")), ("24x20", "auto"));
+        if value("overlap").parse::<usize>().unwrap() > value("tile").parse::<usize>().unwrap() - 2
+        {
+            assert_eq!((value("outcome"), value("cycles")), ("cannot-run", ""));
+            assert!(value("reason").contains("is too large for tile 4"), "{}", value("reason"));
+            continue;
+        }
+        // Run again, it takes as many cycles.
+        let command = value("command").strip_prefix("tilescope ").unwrap();
+        let solved: Value =
+            serde_json::from_str(&done(&folder, &format!("{command} --json"))).unwrap();
+        assert_eq!(value("cycles"), solved["cycles"].to_string());
+        assert_eq!(value("sweeps"), solved["sweeps"].to_string());
+        assert!(value("machine").contains("core"), "{}", value("machine"));
+    }
+    assert!(fs::read(folder.path().join("s.png")).unwrap().starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn times_come_with_their_error_and_cycles_with_or_without_them() {
+    let folder = folder();
+    let said = done(&folder, "sweep --shape 64 --k 2 --tile 8 --overlap 2,4 -o s.csv --json");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said["rows"].as_array().unwrap().len(), 2);
+    let best = &said["best"];
+    let number = |name: &str| best[name].as_f64().unwrap();
+    let seconds = number("cycles") * number("seconds_per_cycle");
+    assert!((number("seconds") - seconds).abs() <= 1e-9 * seconds);
+    assert!(number("seconds_per_cycle_error") >= 0.0 && number("repeats") >= 7.0);
+    fs::remove_file(table(&folder)).unwrap();
+    done(&folder, "sweep --shape 64 --k 2 --tile 8 --overlap 2 --measure time -o s.csv");
+    let rows = rows(&folder);
+    assert_eq!(cell(&folder, &rows[0], "cycles"), "");
+    assert!(cell(&folder, &rows[0], "seconds_per_cycle").parse::<f64>().unwrap() > 0.0);
+}
+
+/// Wherever a sweep was ended, going on makes the table that it would have made: nothing twice,
+/// nothing lost.
+#[test]
+fn a_sweep_goes_on_from_wherever_it_ended() {
+    let folder = folder();
+    done(&folder, SMALL);
+    let whole = text(&folder);
+    for cut in [0, 3, whole.find('\n').unwrap(), whole.len() / 3, whole.len() / 2, whole.len() - 1]
+    {
+        let cut = (cut..).find(|cut| whole.is_char_boundary(*cut)).unwrap();
+        fs::write(table(&folder), &whole[..cut]).unwrap();
+        done(&folder, &format!("{SMALL} --resume"));
+        assert_eq!(text(&folder), whole, "cut at {cut}");
+    }
+    // More lists, and where there was no file.
+    let more = SMALL.replace("--k 2,4", "--k 2,4,8");
+    done(&folder, &format!("{more} --resume"));
+    assert!(text(&folder).starts_with(&whole));
+    assert_eq!(rows(&folder).len(), 24);
+    fs::remove_file(table(&folder)).unwrap();
+    done(&folder, &format!("{SMALL} --resume"));
+    assert_eq!(text(&folder), whole);
+}
+
+#[test]
+fn a_table_of_something_else_is_refused_and_left_alone() {
+    let folder = folder();
+    done(&folder, SMALL);
+    let whole = text(&folder);
+    refused(&folder, SMALL, 1, &["s.csv is there already", "--resume"]);
+    let other = |from, to| format!("{} --resume", SMALL.replace(from, to));
+    refused(&folder, &other("24x20", "24x24"), 1, &["s.csv cannot be resumed", "--shape 24x20"]);
+    refused(&folder, &other("--k 2,4", "--k 4"), 1, &["is none of this sweep's settings"]);
+    refused(&folder, &other(" -o", " --tol 1e-3 -o"), 1, &["cannot be resumed"]);
+    refused(&folder, &other("cycles", "cycles,time"), 1, &["measured cycles", "time+cycles"]);
+    assert_eq!(text(&folder), whole);
+    let machine = cell(&folder, &rows(&folder)[0], "machine").to_owned();
+    let moved = whole.replace(&machine, "another machine, 3 cores");
+    fs::write(table(&folder), &moved).unwrap();
+    refused(&folder, &format!("{SMALL} --resume"), 1, &["another machine, 3 cores", &machine]);
+    assert_eq!(text(&folder), moved);
+    fs::write(table(&folder), "cycle,sweeps\n0,0\n").unwrap();
+    refused(&folder, &format!("{SMALL} --resume"), 1, &["not the table of a sweep"]);
+}
+
+#[test]
+fn what_makes_no_sweep_is_told_in_one_sentence() {
+    let folder = folder();
+    let with = |options: &str| format!("sweep --shape 24x20 -o s.csv {options}");
+    for (options, parts) in [
+        ("--k 8:4", &["range 8:4 is reversed", "4:8"][..]),
+        ("--overlap 0:30:0", &["step 0"]),
+        ("--k ,", &["whole numbers or ranges"]),
+        ("--tile x", &["whole numbers or ranges"]),
+        ("--overlap 3", &["overlap 3 is odd"]),
+        ("--k 0,4", &["k is 0"]),
+        ("--tile 4 --overlap 8,10", &["none of the 2 settings can run", "overlap 8 is too large"]),
+        ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
+        ("--kernel shared", &["kernel is shared", "backend cuda"]),
+        ("--tol -1", &["tolerance is -1"]),
+        ("--plot s.jpg", &["neither .png nor .svg"]),
+        ("--measure speed", &["speed"]),
+    ] {
+        refused(&folder, &with(options), 2, parts);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "{options}");
+    }
+    refused(&folder, "sweep -o no/such/folder.csv", 1, &["no such file or folder"]);
+}
+
+#[test]
+fn a_tolerance_that_is_never_met_is_capped() {
+    let folder = folder();
+    let said = tilescope(&folder, "sweep --shape 24x20 --max-cycles 5 --measure cycles -o s.csv");
+    let output = { said }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("no setting met the tolerance"), "{said}");
+    let rows = rows(&folder);
+    let value = |name| cell(&folder, &rows[0], name);
+    assert_eq!((value("cycles"), value("sweeps"), value("outcome")), (">5", "", "capped"));
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_a_table_that_can_be_gone_on_with() {
+    let folder = folder();
+    let long = "sweep --shape 200 --k 1:40 --tile 32 --measure cycles -o s.csv";
+    let program = Command::cargo_bin("tilescope").unwrap().get_program().to_owned();
+    let mut child = std::process::Command::new(program)
+        .current_dir(&folder)
+        .args(long.split_whitespace())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = || fs::read_to_string(table(&folder)).map_or(0, |text| text.lines().count());
+    while lines() < 2 && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let id = child.id().to_string();
+    std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    let made = rows(&folder).len();
+    if made < 40 {
+        assert_eq!(output.status.code(), Some(130));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(&format!("interrupted after {made} of 40 settings")), "{said}");
+    }
+    let before = text(&folder);
+    done(&folder, &format!("{long} --resume"));
+    assert!(text(&folder).starts_with(&before));
+    assert_eq!(rows(&folder).len(), 40);
+}
