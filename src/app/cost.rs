@@ -1,13 +1,24 @@
-//! What the chosen tiles cost, and what they give.
+//! What the chosen tiles cost, and what they give; and how fast the solver is at it.
 
 use super::session::Session;
 use super::theme::{heading, row};
 use crate::grid::memory::human;
-use crate::run::MethodName;
-use eframe::egui::{RichText, Ui};
+use crate::run::{Backend, MethodName, Report};
+use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
-pub(super) fn ui(ui: &mut Ui, session: &Session) {
+/// Width of the bar that shows the part of the card's limit, in points.
+const BAR: f32 = 90.0;
+
+pub(super) fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "What it costs");
+    tiles(ui, session);
+    speed(ui, report);
+    if session.spec.method.backend == Backend::Cuda {
+        card(ui, report);
+    }
+}
+
+fn tiles(ui: &mut Ui, session: &Session) {
     let method = &session.spec.method;
     let Some(tiling) = session.tiling() else {
         ui.label("These tiles cannot be.");
@@ -48,5 +59,215 @@ pub(super) fn ui(ui: &mut Ui, session: &Session) {
         ui.label(text).on_hover_text(
             "Staleness travels one point a sweep, from the frozen ring inwards. It reaches points that a tile owns unless o ≥ 2 (k − 1).",
         );
+    }
+}
+
+/// How fast the solver is, wherever it runs. What is not known yet has its place all the same.
+fn speed(ui: &mut Ui, report: Option<&Report>) {
+    let rate = report.and_then(|report| report.cycles_per_second);
+    let about =
+        "Time that the solver takes for a cycle, with its norms; looking at it is not counted.";
+    row(ui, "A cycle", about, |ui| ui.label(known(rate.map(|rate| time(1.0 / rate)))));
+    let about = "Point updates that are kept in a second of the solver: k a cycle for every point.";
+    let points = report.and_then(points_per_second);
+    row(ui, "Updates", about, |ui| {
+        ui.label(known(points.map(|points| format!("{} a second", count(points)))));
+    });
+}
+
+/// What the kernel takes of the card.
+fn card(ui: &mut Ui, report: Option<&Report>) {
+    let footprint = report.and_then(|report| report.footprint);
+    let about = "The kernel that runs, and the card that it runs on.";
+    row(ui, "Runs", about, |ui| {
+        let text = report.and_then(|report| {
+            Some(format!("{} · {}", report.kernel?.label(), report.device.as_ref()?))
+        });
+        ui.add(Label::new(known(text)).truncate());
+    });
+    let mut figure = |name, about, text: Option<String>| {
+        row(ui, name, about, |ui| ui.label(known(text)));
+    };
+    figure("Threads", "Threads of a block.", footprint.map(|it| format!("{} a block", it.threads)));
+    figure(
+        "Registers",
+        "Registers of a thread: the more it takes, the fewer blocks find room at once.",
+        footprint.map(|it| format!("{} a thread", it.registers)),
+    );
+    figure(
+        "Shared",
+        "Shared memory of a block, which its threads exchange values through.",
+        footprint.map(|it| format!("{} a block", human(it.shared_bytes as u64))),
+    );
+    figure(
+        "Blocks",
+        "Blocks that a multiprocessor of the card works on at once.",
+        footprint.map(|it| format!("{} a multiprocessor", it.blocks_per_multiprocessor)),
+    );
+    figure(
+        "Waves",
+        "How often a cycle fills the card with blocks: just over a whole number leaves most of it idle at the end.",
+        footprint.map(|it| format!("{:.2}", it.waves())),
+    );
+    let part = footprint.zip(report.and_then(points_per_second));
+    let part = part.map(|(it, points)| points / it.points_per_second);
+    let about = "The updates that are kept, as a part of what the card's arithmetic could make at its highest clock.";
+    row(ui, "Of limit", about, |ui| {
+        let bar = ProgressBar::new(part.unwrap_or(0.0) as f32).desired_width(BAR);
+        ui.add(bar.desired_height(10.0)).on_hover_text(about);
+        ui.label(known(part.map(|part| format!("{:.1} %", 100.0 * part))));
+    });
+}
+
+/// Point updates that are kept, a second.
+fn points_per_second(report: &Report) -> Option<f64> {
+    let shape = report.plan.problem.shape;
+    let points = shape.nx() as f64 * shape.rows() as f64 * report.plan.sweeps_per_cycle() as f64;
+    Some(points * report.cycles_per_second?)
+}
+
+fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+/// Seconds as a person reads them.
+fn time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        seconds if seconds < 1e-3 => (seconds * 1e6, "µs"),
+        seconds if seconds < 1.0 => (seconds * 1e3, "ms"),
+        seconds => (seconds, "s"),
+    };
+    format!("{} {unit}", digits(value))
+}
+
+/// A large number as a person reads it.
+fn count(number: f64) -> String {
+    let (value, power) = match number {
+        number if number < 1e6 => (number * 1e-3, "10³"),
+        number if number < 1e9 => (number * 1e-6, "10⁶"),
+        number => (number * 1e-9, "10⁹"),
+    };
+    format!("{} × {power}", digits(value))
+}
+
+/// Three digits.
+fn digits(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{FieldKind, Worker};
+    use crate::solver::{Footprint, Kernel};
+    use eframe::egui;
+    use egui_kittest::{Harness, kittest::Queryable};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// The first report of the default experiment that knows its speed.
+    fn report(session: &Session) -> Box<Report> {
+        let worker = Worker::start(|| {}).unwrap();
+        worker.wish(session.wish(None, [64, 64], None));
+        loop {
+            let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
+            assert_eq!(report.field, FieldKind::Residual);
+            if report.cycles_per_second.is_some() {
+                return report;
+            }
+        }
+    }
+
+    /// The panel as it is laid out, and where its heading for the next would be.
+    fn panel(session: Session, report: Option<Box<Report>>) -> Harness<'static> {
+        let size = egui::vec2(crate::app::theme::SETTINGS_WIDTH, 520.0);
+        Harness::builder()
+            .with_size(size)
+            .with_theme(egui::Theme::Dark)
+            .with_context_setup(crate::app::theme::set_up)
+            .build_ui(move |ui| {
+                ui.set_width(size.x - 16.0);
+                super::ui(ui, &session, report.as_deref());
+                ui.label("end");
+            })
+    }
+
+    fn end(panel: &Harness) -> f32 {
+        panel.get_by_label("end").rect().top()
+    }
+
+    fn on_card() -> Session {
+        let mut session = Session::default();
+        Arc::make_mut(&mut session.spec).method.backend = Backend::Cuda;
+        session
+    }
+
+    fn with_card(mut report: Box<Report>) -> Box<Report> {
+        report.device = Some("NVIDIA H200".into());
+        report.kernel = Some(Kernel::Register);
+        report.footprint = Some(Footprint {
+            threads: 32,
+            registers: 168,
+            shared_bytes: 8448,
+            blocks: 1089,
+            blocks_per_multiprocessor: 12,
+            multiprocessors: 132,
+            points_per_second: 4.18e12,
+        });
+        // 256² points, k = 16: a quarter of the limit.
+        report.cycles_per_second = Some(4.18e12 / 4.0 / (256.0 * 256.0 * 16.0));
+        report
+    }
+
+    #[test]
+    fn a_cards_kernel_tells_what_it_takes_and_how_fast_it_is() {
+        let session = Session::default();
+        let panel = panel(on_card(), Some(with_card(report(&session))));
+        for text in [
+            "1.00 µs",
+            "1045 × 10⁹ a second",
+            "Register · NVIDIA H200",
+            "32 a block",
+            "168 a thread",
+            "8.45 kB a block",
+            "12 a multiprocessor",
+            "0.69",
+            "25.0 %",
+        ] {
+            assert!(panel.query_by_label(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cpu_has_no_limit_to_show() {
+        let session = Session::default();
+        let report = report(&session);
+        assert_eq!((report.kernel, &report.device, report.footprint), (None, &None, None));
+        let panel = panel(session, Some(report));
+        assert!(panel.query_by_label_contains("a second").is_some());
+        assert!(panel.query_by_label_contains("a thread").is_none());
+        assert!(panel.query_by_label_contains(" %").is_none());
+    }
+
+    /// Nothing moves when a report comes, on the CPU or on a card.
+    #[test]
+    fn what_is_not_known_yet_has_its_place() {
+        let told = report(&Session::default());
+        let before = end(&panel(Session::default(), None));
+        assert_eq!(end(&panel(Session::default(), Some(told.clone()))), before);
+        let before = end(&panel(on_card(), None));
+        assert_eq!(end(&panel(on_card(), Some(with_card(told)))), before);
+    }
+
+    #[test]
+    fn times_and_counts_have_three_digits() {
+        let times = [2.414e-5, 1.35e-3, 2.0].map(time);
+        assert_eq!(times, ["24.1 µs", "1.35 ms", "2.00 s"]);
+        let counts = [9.1e5, 4.35e8, 4.351e10].map(count);
+        assert_eq!(counts, ["910 × 10³", "435 × 10⁶", "43.5 × 10⁹"]);
     }
 }

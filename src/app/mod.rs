@@ -120,7 +120,7 @@ impl eframe::App for Explorer {
             |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
                     method::ui(ui, session, backends, commands);
-                    cost::ui(ui, session);
+                    cost::ui(ui, session, report);
                     problem::ui(ui, session, report, commands);
                 });
             },

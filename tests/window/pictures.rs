@@ -57,6 +57,12 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
+    for name in ["A cycle", "Updates"] {
+        if let Some(Painted { rect, .. }) = named(name) {
+            let value = Rangef::new(rect.left() + 90.0, rect.left() + 230.0);
+            window.harness.mask(Rect::from_x_y_ranges(value, rect.y_range().expand(4.0)));
+        }
+    }
     if let Some(Painted { rect: name, .. }) = named("Folder") {
         let folder = Rangef::new(name.left() + 90.0, name.left() + 440.0);
         window.harness.mask(Rect::from_x_y_ranges(folder, name.y_range().expand(4.0)));

@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// Points of a curve in a report: more than any plot has pixels.
 const CURVE: usize = 2000;
 
+/// Seconds of the solver that its speed is told of: long enough that the figure can be read.
+const OF_LATE: f64 = 0.5;
+
 /// The run that is being made, and how far the wish is fulfilled.
 pub(super) struct Job {
     pub wish: Wish,
@@ -28,6 +31,29 @@ pub(super) struct Job {
     pub is_told: bool,
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
+    speed: Speed,
+}
+
+/// How fast the run is of late.
+#[derive(Default)]
+struct Speed {
+    /// Cycles and seconds from which on the speed is measured.
+    since: (u64, f64),
+    /// Cycles a second in the time before that.
+    known: Option<f64>,
+}
+
+impl Speed {
+    /// Cycles a second, when so many were made in so many seconds.
+    fn of_late(&mut self, cycles: u64, seconds: f64) -> Option<f64> {
+        let (first, begin) = self.since;
+        let passed = seconds - begin;
+        let now = (passed > 0.0).then(|| (cycles - first) as f64 / passed);
+        if passed >= OF_LATE {
+            *self = Self { since: (cycles, seconds), known: now };
+        }
+        self.known.or(now)
+    }
 }
 
 /// What is to be seen of an iterate.
@@ -54,6 +80,7 @@ impl Job {
             is_news: true,
             is_told: false,
             failed: None,
+            speed: Speed::default(),
         }
     }
 
@@ -76,6 +103,8 @@ impl Job {
         let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
         self.experiment.move_to(&plan)?;
         (self.plan, self.failed) = (plan, None);
+        let run = self.experiment.run();
+        self.speed = Speed { since: (run.history().latest().cycle, run.seconds()), known: None };
         Ok(())
     }
 
@@ -188,8 +217,10 @@ impl Job {
             plan: Arc::clone(&self.plan),
             phase: self.phase(),
             sweeps: run.sweeps(),
-            cycles_per_second: (run.seconds() > 0.0)
-                .then(|| run.history().latest().cycle as f64 / run.seconds()),
+            cycles_per_second: self.speed.of_late(run.history().latest().cycle, run.seconds()),
+            device: run.solver().device().map(str::to_owned),
+            kernel: run.solver().kernel(),
+            footprint: run.solver().footprint(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
             curve: run.history().thinned(CURVE).into(),
@@ -267,5 +298,22 @@ impl Job {
             edge: run.solver().edge_share(&self.plan.tiling)?,
             captured: wanted.map(capture).transpose()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_speed_is_that_of_late() {
+        let mut speed = Speed::default();
+        assert_eq!(speed.of_late(0, 0.0), None);
+        assert_eq!(speed.of_late(10, 0.1), Some(100.0));
+        assert_eq!(speed.of_late(50, 0.5), Some(100.0));
+        // Of the last half second, whatever was before, and no faster than it can be read.
+        assert_eq!(speed.of_late(60, 0.6), Some(100.0));
+        assert_eq!(speed.of_late(75, 1.0), Some(50.0));
+        assert_eq!(speed.of_late(75, 1.0), Some(50.0));
     }
 }

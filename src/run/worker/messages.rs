@@ -6,7 +6,7 @@ use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
-use crate::solver::{EdgeShare, Samples, SolverError, Window};
+use crate::solver::{EdgeShare, Footprint, Kernel, Samples, SolverError, Window};
 use std::sync::Arc;
 
 /// All that is wanted of a worker.
@@ -153,8 +153,15 @@ pub struct Report {
     pub phase: Phase,
     /// Sweeps made.
     pub sweeps: u64,
-    /// Cycles that the solver makes in a second, set-up and looking not counted; `None` at first.
+    /// Cycles that the solver made in a second of late, set-up and looking not counted; `None` at
+    /// first.
     pub cycles_per_second: Option<f64>,
+    /// The card that it runs on; `None` on the CPU.
+    pub device: Option<String>,
+    /// The kernel that runs there, never [`Kernel::Auto`].
+    pub kernel: Option<Kernel>,
+    /// What the kernel takes of the card.
+    pub footprint: Option<Footprint>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The norms of the newest iterate.
