@@ -17,8 +17,13 @@ const SLICE: Duration = Duration::from_millis(4);
 /// For each second of the run, Jacobi's iteration beside it gets this part of a second.
 const CLASSIC_SHARE: f64 = 0.25;
 
-/// A report may take this part of the time while cycles are being made.
+/// A report may take this part of the time while cycles are being made: on the CPU, where looking
+/// at a grid takes about as long as a cycle …
 const REPORT_SHARE: f64 = 0.1;
+
+/// … and on a card, which waits meanwhile: with what is lost between two batches, 95 % of its
+/// throughput is to be left.
+const REPORT_SHARE_ON_CARD: f64 = 0.04;
 
 /// Reports come no faster than this: a screen shows no more.
 const REPORT_EVERY: Duration = Duration::from_millis(15);
@@ -211,7 +216,9 @@ impl WorkLoop {
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
         let busy = job.has_work();
-        let rest = if busy { self.report_took.div_f64(REPORT_SHARE) } else { Duration::ZERO };
+        let on_card = job.experiment.run().solver().device().is_some();
+        let share = if on_card { REPORT_SHARE_ON_CARD } else { REPORT_SHARE };
+        let rest = if busy { self.report_took.div_f64(share) } else { Duration::ZERO };
         // The first picture of a run waits for nothing.
         if !job.is_news || (job.is_told && since < rest.max(REPORT_EVERY)) {
             return;
