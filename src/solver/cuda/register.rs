@@ -43,10 +43,11 @@ impl Register {
         let (function, blocks, threads, bytes, sharing) = match shape {
             Shape::Warps { function, warps: [across, down], part: [width, height] } => {
                 // What lies outside of each warp, twice where warps share a tile, and a stage for
-                // each (see `register.cu`).
+                // each, its rows and itself a little apart (see `register.cu`).
                 let warps = across * down;
-                let outside = 2 * warps * (width + height) * if warps > 1 { 2 } else { 1 };
-                let values = outside + warps * width * height;
+                let outside = 2 * (width + height) * if warps > 1 { 2 } else { 1 };
+                let stage = height * (width + 2) + 4;
+                let values = warps * (outside + stage);
                 let sharing = WarpsArgument { across: counted(across)?, down: counted(down)? };
                 let threads = WARP * counted(warps)?.unsigned_abs();
                 (function, tiles, threads, values * size, Sharing::Warps(sharing))
