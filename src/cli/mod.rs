@@ -15,6 +15,7 @@ mod progress;
 mod render;
 mod solve;
 mod sweep;
+mod tune;
 mod values;
 mod window;
 
@@ -42,6 +43,8 @@ enum Command {
     Render(render::Render),
     /// Measure many settings of k, overlap, tile and kernel, into a table that grows row by row
     Sweep(sweep::Sweep),
+    /// Find the best setting for a problem, and the command line that runs it
+    Tune(tune::Tune),
     /// Open a run file, or a figure that carries its run, in the window
     Open(open::Open),
     /// List what solvers can run on, and say why there is no card
@@ -55,7 +58,8 @@ Examples:
   tilescope                                             the window
   tilescope solve --shape 1024x1024 --k 32 --overlap 4  the paper's problem, to 1e-4
   tilescope render --at-cycle 40 -o residual.png        where the residual sits after 40 cycles
-  tilescope sweep --k 4,8,16 --overlap 0:30:2 -o s.csv  which setting is the fastest
+  tilescope sweep --k 4,8,16 --overlap 0:30:2 -o s.csv  what every setting costs
+  tilescope tune --shape 512x512                        which setting is the fastest
   tilescope open residual.png                           that run again, in the window
   tilescope devices                                     what it can run on
   tilescope bench --to-tolerance                        how fast each kernel is on it
@@ -72,6 +76,7 @@ pub fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Solve(solve)) => solve.run(),
         Some(Command::Render(render)) => render.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
+        Some(Command::Tune(tune)) => tune.run(),
         Some(Command::Open(open)) => open.run(),
         Some(Command::Devices(devices)) => devices.run(),
         Some(Command::Bench(bench)) => bench.run(),

@@ -109,7 +109,10 @@ impl Sweep {
         };
         let interrupt = Interrupt::listen()?;
         let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
-        let is_whole = under_way.go_on(&mut sweep, &done, interrupt)?;
+        let times = sweep.spec().measures(Measure::Time);
+        let is_probed =
+            !times || done.len() == sweep.cells().len() || sweep.probe(interrupt.flag())?;
+        let is_whole = is_probed && under_way.go_on(&mut sweep, &done, interrupt)?;
         let rows = in_order(under_way.rows, &sweep);
         if let Some(plot) = &self.plot {
             interrupt.hold(|| save_map(plot, &sweep, &rows))?;
@@ -271,6 +274,13 @@ fn summary(sweep: &run::Sweep, rows: &[Row]) -> String {
             text.push_str(&format!("      {}\n", best.command));
         }
         None => text.push_str("no setting met the tolerance; allow more with --max-cycles\n"),
+    }
+    let mut errors: Vec<_> =
+        rows.iter().filter_map(|row| row.prediction_error.map(f64::abs)).collect();
+    errors.sort_unstable_by(f64::total_cmp);
+    if let Some(median) = errors.get(errors.len() / 2) {
+        let percent = 100.0 * median;
+        text.push_str(&format!("      the cost model is off by {percent:.1} % a cycle (median)\n"));
     }
     text.push_str(&format!("      on {}\n", sweep.machine()));
     text

@@ -28,7 +28,7 @@ pub use spec::{
 };
 pub use sweep::{
     Cell, CycleCount, CycleTime, Cycles, Ending, Foreign, MOST_SETTINGS, Measure, MeasureError,
-    Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
+    Prediction, Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
 };
 pub use worker::{
     Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,

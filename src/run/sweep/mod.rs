@@ -3,6 +3,8 @@
 
 mod count;
 mod machine;
+mod model;
+mod promise;
 mod row;
 mod spec;
 mod sweeping;
@@ -10,6 +12,7 @@ mod table;
 mod timing;
 
 pub use count::{CycleCount, Ending};
+pub use promise::Prediction;
 pub use row::{Cycles, Row, RowOutcome};
 pub use spec::{MOST_SETTINGS, Measure, Setting, SweepError, SweepSpec};
 pub use sweeping::{Cell, Foreign, MeasureError, Sweep};

@@ -55,6 +55,10 @@ pub struct Row {
     pub seconds_per_cycle_error: Option<f64>,
     /// How many repeats there were.
     pub repeats: Option<usize>,
+    /// Seconds of a cycle by the cost model.
+    pub predicted_seconds_per_cycle: Option<f64>,
+    /// How much more that is than what was measured, as a part of it; negative for less.
+    pub prediction_error: Option<f64>,
     /// The part of ‖r‖₂² near tile borders when the tolerance was met.
     pub edge_share: Option<f64>,
     /// What came of it.
@@ -74,7 +78,7 @@ pub struct Row {
 
 impl Row {
     /// The names of its cells: the first line of a table.
-    pub const NAMES: [&'static str; 18] = [
+    pub const NAMES: [&'static str; 20] = [
         "shape",
         "k",
         "overlap",
@@ -86,6 +90,8 @@ impl Row {
         "seconds_per_cycle",
         "seconds_per_cycle_error",
         "repeats",
+        "predicted_seconds_per_cycle",
+        "prediction_error",
         "edge_share",
         "outcome",
         "reason",
@@ -112,6 +118,8 @@ impl Row {
             seconds_per_cycle: None,
             seconds_per_cycle_error: None,
             repeats: None,
+            predicted_seconds_per_cycle: None,
+            prediction_error: None,
             edge_share: None,
             outcome: RowOutcome::Measured,
             reason: None,
@@ -127,8 +135,13 @@ impl Row {
         Self { outcome: RowOutcome::CannotRun, reason: Some(reason), ..self }
     }
 
-    /// The same with what was measured.
-    pub(super) fn with(mut self, count: Option<CycleCount>, time: Option<CycleTime>) -> Self {
+    /// The same with what was measured, and the seconds of a cycle that were predicted.
+    pub(super) fn with(
+        mut self,
+        count: Option<CycleCount>,
+        time: Option<CycleTime>,
+        predicted: Option<f64>,
+    ) -> Self {
         if let Some(CycleCount { cycles, ending, edge_share }) = count {
             self.outcome = match ending {
                 Ending::Converged => RowOutcome::Measured,
@@ -148,6 +161,9 @@ impl Row {
         self.seconds_per_cycle = time.map(|time| time.median);
         self.seconds_per_cycle_error = time.map(|time| time.error);
         self.repeats = time.map(|time| time.repeats);
+        self.predicted_seconds_per_cycle = predicted;
+        self.prediction_error =
+            predicted.zip(time).map(|(predicted, time)| predicted / time.median - 1.0);
         self
     }
 

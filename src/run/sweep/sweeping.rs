@@ -2,13 +2,14 @@
 
 use super::count::{CycleCache, CycleCount, count};
 use super::machine;
+use super::model::{CostModel, work};
 use super::row::Row;
 use super::spec::{Measure, Setting, SweepError, SweepSpec};
-use super::timing::time;
+use super::timing::{BUDGET, PROBE, time};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::RunSpec;
-use crate::solver::{Place, SolverError, cuda};
+use crate::solver::{Kernel, Place, SolverError, cuda};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -30,6 +31,7 @@ pub struct Sweep {
     machine: String,
     planner: Planner,
     cache: CycleCache,
+    model: CostModel,
 }
 
 impl Sweep {
@@ -53,7 +55,14 @@ impl Sweep {
             return Err(SweepError::NoneCanRun { settings, first });
         }
         let machine = machine::name(spec.run.method.backend)?;
-        Ok(Self { spec, cells, machine, planner, cache: CycleCache::default() })
+        Ok(Self {
+            spec,
+            cells,
+            machine,
+            planner,
+            cache: CycleCache::default(),
+            model: CostModel::default(),
+        })
     }
 
     /// What it goes through, tidied up.
@@ -112,6 +121,61 @@ impl Sweep {
         Row::new(&self.spec, setting, &self.machine)
     }
 
+    /// Measures the constants of the cost model: with every tile and kernel the time of at most four
+    /// settings, of few and many sweeps and of small and large overlaps. `false` if somebody stopped
+    /// it before.
+    ///
+    /// # Errors
+    /// What a solver says that fails, or a plan that nothing fits any more.
+    pub fn probe(&mut self, stop: &AtomicBool) -> Result<bool, MeasureError> {
+        for tile in self.spec.tile.clone() {
+            for kernel in self.spec.kernel.clone() {
+                let mut probes = Vec::new();
+                for setting in self.corners(tile, kernel) {
+                    let plan = self.plan(&setting)?;
+                    match time(&plan, PROBE, stop) {
+                        Ok(Some(time)) => probes.push((work(&plan), time.median)),
+                        Ok(None) => return Ok(false),
+                        Err(error) => drop(only_this(error)?),
+                    }
+                }
+                if !probes.is_empty() {
+                    self.model.fit(tile, kernel, &probes);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The settings of a tile and a kernel between which the others lie, without overlaps so large
+    /// that a cycle takes many times the time of any that is worth choosing.
+    fn corners(&self, tile: usize, kernel: Kernel) -> Vec<Setting> {
+        let can_run = self.cells.iter().filter(|cell| cell.cannot_run.is_none());
+        let here = can_run.map(|cell| cell.setting);
+        let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
+        let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
+        let usual = here.iter().map(|s| s.overlap).filter(|overlap| 2 * overlap <= tile);
+        let wide = usual.max().unwrap_or(first.overlap);
+        let mut corners = Vec::new();
+        for k in [first.k, last.k] {
+            for overlap in [first.overlap, wide] {
+                corners.push(Setting { tile, k, overlap, kernel });
+            }
+        }
+        corners.sort_unstable_by_key(|setting| (setting.k, setting.overlap));
+        corners.dedup();
+        corners
+    }
+
+    /// Seconds of a cycle by the cost model, once its constants were measured.
+    ///
+    /// # Errors
+    /// [`PlanError`] if the setting cannot run.
+    pub fn predicted(&mut self, setting: &Setting) -> Result<Option<f64>, PlanError> {
+        let plan = self.plan(setting)?;
+        Ok(self.model.seconds(setting.tile, setting.kernel, &plan))
+    }
+
     /// Measures some cells, as many at a time as there are threads for (`jobs`): their cycles side
     /// by side, and when all of these are counted, the time of each by itself. Gives their rows; fewer
     /// than cells if somebody stopped it before.
@@ -139,7 +203,8 @@ impl Sweep {
                 .filter(|(_, plan)| self.cache.get(&plan.spec).is_none())
                 .collect();
             for part in unknown.chunks(jobs.max(1)) {
-                let counted = count_together(part, stop);
+                let plans: Vec<_> = part.iter().map(|(_, plan)| *plan).collect();
+                let counted = count_together(&plans, stop);
                 for ((i, plan), counted) in part.iter().zip(counted) {
                     match counted {
                         Ok(Some(count)) => self.cache.insert(&plan.spec, count),
@@ -159,7 +224,7 @@ impl Sweep {
             };
             let mut timed = None;
             if self.spec.measures(Measure::Time) {
-                match time(&plan, stop) {
+                match time(&plan, BUDGET, stop) {
                     Ok(Some(time)) => timed = Some(time),
                     Ok(None) => return Ok(rows),
                     Err(error) => {
@@ -170,7 +235,9 @@ impl Sweep {
             }
             let counts = self.spec.measures(Measure::Cycles);
             let count = counts.then(|| self.cache.get(&plan.spec)).flatten();
-            rows.push(row.with(count, timed));
+            let Setting { tile, kernel, .. } = cell.setting;
+            let predicted = self.model.seconds(tile, kernel, &plan);
+            rows.push(row.with(count, timed, predicted));
         }
         Ok(rows)
     }
@@ -225,11 +292,11 @@ fn only_this(error: SolverError) -> Result<String, SolverError> {
 
 /// Counts the cycles of some settings at a time, each on a thread of its own; a single one has all
 /// threads to itself.
-fn count_together(
-    plans: &[(usize, &Arc<Plan>)],
+pub(super) fn count_together(
+    plans: &[&Arc<Plan>],
     stop: &AtomicBool,
 ) -> Vec<Result<Option<CycleCount>, SolverError>> {
-    if let [(_, plan)] = plans {
+    if let [plan] = plans {
         return vec![count(plan, stop)];
     }
     let alone = |plan: &Plan| {
@@ -240,7 +307,7 @@ fn count_together(
         count(&Arc::new(plan), stop)
     };
     std::thread::scope(|scope| {
-        let counting: Vec<_> = plans.iter().map(|(_, plan)| scope.spawn(|| alone(plan))).collect();
+        let counting: Vec<_> = plans.iter().map(|plan| scope.spawn(|| alone(plan))).collect();
         let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
             Ok(counted) => counted,
             Err(panic) => std::panic::resume_unwind(panic),

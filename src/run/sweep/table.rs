@@ -226,6 +226,8 @@ mod tests {
                 seconds_per_cycle: seconds,
                 seconds_per_cycle_error: seconds,
                 repeats: seconds.map(|_| 9),
+                predicted_seconds_per_cycle: seconds,
+                prediction_error: seconds.map(|seconds| -seconds),
                 edge_share: seconds,
                 outcome,
                 reason,

@@ -17,8 +17,11 @@ const FEWEST: usize = 7;
 /// Repeats stop when the median is known to this part of itself …
 const WANTED: f64 = 0.01;
 
-/// … or when so much time was spent on them.
-const BUDGET: Duration = Duration::from_millis(1500);
+/// … or when so much time was spent on them,
+pub(super) const BUDGET: Duration = Duration::from_millis(1500);
+
+/// or this, for a first impression.
+pub(super) const PROBE: Duration = Duration::from_millis(300);
 
 /// The time of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +41,11 @@ pub struct CycleTime {
 ///
 /// # Errors
 /// [`SolverError`] if the solver cannot be set up, or fails.
-pub(super) fn time(plan: &Plan, stop: &AtomicBool) -> Result<Option<CycleTime>, SolverError> {
+pub(super) fn time(
+    plan: &Plan,
+    budget: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<CycleTime>, SolverError> {
     let method = plan.method.clone();
     let mut solver = solver::set_up(&plan.problem, method, plan.precision, plan.place)?;
     let begin = Instant::now();
@@ -53,7 +60,7 @@ pub(super) fn time(plan: &Plan, stop: &AtomicBool) -> Result<Option<CycleTime>, 
         }
         repeats.push(repeat(&mut *solver)?);
         let time = CycleTime::of(&mut repeats);
-        let is_known = time.error <= WANTED * time.median || begin.elapsed() >= BUDGET;
+        let is_known = time.error <= WANTED * time.median || begin.elapsed() >= budget;
         if repeats.len() >= FEWEST && is_known {
             return Ok(Some(time));
         }
@@ -116,7 +123,7 @@ mod tests {
     #[test]
     fn a_time_is_positive_and_stops_at_once() {
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
-        let time = |stop| super::time(&plan, &AtomicBool::new(stop)).unwrap();
+        let time = |stop| super::time(&plan, PROBE, &AtomicBool::new(stop)).unwrap();
         let measured = time(false).unwrap();
         assert!(measured.median > 0.0 && measured.repeats >= FEWEST, "{measured:?}");
         assert_eq!(time(true), None);
