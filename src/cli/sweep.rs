@@ -200,7 +200,7 @@ impl UnderWay {
             progress.show(|| {
                 let made = self.rows.len() - before;
                 let left = begin.elapsed().as_secs_f64() / made.max(1) as f64
-                    * (all - self.rows.len()) as f64;
+                    * all.saturating_sub(self.rows.len()) as f64;
                 let left =
                     if made > 0 { format!(" · about {left:.0} s left") } else { String::new() };
                 format!("{} of {}{left}", self.rows.len(), counted(all as u64, "setting"))
