@@ -3,6 +3,7 @@
 use super::messages::{Captured, ExactState, Phase, Report, Wish};
 use crate::grid::Field;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
+use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
 use crate::solver::{EdgeShare, Samples, SolverError, Window};
 use std::sync::Arc;
@@ -32,6 +33,26 @@ pub(super) struct Job {
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
     speed: Speed,
+    curve: Curve,
+    reference: Curve,
+}
+
+/// A curve as it was told last: one that has come to its end is not thinned out again.
+#[derive(Default)]
+struct Curve {
+    /// Its newest record.
+    newest: Option<Record>,
+    points: Arc<[Record]>,
+}
+
+impl Curve {
+    fn of(&mut self, history: &History) -> Arc<[Record]> {
+        let newest = Some(*history.latest());
+        if self.newest != newest {
+            *self = Self { newest, points: history.thinned(CURVE).into() };
+        }
+        Arc::clone(&self.points)
+    }
 }
 
 /// How fast the run is of late.
@@ -81,6 +102,8 @@ impl Job {
             is_told: false,
             failed: None,
             speed: Speed::default(),
+            curve: Curve::default(),
+            reference: Curve::default(),
         }
     }
 
@@ -223,11 +246,10 @@ impl Job {
             footprint: run.solver().footprint(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
-            curve: run.history().thinned(CURVE).into(),
+            curve: self.curve.of(run.history()),
             reference: experiment
                 .classic()
-                .map_or_else(Vec::new, |classic| classic.history().thinned(CURVE))
-                .into(),
+                .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
             field,
             picture: seen.picture,
             profile: seen.profile,
