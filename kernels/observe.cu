@@ -2,16 +2,18 @@
 // borders, fields thinned out for a picture, and the sums of what the parts of cycles found out.
 #include "stencil.cuh"
 
-/// The norms of whole cycles: of each, `count` parts lie one after the other. A block a cycle; the
-/// order of the sums depends on nothing but `count`.
+/// Sums of norms: of each cycle, `count` parts lie one after the other, and each block adds `together`
+/// of them. The order of the sums depends on nothing but these two numbers.
 extern "C" __global__ void __launch_bounds__(256)
-    add_parts(const Norms *__restrict__ parts, long long count, Norms *__restrict__ cycles) {
+    add_parts(const Norms *__restrict__ parts, long long count, long long together,
+              Norms *__restrict__ sums) {
     Norms found = {};
-    for (long long i = threadIdx.x; i < count; i += blockDim.x) {
+    long long end = min(count, (blockIdx.y + 1) * together);
+    for (long long i = blockIdx.y * together + threadIdx.x; i < end; i += blockDim.x) {
         found.add(parts[blockIdx.x * count + i]);
     }
     found = of_block(found);
-    if (threadIdx.x == 0) cycles[blockIdx.x] = found;
+    if (threadIdx.x == 0) sums[blockIdx.x * gridDim.y + blockIdx.y] = found;
 }
 
 /// u1 - u0 of a sweep that is not made.

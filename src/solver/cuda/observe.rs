@@ -128,7 +128,7 @@ impl Observer {
             let mut total = stream.alloc_zeros::<Norms>(1)?;
             let count = i64::from(count);
             let mut add = stream.launch_builder(&self.add_parts);
-            add.arg(&parts).arg(&count).arg(&mut total);
+            add.arg(&parts).arg(&count).arg(&count).arg(&mut total);
             // SAFETY: the arguments are those of `observe.cu`.
             unsafe { add.launch(threads((1, 1, 1))) }?;
             let found = stream.clone_dtoh(&total)?;

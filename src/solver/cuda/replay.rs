@@ -13,24 +13,29 @@ use cudarc::driver::{
     LaunchConfig, PinnedHostSlice, PushKernelArg, result,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Seconds that a batch takes: short enough that a new wish is heard at once, long enough that
 /// waiting for the card costs nothing.
-const BATCH_SECONDS: f64 = 6e-3;
+const BATCH_SECONDS: f64 = 7.5e-3;
+
+/// The part of a batch that is slept through; the rest is waited for, so that no time is lost.
+const NAP: f64 = 0.75;
 
 /// The most cycles of a batch.
 const MOST_CYCLES: usize = 4096;
 
 /// Seconds of cycles in a graph, and the most cycles; always an even number, so that a graph ends in
 /// the array that it began in.
-const GRAPH_SECONDS: f64 = 0.5e-3;
-const MOST_RECORDED: usize = 64;
+const GRAPH_SECONDS: f64 = 1e-3;
+const MOST_RECORDED: usize = 256;
 
 /// Bytes that the parts of norms may take.
 const PARTS_BYTES: usize = 64 << 20;
 
-/// Threads of the kernel that adds parts.
+/// Threads of the kernel that adds parts, and how many parts a block adds, unless there are few.
 const ADDING_THREADS: u32 = 256;
+const ADDED_TOGETHER: usize = 2048;
 
 /// A recorded graph.
 struct Recorded(CudaGraph);
@@ -64,6 +69,9 @@ pub(super) struct Replay {
     parts_of_a_cycle: usize,
     /// So many cycles fit into `parts`.
     together: usize,
+    /// Their sums, where there are too many for one block to add.
+    sums: CudaSlice<Norms>,
+    sums_of_a_cycle: usize,
     /// Norms of the cycles of a batch, there and here.
     cycles: CudaSlice<Norms>,
     pinned: PinnedHostSlice<Norms>,
@@ -87,12 +95,13 @@ impl Replay {
         let bytes = parts_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
-        let event = |flags| card.told(card.context.new_event(Some(flags)));
-        let blocking = CUevent_flags::CU_EVENT_BLOCKING_SYNC;
+        let event = || card.told(card.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
         // SAFETY: nothing is read of these arrays before it was written.
-        let (parts, cycles, pinned) = unsafe {
+        let sums_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
+        let (parts, sums, cycles, pinned) = unsafe {
             (
                 card.allocate(stream, parts_of_a_cycle * together)?,
+                card.allocate(stream, sums_of_a_cycle * together)?,
                 card.allocate(stream, MOST_CYCLES)?,
                 card.told(card.context.alloc_pinned_with_flags(MOST_CYCLES, 0))?,
             )
@@ -100,13 +109,15 @@ impl Replay {
         Ok(Self {
             parts,
             parts_of_a_cycle,
+            sums,
+            sums_of_a_cycle,
             together,
             cycles,
             pinned,
             add_parts: card.function(File::Observe, system.precision, system.form, "add_parts")?,
             recorded: [None, None],
-            start: event(CUevent_flags::CU_EVENT_DEFAULT)?,
-            end: event(blocking)?,
+            start: event()?,
+            end: event()?,
             seconds: [None, None],
         })
     }
@@ -131,6 +142,8 @@ impl Replay {
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
         let count = (fit as usize).clamp(1, most);
+        // The driver waits at the cost of a core; for most of a batch, nobody needs to.
+        let nap = Duration::from_secs_f64(known.unwrap_or(0.0) * count as f64 * NAP);
         let mut make = || -> Result<(Vec<Norms>, f64), DriverError> {
             self.start.record(stream)?;
             let mut made = 0;
@@ -141,6 +154,7 @@ impl Replay {
                 fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
             }
             self.end.record(stream)?;
+            std::thread::sleep(nap);
             self.end.synchronize()?;
             let norms =
                 if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
@@ -181,19 +195,40 @@ impl Replay {
             }
         };
         if measure {
-            let mut add = stream.launch_builder(&self.add_parts);
-            let mut to = self.cycles.slice_mut(first..first + count);
-            let parts = self.parts_of_a_cycle as i64;
-            add.arg(&self.parts).arg(&parts).arg(&mut to);
-            let config = LaunchConfig {
-                grid_dim: (count as u32, 1, 1),
-                block_dim: (ADDING_THREADS, 1, 1),
-                shared_mem_bytes: 0,
-            };
-            // SAFETY: the arguments are those of `observe.cu`; a block a cycle.
-            unsafe { add.launch(config) }?;
+            self.add(stream, first, count)?;
         }
         Ok(count)
+    }
+
+    /// Adds up the parts of some cycles, to the norms of the batch from `first` on.
+    fn add(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        first: usize,
+        count: usize,
+    ) -> Result<(), DriverError> {
+        let mut to = self.cycles.slice_mut(first..first + count);
+        let parts = self.parts_of_a_cycle as i64;
+        let config = |down: usize| LaunchConfig {
+            grid_dim: (count as u32, down as u32, 1),
+            block_dim: (ADDING_THREADS, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let sums = self.sums_of_a_cycle as i64;
+        let mut add = stream.launch_builder(&self.add_parts);
+        if self.sums_of_a_cycle == 1 {
+            add.arg(&self.parts).arg(&parts).arg(&parts).arg(&mut to);
+            // SAFETY: the arguments are those of `observe.cu`; a block a cycle.
+            return unsafe { add.launch(config(1)) }.map(|_| ());
+        }
+        let together = ADDED_TOGETHER as i64;
+        add.arg(&self.parts).arg(&parts).arg(&together).arg(&mut self.sums);
+        // SAFETY: as above; a block a sum.
+        unsafe { add.launch(config(self.sums_of_a_cycle)) }?;
+        let mut add = stream.launch_builder(&self.add_parts);
+        add.arg(&self.sums).arg(&sums).arg(&sums).arg(&mut to);
+        // SAFETY: as above; a block a cycle.
+        unsafe { add.launch(config(1)) }.map(|_| ())
     }
 
     /// Asks the card for cycles, one by one.
