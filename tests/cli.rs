@@ -142,8 +142,10 @@ fn devices_are_listed_whether_there_is_a_card_or_not() {
     assert!(listed["cpu"]["cores"].as_u64().unwrap() > 0);
     let cards = listed["cuda"]["cards"].as_array().unwrap();
     assert_eq!(cards.is_empty(), listed["cuda"]["unavailable"].is_string());
+    assert!(listed["cpu"]["free_bytes"].as_u64() > Some(0) && said.contains(" free\n"), "{said}");
     for card in cards {
-        assert!(said.contains(card.as_str().unwrap()), "{said}");
+        assert!(said.contains(card["name"].as_str().unwrap()), "{said}");
+        assert!(card["shared_bytes_per_block"].as_u64() > Some(0), "{card}");
     }
     if let Some(why) = listed["cuda"]["unavailable"].as_str() {
         let arguments = format!("solve {SMALL} --backend cuda --kernel register");
@@ -154,9 +156,9 @@ fn devices_are_listed_whether_there_is_a_card_or_not() {
 /// What `bench` must never be is silently wrong: each row names its setting, times are positive,
 /// and the cycles to the tolerance are those of `solve`.
 #[test]
-fn bench_times_each_setting_and_writes_a_record() {
+fn the_ladder_times_each_setting_and_writes_a_record() {
     let folder = folder();
-    let arguments = "bench --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
+    let arguments = "bench ladder --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
                      --to-tolerance --tol 1e-2 --frames --seconds 1 --json -o record.md";
     let output = tilescope(&folder, arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -175,6 +177,8 @@ fn bench_times_each_setting_and_writes_a_record() {
         assert!(row["ratio_to_classic"].as_f64().unwrap() > 0.0);
         assert!(row["frames"]["watched"].as_f64().unwrap() > 0.0);
         assert!(row["footprint"].is_null() && row["transfers"].is_null());
+        assert!(row["of_limit"].is_null() && row["of_memory"].is_null());
+        assert_eq!(row["backend"], "cpu");
     }
     let solved = json(&folder, "--shape 40x30 --tile 8 --k 4 --tol 1e-2");
     assert_eq!(rows[2]["cycles"], solved["cycles"]);
@@ -184,21 +188,82 @@ fn bench_times_each_setting_and_writes_a_record() {
     assert!((time * 1e-6 - told).abs() < 1e-9);
 
     let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
-    for part in ["# Poisson 2D, 40 × 30 · f64", "`tilescope bench", "cycles to", "| tiled", "± is"]
+    for part in
+        ["# Poisson 2D, 40 × 30 · f64", "`tilescope bench ladder", "cycles to", "| tiled", "± is"]
     {
         assert!(record.contains(part), "{part}: {record}");
     }
 }
 
 #[test]
-fn bench_without_a_card_times_the_cpu_unless_a_card_was_asked_for() {
+fn the_ladder_as_csv_has_a_line_a_setting_and_plain_numbers() {
+    let folder = folder();
+    let arguments = "bench ladder --backend cpu --shape 16x16 --tile 8 --k 2 --overlap 0,4 \
+                     --repeats 1 --csv";
+    let output = tilescope(&folder, arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    assert!(lines[0].starts_with("kernel,backend,tile,k,overlap,cycle_us,"), "{said}");
+    assert_eq!(lines.len(), 4, "{said}");
+    assert!(lines[3].starts_with("tiled,cpu,8,2,4,"), "{said}");
+    let column = |name| lines[0].split(',').position(|head| head == name).unwrap();
+    let number = |name| lines[3].split(',').nth(column(name)).unwrap().parse::<f64>().unwrap();
+    assert!(number("raw_points_per_second") > number("useful_points_per_second"));
+    refused(&folder, "bench ladder --csv --json", 2, &["--csv", "--json"]);
+}
+
+/// Each of the papers' experiments has a row with what was published; the heat plate's stand beside
+/// a run on one thread, and each is a whole run, the cycles being those of `solve`.
+#[test]
+fn the_papers_experiments_are_repeated_beside_what_was_published() {
+    let folder = folder();
+    let paper = |options: &str| {
+        let arguments = format!("bench paper --shrink 32 --repeats 1 {options}");
+        let mut command = tilescope(&folder, &arguments);
+        let output = command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (said, told) = paper("--json -o paper.md");
+    assert!(told.contains("the CPU is timed") && told.lines().count() == 1, "{told}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let rows = said["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 23);
+    for row in rows {
+        assert!(row["published_ms"].is_f64() != row["published_speedup"].is_f64(), "{row}");
+        assert!(row["measured_ms"].as_f64().unwrap() > 0.0);
+        assert!(row["measured_speedup"].as_f64().unwrap() > 0.0);
+    }
+    let solved = json(&folder, "--shape 32x32 --tile 32 --k 4 --overlap 0");
+    let row = rows.iter().find(|row| row["source"] == "Islam & Wang, table III").unwrap();
+    assert_eq!((&row["cycles"], &row["published_speedup"]), (&solved["cycles"], &2.18.into()));
+    let record = fs::read_to_string(folder.path().join("paper.md")).unwrap();
+    for part in ["7901", "do not compare", "TITAN V", "`tilescope bench paper", "one thread"] {
+        let plain = record.replace(',', "");
+        assert!(plain.contains(part), "{part}: {record}");
+    }
+
+    let (said, _) = paper("--quick --only heat-plate --csv");
+    let rows: Vec<_> = said.lines().collect();
+    assert_eq!(rows.len(), 4, "{said}");
+    assert!(rows[1].starts_with("\"article, serial\",heat-plate-2048,one thread,classic,cpu,"));
+    // What a table is compared with is made too.
+    let (said, _) = paper("--quick --only table-3 --csv");
+    assert_eq!(said.lines().count(), 1 + 1 + 6, "{said}");
+    refused(&folder, "bench paper --only table-9", 2, &["'table-9'"]);
+    refused(&folder, "bench paper --shrink 0", 2, &["--shrink"]);
+}
+
+#[test]
+fn the_ladder_without_a_card_times_the_cpu_unless_a_card_was_asked_for() {
     let folder = folder();
     let no_card = |arguments: &str| {
         let mut command = tilescope(&folder, arguments);
         command.env("CUDA_VISIBLE_DEVICES", "");
         command
     };
-    let short = "bench --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
+    let short = "bench ladder --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
     no_card(short)
         .assert()
         .success()
@@ -512,7 +577,7 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
     refused(&folder, "open", 2, &["<FILE>"]);
-    let bench = "bench --backend cpu";
+    let bench = "bench ladder --backend cpu";
     refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);
     refused(&folder, &format!("{bench} --overlap 0,3"), 2, &["overlap 3 is odd"]);
     refused(&folder, &format!("{bench} --k 0"), 2, &["k is 0"]);

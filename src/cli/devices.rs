@@ -1,7 +1,8 @@
 //! `tilescope devices`: where a solver can run here, and why not elsewhere.
 
 use super::console::print;
-use crate::solver::cuda;
+use crate::grid::memory::{available, human, total};
+use crate::solver::cuda::{self, Device};
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -33,25 +34,52 @@ struct Listed {
 
 #[derive(Debug, Serialize)]
 struct Cpu {
+    name: String,
     cores: usize,
+    memory_bytes: Option<u64>,
+    free_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
 struct Cuda {
-    cards: Vec<String>,
+    driver: Option<String>,
+    cards: Vec<Card>,
     /// Why there is none.
     unavailable: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Card {
+    #[serde(flatten)]
+    device: Device,
+    /// Why it cannot be used.
+    unusable: Option<String>,
 }
 
 impl Devices {
     /// Says what there is.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let (cards, unavailable) = match cuda::cards() {
+        let (cards, unavailable) = match cuda::devices() {
             Ok(cards) => (cards, None),
             Err(why) => (Vec::new(), Some(why.to_string())),
         };
-        let listed = Listed { cpu: Cpu { cores }, cuda: Cuda { cards, unavailable } };
+        let card = |device: Device| {
+            let unusable = device.check().err().map(|why| why.to_string());
+            Card { device, unusable }
+        };
+        let listed = Listed {
+            cpu: Cpu {
+                name: processor(),
+                cores: std::thread::available_parallelism().map_or(1, usize::from),
+                memory_bytes: total(),
+                free_bytes: available(),
+            },
+            cuda: Cuda {
+                driver: cuda::driver_version().ok(),
+                cards: cards.into_iter().map(card).collect(),
+                unavailable,
+            },
+        };
         let text =
             if self.json { serde_json::to_string_pretty(&listed)? + "\n" } else { listed.text() };
         print(&text)?;
@@ -61,14 +89,49 @@ impl Devices {
 
 impl Listed {
     fn text(&self) -> String {
-        let cores = self.cpu.cores;
-        let mut text = format!("cpu   {cores} {}\n", if cores == 1 { "core" } else { "cores" });
-        for card in &self.cuda.cards {
-            text.push_str(&format!("cuda  {card}\n"));
+        let Cpu { name, cores, memory_bytes, free_bytes } = &self.cpu;
+        let plural = if *cores == 1 { "" } else { "s" };
+        let room = memory(*memory_bytes, Some(*free_bytes));
+        let mut text = format!("cpu   {name} · {cores} core{plural} · {room}\n");
+        let driver = self.cuda.driver.as_deref().unwrap_or("unknown");
+        for Card { device, unusable } in &self.cuda.cards {
+            if let Some(why) = unusable {
+                text.push_str(&format!("cuda  none: {why}\n"));
+                continue;
+            }
+            text.push_str(&format!(
+                "cuda  {} · {} · {} of shared memory a block · {} multiprocessors · compute capability {}.{} · driver {driver}\n",
+                device.name,
+                memory(Some(device.memory_bytes), device.free_bytes),
+                human(device.shared_bytes_per_block),
+                device.multiprocessors,
+                device.capability.0,
+                device.capability.1,
+            ));
         }
         if let Some(why) = &self.cuda.unavailable {
             text.push_str(&format!("cuda  none: {why}\n"));
         }
         text
+    }
+}
+
+/// `150 GB of memory, 149 GB free`, as far as it is known.
+fn memory(total: Option<u64>, free: Option<u64>) -> String {
+    let total = total.map(|bytes| format!("{} of memory", human(bytes)));
+    let free = free.map(|bytes| format!("{} free", human(bytes)));
+    total.into_iter().chain(free).collect::<Vec<_>>().join(", ")
+}
+
+/// The name of the processor, as the system tells it.
+pub(super) fn processor() -> String {
+    let system = sysinfo::System::new().ok().map(|mut system| {
+        system.refresh_cpu_list(sysinfo::CpuRefreshKind::nothing());
+        system
+    });
+    let name = system.as_ref().and_then(|system| system.cpus().first()).map(sysinfo::Cpu::brand);
+    match name {
+        Some(name) if !name.trim().is_empty() => name.trim().to_owned(),
+        _ => std::env::consts::ARCH.to_owned(),
     }
 }

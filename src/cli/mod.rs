@@ -49,7 +49,7 @@ enum Command {
     Open(open::Open),
     /// List what solvers can run on, and say why there is no card
     Devices(devices::Devices),
-    /// Time the kernels of the card side by side, or the CPU's methods
+    /// Time the kernels side by side, or repeat the papers' experiments
     Bench(bench::Bench),
 }
 
@@ -62,7 +62,7 @@ Examples:
   tilescope tune --shape 512x512                        which setting is the fastest
   tilescope open residual.png                           that run again, in the window
   tilescope devices                                     what it can run on
-  tilescope bench --to-tolerance                        how fast each kernel is on it
+  tilescope bench ladder --to-tolerance                 how fast each kernel is on it
 
 Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
 

@@ -42,6 +42,14 @@ pub fn available() -> u64 {
     system.available_memory().min(container)
 }
 
+/// Bytes of memory that this machine (or its container) has, where the system says so.
+pub fn total() -> Option<u64> {
+    let mut system = sysinfo::System::new().ok()?;
+    system.refresh_memory();
+    let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.total_memory);
+    Some(system.total_memory().min(container))
+}
+
 /// A number of bytes as a person reads it, in powers of 1000: `26.7 kB`.
 #[allow(clippy::cast_precision_loss)]
 pub fn human(bytes: u64) -> String {

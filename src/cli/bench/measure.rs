@@ -26,6 +26,7 @@ const TRANSFERS: usize = 3;
 pub(super) struct Row {
     /// What the row is called: a kernel, or on the CPU a method.
     pub name: &'static str,
+    pub backend: &'static str,
     pub tile: Vec<usize>,
     pub k: usize,
     pub overlap: Vec<usize>,
@@ -36,6 +37,8 @@ pub(super) struct Row {
     pub with_norms_us: Timing,
     /// Point updates that are kept, a second.
     pub points_per_second: f64,
+    /// Bytes that a cycle moves at the least: the iterate and the right-hand side in, the next out.
+    pub least_bytes: f64,
     /// Computed updates for each that is kept.
     pub work: f64,
     /// Seconds to set the solver up, its arrays filled.
@@ -104,6 +107,11 @@ impl Row {
         self.cycle_us.times(1.0 / self.k as f64)
     }
 
+    /// Point updates that are computed, a second, whether they are kept or not.
+    pub fn raw_points_per_second(&self) -> f64 {
+        self.points_per_second * self.work
+    }
+
     /// Seconds to the tolerance.
     pub fn to_tolerance(&self) -> Option<Timing> {
         Some(self.cycle_us.times(self.cycles? as f64 * 1e-6))
@@ -169,6 +177,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         Ok(Unmeasured { cycles: batch.norms.len() as u64, seconds: batch.seconds })
     })?;
     let shape = plan.problem.shape;
+    let points = shape.nx() * shape.rows();
     let k = plan.method.sweeps_per_cycle();
     let axes = |of: fn(&crate::grid::AxisTiling) -> usize, tiling: &Tiling| {
         tiling.axes().iter().map(of).collect::<Vec<_>>()
@@ -183,13 +192,15 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     };
     Ok(Row {
         name: solver.kernel().map_or(name(plan), Kernel::name),
+        backend: plan.spec.method.backend.name(),
         tile,
         k,
         overlap,
         method: plan.method.clone(),
-        points_per_second: (shape.nx() * shape.rows() * k) as f64 / (cycle_us.median * 1e-6),
+        points_per_second: (points * k) as f64 / (cycle_us.median * 1e-6),
         cycle_us,
         with_norms_us,
+        least_bytes: (3 * points * plan.precision.bytes()) as f64,
         work,
         set_up_seconds,
         transfers,
@@ -252,12 +263,77 @@ pub(super) fn cycles_to_tolerance(
     plan: &Arc<Plan>,
     progress: &mut Progress,
 ) -> Result<Option<u64>, SolverError> {
+    let run = to_the_end(plan, progress)?;
+    Ok((run.outcome() == Some(&Outcome::Converged)).then(|| run.history().latest().cycle))
+}
+
+/// Makes a run until it stops.
+///
+/// # Errors
+/// [`SolverError`] as [`row`].
+pub(super) fn to_the_end(plan: &Arc<Plan>, progress: &mut Progress) -> Result<Run, SolverError> {
     let mut run = Run::new(plan)?;
     while run.outcome().is_none() {
         run.advance(u64::MAX)?;
         progress.show_run(&run);
     }
-    Ok((run.outcome() == Some(&Outcome::Converged)).then(|| run.history().latest().cycle))
+    Ok(run)
+}
+
+/// A run as a whole, over and over.
+pub(super) struct Whole {
+    /// What ran it: a kernel, or on the CPU a method.
+    pub kernel: &'static str,
+    /// Seconds of the run, or of one of its cycles where the number of cycles was left out.
+    pub solver: Timing,
+    pub transfers: Option<Transfers>,
+}
+
+/// Times so many cycles from the start; where `cycles` is left out, a cycle among some. `show` is
+/// told how much of it is done.
+///
+/// # Errors
+/// [`SolverError`] as [`row`].
+pub(super) fn whole(
+    plan: &Plan,
+    cycles: Option<u64>,
+    norms: bool,
+    repeats: u32,
+    mut show: impl FnMut(f64),
+) -> Result<Whole, SolverError> {
+    let mut solver =
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
+    let transfers = match solver.device() {
+        Some(_) => Some(transfers(&mut *solver, &plan.problem.start_field())?),
+        None => None,
+    };
+    let batch = |solver: &mut dyn Solver, most| {
+        if !norms {
+            return solver.cycles_unmeasured(most);
+        }
+        let batch = solver.cycles(most)?;
+        Ok(Unmeasured { cycles: batch.norms.len() as u64, seconds: batch.seconds })
+    };
+    let kernel = solver.kernel().map_or(name(plan), Kernel::name);
+    let Some(cycles) = cycles else {
+        let cycle_us = time(repeats, || batch(&mut *solver, u64::MAX))?;
+        return Ok(Whole { kernel, solver: cycle_us.times(1e-6), transfers });
+    };
+    warm_up(|| batch(&mut *solver, u64::MAX))?;
+    let mut samples = Vec::new();
+    for repeat in 0..repeats {
+        solver.restart()?;
+        let (mut made, mut seconds) = (0, 0.0);
+        while made < cycles {
+            let some = batch(&mut *solver, cycles - made)?;
+            made += some.cycles;
+            seconds += some.seconds;
+            let part = made as f64 / cycles.max(1) as f64;
+            show((f64::from(repeat) + part) / f64::from(repeats));
+        }
+        samples.push(seconds);
+    }
+    Ok(Whole { kernel, solver: Timing::of(samples), transfers })
 }
 
 #[cfg(test)]

@@ -1,313 +1,109 @@
-//! `tilescope bench`: how fast the kernels make cycles here, side by side, as a record that can be
-//! made again.
+//! `tilescope bench`: how fast cycles are made here, as records that can be made again.
 
 mod frames;
+mod ladder;
+mod machine;
 mod measure;
+mod paper;
 mod record;
+mod table;
 
-use super::console::{FAILED, print, tell};
-use super::progress::Progress;
-use super::values::{self, Axes};
+use super::console::{print, tell};
 use crate::files;
-use crate::grid::Precision;
-use crate::run::{
-    Backend, MethodName, MethodSpec, Plan, Planner, ProblemKind, ProblemSpec, RunSpec, StopRule,
-    StopSpec, TOLERANCE,
-};
-use crate::solver::{Kernel, SolverError, cuda};
-use clap::Args;
-use measure::{Row, row};
-use record::Record;
+use crate::run::Backend;
+use crate::solver::{SolverError, cuda};
+use clap::{Args, Subcommand};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
-
-const EXAMPLES: &str = "\
-Examples:
-  tilescope bench
-      the kernels on 1024 x 1024 points of the model problem, each beside classic
-  tilescope bench --to-tolerance -o ladder.md
-      the same with the time to 1e-4, as a Markdown file
-  tilescope bench --shape 8192x8192 --precision f32 --kernel classic,register --k 32 --overlap 4
-      a grid that no cache holds, in single precision
-  tilescope bench --shape 1024 --copies 1024 --tile 32,1024 --k 16,64 --to-tolerance
-      lines, and tiles that hold a whole one
-  tilescope bench --kernel register --k 32 --overlap 4 --frames
-      what showing 60 frames a second takes away
-
-Times are the solver's own clock (on a card its events) without set-up and transfers, which stand
-apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
-and the largest of them.";
 
 /// The options of `tilescope bench`.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
 pub struct Bench {
-    /// The system to solve
-    #[arg(long, default_value = "poisson", hide_default_value = true, help_heading = "Problem")]
-    problem: ProblemKind,
-    /// Interior points: 1024 for a line, 256x192 for a plane
-    #[arg(
-        long,
-        value_name = "N | NXxNY",
-        default_value = "1024x1024",
-        help_heading = "Problem",
-        value_parser = values::axes
-    )]
-    shape: Axes,
-    /// Independent copies of a line
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "1",
-        help_heading = "Problem",
-        value_parser = values::whole::<usize>
-    )]
-    copies: usize,
+    #[command(subcommand)]
+    what: What,
+}
 
-    /// Kernels, with commas between them [default: classic,shared,register; on the CPU
-    /// classic,auto]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
-    kernel: Vec<Kernel>,
-    /// Subiterations of a cycle [default: 8,16,32; of lines 16,64]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::whole::<usize>
-    )]
-    k: Vec<usize>,
-    /// Overlaps [default: 0,4; of lines 0]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::axes
-    )]
-    overlap: Vec<Axes>,
-    /// Tiles [default: 32; of lines 32,1024]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::axes
-    )]
-    tile: Vec<Axes>,
-    /// Precision of the arithmetic [default: f64]
-    #[arg(
-        long,
-        default_value = "f64",
-        hide_default_value = true,
-        hide_possible_values = true,
-        value_name = "f32 | f64",
-        help_heading = "What is timed"
-    )]
-    precision: Precision,
-    /// Where it runs [default: cuda where there is a card]
-    #[arg(long, help_heading = "What is timed")]
-    backend: Option<Backend>,
-    /// Threads on the CPU; 0 for one a core
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "What is timed",
-        value_parser = values::whole::<usize>
-    )]
-    threads: usize,
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Time every kernel of the card side by side, and the CPU's methods beside them
+    Ladder(ladder::Ladder),
+    /// Repeat the experiments of the papers, and print the published figures beside the measured ones
+    Paper(paper::Paper),
+}
 
-    /// Samples that a median is taken of
-    #[arg(
-        long,
-        value_name = "N",
-        default_value = "11",
-        help_heading = "How",
-        value_parser = clap::value_parser!(u32).range(1..=1000)
-    )]
-    repeats: u32,
-    /// Count the cycles to the tolerance too, and tell the time that they take
-    #[arg(long, help_heading = "How")]
-    to_tolerance: bool,
-    /// The tolerance of the residual [default: 1e-4]
-    #[arg(
-        long,
-        value_name = "TOL",
-        requires = "to_tolerance",
-        help_heading = "How",
-        value_parser = values::number
-    )]
-    tol: Option<f64>,
-    /// Measure too how many of the cycles are left while reports are taken 60 times a second, as
-    /// by the window
-    #[arg(long, help_heading = "How")]
-    frames: bool,
-    /// Seconds that --frames takes for each setting
-    #[arg(
-        long,
-        value_name = "S",
-        default_value = "6",
-        requires = "frames",
-        help_heading = "How",
-        value_parser = clap::value_parser!(u32).range(1..=3600)
-    )]
-    seconds: u32,
+impl Bench {
+    /// Measures what was asked for, prints the tables, saves them.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        match &self.what {
+            What::Ladder(ladder) => ladder.run(),
+            What::Paper(paper) => paper.run(),
+        }
+    }
+}
 
+/// Where a record goes, and in which form.
+#[derive(Args, Debug)]
+struct Output {
     /// Print one JSON object in place of the tables
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "csv", help_heading = "Output")]
     json: bool,
+    /// Print the rows as CSV in place of the tables
+    #[arg(long, help_heading = "Output")]
+    csv: bool,
     /// Save the tables as Markdown
     #[arg(short, long, value_name = "RECORD.md", help_heading = "Output")]
     output: Option<PathBuf>,
 }
 
-/// Lists that are used where none is given: of planes and of lines.
-const PLANES: (&[usize], &[usize], &[usize]) = (&[8, 16, 32], &[0, 4], &[32]);
-const LINES: (&[usize], &[usize], &[usize]) = (&[16, 64], &[0], &[32, 1024]);
+/// What was measured, in the forms that it can be told in.
+trait Told {
+    fn text(&self) -> String;
+    fn markdown(&self) -> String;
+    fn csv(&self) -> anyhow::Result<String>;
+    fn json(&self) -> anyhow::Result<String>;
+}
 
-impl Bench {
-    /// Times every setting, prints the tables, saves them.
-    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+impl Output {
+    /// Refuses a file that could not be written, before anything is timed.
+    fn check(&self) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
             files::check_place(path)?;
         }
-        let backend = self.backend()?;
-        let mut planner = Planner::default();
-        let plans = self.specs(backend).into_iter();
-        // All that makes no sense is refused before anything is timed.
-        let plans: Vec<_> =
-            plans.map(|spec| planner.plan(&spec).map(Arc::new)).collect::<Result<_, _>>()?;
-        let Some(first) = plans.first() else {
-            return Ok(ExitCode::from(FAILED));
-        };
-        let opened = measure::open(first)?;
-        let mut rows = Vec::new();
-        let mut refused = Vec::new();
-        let mut progress = Progress::start();
-        for (number, plan) in plans.iter().enumerate() {
-            let name = measure::name(plan);
-            progress.show(|| format!("{} of {}: {name}", number + 1, plans.len()));
-            match self.measure(plan, &rows, &mut progress) {
-                Ok(row) => rows.push(row),
-                // The others go on without it.
-                Err(error) => match error.downcast::<SolverError>()? {
-                    error @ SolverError::Kernel { .. } if refused.contains(&error) => {}
-                    error @ SolverError::Kernel { .. } => refused.push(error),
-                    error => return Err(error.into()),
-                },
-            }
-        }
-        drop(progress);
-        for error in &refused {
-            tell(&error.to_string());
-        }
-        if rows.is_empty() {
-            return Ok(ExitCode::from(FAILED));
-        }
-        let record = Record::new(first, self.repeats, opened, rows);
+        Ok(())
+    }
+
+    /// Saves the record, if that was asked for, and prints it.
+    fn tell(&self, record: &impl Told) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
             let text = record.markdown();
             files::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
         }
-        print(&if self.json { record.json()? } else { record.text() })?;
-        Ok(ExitCode::SUCCESS)
+        print(&match self {
+            Self { json: true, .. } => record.json()?,
+            Self { csv: true, .. } => record.csv()?,
+            _ => record.text(),
+        })
     }
+}
 
-    fn measure(
-        &self,
-        plan: &Arc<Plan>,
-        before: &[Row],
-        progress: &mut Progress,
-    ) -> anyhow::Result<Row> {
-        let mut row = row(plan, self.repeats)?;
-        if self.to_tolerance {
-            // Every kernel makes the same iterates: they are counted once.
-            let same = before.iter().find(|before| before.method == plan.method);
-            row.cycles = match same {
-                Some(same) => same.cycles,
-                None => measure::cycles_to_tolerance(plan, progress)?,
-            };
-        }
-        if self.frames {
-            let span = Duration::from_secs(self.seconds.into());
-            row.frames = Some(frames::measure(plan, span)?);
-        }
-        Ok(row)
+/// Where it runs: where it was asked to; otherwise on the card and on the CPU, or, without a card,
+/// on the CPU alone, which is said.
+///
+/// # Errors
+/// [`SolverError`] if a card was asked for and there is none.
+fn backends(asked: &[Backend]) -> Result<Vec<Backend>, SolverError> {
+    if !asked.is_empty() && !asked.contains(&Backend::Cuda) {
+        return Ok(vec![Backend::Cpu]);
     }
-
-    /// Where it runs: on a card, unless there is none and nobody asked for one.
-    fn backend(&self) -> Result<Backend, SolverError> {
-        match (self.backend, cuda::cards()) {
-            (Some(Backend::Cpu), _) => Ok(Backend::Cpu),
-            (_, Ok(_)) => Ok(Backend::Cuda),
-            (Some(Backend::Cuda), Err(why)) => Err(why.into()),
-            (None, Err(why)) => {
-                tell(&format!("{why}; the CPU is timed"));
-                Ok(Backend::Cpu)
-            }
+    match cuda::cards() {
+        // The card first: its classic is what all others are compared with.
+        Ok(_) if asked == [Backend::Cuda] => Ok(vec![Backend::Cuda]),
+        Ok(_) => Ok(vec![Backend::Cuda, Backend::Cpu]),
+        Err(why) if asked.is_empty() => {
+            tell(&format!("{why}; the CPU is timed"));
+            Ok(vec![Backend::Cpu])
         }
-    }
-
-    /// What is timed, in the order of the table: classic first, and then by kernel.
-    fn specs(&self, backend: Backend) -> Vec<RunSpec> {
-        let Axes(shape) = &self.shape;
-        let (k, overlap, tile) = if shape.len() == 1 { LINES } else { PLANES };
-        let axes = |given: &[Axes], usual: &[usize]| match given {
-            [] => usual.iter().map(|&points| vec![points]).collect(),
-            given => given.iter().map(|Axes(axes)| axes.clone()).collect::<Vec<_>>(),
-        };
-        let (overlaps, tiles) = (axes(&self.overlap, overlap), axes(&self.tile, tile));
-        let k = if self.k.is_empty() { k } else { &self.k };
-        let usual: &[Kernel] = match backend {
-            Backend::Cpu => &[Kernel::Classic, Kernel::Auto],
-            Backend::Cuda => &[Kernel::Classic, Kernel::Shared, Kernel::Register],
-        };
-        let kernels = if self.kernel.is_empty() { usual } else { &self.kernel };
-        let mut methods = Vec::new();
-        if kernels.contains(&Kernel::Classic) {
-            methods.push(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() });
-        }
-        for &kernel in kernels.iter().filter(|kernel| **kernel != Kernel::Classic) {
-            for tile in &tiles {
-                for overlap in &overlaps {
-                    for &k in k {
-                        let (tile, overlap) = (tile.clone(), overlap.clone());
-                        methods.push(MethodSpec {
-                            k,
-                            tile,
-                            overlap,
-                            kernel,
-                            ..MethodSpec::default()
-                        });
-                    }
-                }
-            }
-        }
-        let spec = |method| RunSpec {
-            problem: ProblemSpec {
-                kind: self.problem,
-                shape: shape.clone(),
-                copies: self.copies,
-                ..ProblemSpec::default()
-            },
-            method: MethodSpec {
-                precision: self.precision,
-                backend,
-                threads: self.threads,
-                ..method
-            },
-            stop: StopSpec {
-                rule: StopRule::Residual,
-                tolerance: self.to_tolerance.then(|| self.tol.unwrap_or(TOLERANCE)),
-                ..StopSpec::default()
-            },
-            ..RunSpec::default()
-        };
-        methods.into_iter().map(spec).collect()
+        Err(why) => Err(why.into()),
     }
 }

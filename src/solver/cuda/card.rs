@@ -1,7 +1,7 @@
 //! A card: its context, the kernels that it has loaded, and how its failures are told.
 
-use super::Unavailable;
 use super::ptx::{self, File, Form};
+use super::{Device, OLDEST, Unavailable};
 use crate::grid::Precision;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
@@ -9,9 +9,6 @@ use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result,
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The oldest compute capability that the kernels are made for.
-const OLDEST: (i32, i32) = (7, 0);
 
 /// A kernel, for one precision and form.
 type Key = (File, Precision, Form, &'static str);
@@ -69,6 +66,43 @@ pub(super) fn names() -> Result<Vec<String>, Unavailable> {
     })?;
     let names: Vec<_> = names;
     if names.is_empty() { Err(Unavailable::NoCard) } else { Ok(names) }
+}
+
+/// The cards, in the driver's order.
+pub(super) fn devices() -> Result<Vec<Device>, Unavailable> {
+    let cards: Vec<_> = driver(|| (0..result::device::get_count()?).map(device).collect())?;
+    if cards.is_empty() { Err(Unavailable::NoCard) } else { Ok(cards) }
+}
+
+fn device(ordinal: i32) -> Result<Device, DriverError> {
+    let card = result::device::get(ordinal)?;
+    // SAFETY: the card is one that the driver just gave.
+    let of = |attribute| unsafe { result::device::get_attribute(card, attribute) };
+    let positive = |number: i32| u32::try_from(number).unwrap_or(0);
+    // SAFETY: as above.
+    let memory = unsafe { result::device::total_mem(card) }?;
+    // Kilohertz and bits. Memory of both kinds that cards have moves two bits a clock and line;
+    // newer drivers may tell neither.
+    let clock = of(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE).unwrap_or(0);
+    let width = of(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH).unwrap_or(0);
+    let rate = 2.0 * f64::from(clock) * 1e3 * f64::from(width) / 8.0;
+    let free =
+        || Some(CudaContext::new(usize::try_from(ordinal).ok()?).ok()?.mem_get_info().ok()?.0);
+    Ok(Device {
+        name: result::device::get_name(card)?,
+        capability: (
+            of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: positive(of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
+        shared_bytes_per_block: positive(of(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?)
+        .into(),
+        memory_bytes: memory as u64,
+        free_bytes: free().map(|free| free as u64),
+        memory_bytes_per_second: (rate > 0.0).then_some(rate),
+    })
 }
 
 /// Where Linux tells the version of the driver.

@@ -77,6 +77,59 @@ pub fn cards() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
+/// A card, as its driver describes it.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Device {
+    /// Its name.
+    pub name: String,
+    /// Its compute capability, such as 9.0.
+    pub capability: (i32, i32),
+    /// Its multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_bytes_per_block: u64,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// Bytes of memory that are free; `None` if the card gives no context to ask from.
+    pub free_bytes: Option<u64>,
+    /// Bytes a second that its memory moves by its clock and width, where the driver tells both.
+    pub memory_bytes_per_second: Option<f64>,
+}
+
+impl Device {
+    /// Whether the kernels can run on it.
+    ///
+    /// # Errors
+    /// [`Unavailable::OldCard`].
+    pub fn check(&self) -> Result<(), Unavailable> {
+        if self.capability >= OLDEST {
+            return Ok(());
+        }
+        Err(Unavailable::OldCard { name: self.name.clone(), capability: self.capability })
+    }
+}
+
+/// The oldest compute capability that the kernels are made for.
+const OLDEST: (i32, i32) = (7, 0);
+
+/// The cards, in the driver's order; at least one. As [`cards`], it may take a second.
+///
+/// # Errors
+/// [`Unavailable`] says why there is none.
+#[cfg(feature = "cuda")]
+pub fn devices() -> Result<Vec<Device>, Unavailable> {
+    card::devices()
+}
+
+/// The cards: none, in this build.
+///
+/// # Errors
+/// Always [`Unavailable::NotBuilt`].
+#[cfg(not(feature = "cuda"))]
+pub fn devices() -> Result<Vec<Device>, Unavailable> {
+    Err(Unavailable::NotBuilt)
+}
+
 /// The version of the driver, as a person reads it.
 ///
 /// # Errors

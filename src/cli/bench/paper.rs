@@ -1,0 +1,218 @@
+//! `tilescope bench paper`: the papers' experiments again, the published figures beside.
+
+mod experiments;
+mod record;
+
+use super::super::progress::Progress;
+use super::machine::Machine;
+use super::measure::{self, Timing, Transfers};
+use super::{Output, backends};
+use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
+use crate::solver::{Kernel, Method, Place, SolverError};
+use clap::Args;
+use experiments::{EXPERIMENTS, Experiment, Group, How};
+use record::Record;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+const EXAMPLES: &str = "\
+Examples:
+  tilescope bench paper
+      every experiment to its end: seconds on a card, hours on a few cores
+  tilescope bench paper --quick -o paper.md
+      a few cycles of each, times the number that a whole run makes
+  tilescope bench paper --only table-2,table-3 --csv
+      two tables of Islam & Wang's
+
+Times are the solver's own clock (on a card its events), medians after a warm-up. Those of Islam &
+Wang hold the transfers to and from the card and no norms, those of the article the norms of every
+cycle and no transfers. × is how many times as fast as the first row of its problem: the classic
+iteration, or for the heat plate one thread of the CPU.";
+
+/// The options of `tilescope bench paper`.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Paper {
+    /// Groups of experiments, with commas between them [default: all]; what × refers to is always
+    /// made
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
+    only: Vec<Group>,
+    /// Back end [default: cuda where there is a card]
+    #[arg(long, help_heading = "What is timed")]
+    backend: Option<Backend>,
+    /// Divide each side, and the copies, by this, to try it out: the figures compare no more
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "1",
+        hide_default_value = true,
+        help_heading = "What is timed",
+        value_parser = clap::value_parser!(u16).range(1..=64)
+    )]
+    shrink: u16,
+    /// Time a few cycles alone, and multiply by the number that a whole run is known to make
+    #[arg(long, help_heading = "How")]
+    quick: bool,
+    /// Samples that a median is taken of
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "3",
+        help_heading = "How",
+        value_parser = clap::value_parser!(u32).range(1..=1000)
+    )]
+    repeats: u32,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// One experiment, made one way.
+#[derive(Clone, Debug)]
+struct Row {
+    experiment: &'static Experiment,
+    /// What ran it.
+    kernel: &'static str,
+    backend: &'static str,
+    cycles: u64,
+    /// Seconds without transfers, and those of the transfers.
+    solver: Timing,
+    transfers: Option<Transfers>,
+}
+
+impl Row {
+    /// Seconds, with what the paper counts.
+    fn seconds(&self) -> f64 {
+        let transfers = self.transfers.filter(|_| self.experiment.counts_transfers());
+        self.solver.median + transfers.map_or(0.0, Transfers::of_a_run)
+    }
+}
+
+impl Paper {
+    /// Makes the experiments, prints the table, saves it.
+    pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
+        self.output.check()?;
+        let asked = self.backend.as_slice();
+        // The first of them is the card, where there is one.
+        let backend = backends(asked)?.into_iter().next().unwrap_or(Backend::Cpu);
+        let mut planner = Planner::default();
+        let mut plans = Vec::new();
+        for experiment in EXPERIMENTS.iter().filter(|experiment| self.takes(experiment)) {
+            for spec in self.specs(experiment, backend) {
+                plans.push((experiment, Arc::new(planner.plan(&spec)?)));
+            }
+        }
+        let card = plans.iter().find(|(_, plan)| plan.spec.method.backend == Backend::Cuda);
+        let opened = card.map(|(_, plan)| measure::open(plan)).transpose()?.flatten();
+        let mut progress = Progress::start();
+        let mut counted = Vec::new();
+        let mut rows = Vec::new();
+        for (number, (experiment, plan)) in plans.iter().enumerate() {
+            let Experiment { source, .. } = experiment;
+            let setting = experiment.setting();
+            let what = format!("{} of {}: {source}, {setting}", number + 1, plans.len());
+            progress.show(|| what.clone());
+            let cycles = self.cycles(experiment, plan, backend, &mut counted, &mut progress)?;
+            rows.push(self.measure(experiment, plan, cycles, |part| {
+                progress.show(|| format!("{what} · {:.0} %", 100.0 * part));
+            })?);
+        }
+        drop(progress);
+        let machine = Machine::here(opened);
+        self.output.tell(&Record::new(machine, self.quick, self.shrink, self.repeats, rows))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Whether an experiment was asked for, or another that was refers to it.
+    fn takes(&self, experiment: &Experiment) -> bool {
+        let asked = |other: &Experiment| self.only.is_empty() || self.only.contains(&other.group);
+        asked(experiment)
+            || experiment.is_reference()
+                && EXPERIMENTS.iter().any(|other| other.preset == experiment.preset && asked(other))
+    }
+
+    /// The ways to make an experiment: on a card the paper's kernel and the fastest.
+    fn specs(&self, experiment: &Experiment, backend: Backend) -> Vec<RunSpec> {
+        let mut run = experiment.run();
+        let shrink = usize::from(self.shrink);
+        for points in run.problem.shape.iter_mut().chain([&mut run.problem.copies]) {
+            *points = points.div_ceil(shrink);
+        }
+        let method = MethodSpec { backend, ..MethodSpec::default() };
+        let methods = match experiment.how {
+            How::Serial => vec![MethodSpec {
+                name: MethodName::Classic,
+                backend: Backend::Cpu,
+                threads: 1,
+                ..method
+            }],
+            How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
+            How::Tiled { tile, k, overlap } => {
+                let kernels: &[Kernel] = match backend {
+                    Backend::Cpu => &[Kernel::Auto],
+                    Backend::Cuda => &[Kernel::Shared, Kernel::Register],
+                };
+                let with = |&kernel| MethodSpec {
+                    tile: vec![tile],
+                    k,
+                    overlap: vec![overlap],
+                    kernel,
+                    ..method.clone()
+                };
+                kernels.iter().map(with).collect()
+            }
+        };
+        methods.into_iter().map(|method| RunSpec { method, ..run.clone() }).collect()
+    }
+
+    /// Cycles of a whole run: known for the papers' sizes, otherwise counted, once for all kernels.
+    fn cycles(
+        &self,
+        experiment: &'static Experiment,
+        plan: &Plan,
+        backend: Backend,
+        counted: &mut Vec<(&'static str, Method, u64)>,
+        progress: &mut Progress,
+    ) -> anyhow::Result<u64> {
+        if let Some(cycles) = experiment.cycles.filter(|_| self.quick && self.shrink == 1) {
+            return Ok(cycles);
+        }
+        let same = counted
+            .iter()
+            .find(|(preset, method, _)| *preset == experiment.preset && *method == plan.method);
+        if let Some((_, _, cycles)) = same {
+            return Ok(*cycles);
+        }
+        let place = match backend {
+            Backend::Cpu => Place::Cpu { threads: 0 },
+            Backend::Cuda => Place::Cuda { kernel: Kernel::Auto },
+        };
+        // Whatever is the fastest counts: the number is the same everywhere.
+        let plan = Arc::new(Plan { place, ..plan.clone() });
+        let cycles = measure::to_the_end(&plan, progress)?.history().latest().cycle;
+        counted.push((experiment.preset, plan.method.clone(), cycles));
+        Ok(cycles)
+    }
+
+    fn measure(
+        &self,
+        experiment: &'static Experiment,
+        plan: &Plan,
+        cycles: u64,
+        show: impl FnMut(f64),
+    ) -> Result<Row, SolverError> {
+        let whole = (!self.quick).then_some(cycles);
+        let norms = experiment.counts_norms();
+        let measure::Whole { solver, transfers, kernel } =
+            measure::whole(plan, whole, norms, self.repeats, show)?;
+        // A sample is of the whole run, or of one cycle.
+        let solver = if self.quick { solver.times(cycles as f64) } else { solver };
+        Ok(Row {
+            experiment,
+            kernel,
+            backend: plan.spec.method.backend.name(),
+            cycles,
+            solver,
+            transfers,
+        })
+    }
+}

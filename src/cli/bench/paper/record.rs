@@ -1,0 +1,173 @@
+//! What was measured of the papers' experiments, beside what was published.
+
+use super::super::Told;
+use super::super::machine::Machine;
+use super::super::table::{Table, csv, digits, known, percent};
+use super::{Experiment, Row};
+use crate::picture::grouped;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// All rows, and where they were measured.
+#[derive(Debug, Serialize)]
+pub(super) struct Record {
+    machine: Machine,
+    /// Whether times are those of a few cycles, multiplied.
+    quick: bool,
+    shrink: u16,
+    repeats: u32,
+    #[serde(skip)]
+    rows: Vec<Row>,
+}
+
+/// A row with all that follows from it, under names for programs.
+#[derive(Serialize)]
+struct Line {
+    source: &'static str,
+    preset: &'static str,
+    setting: String,
+    kernel: &'static str,
+    backend: &'static str,
+    cycles: u64,
+    published_ms: Option<f64>,
+    measured_ms: f64,
+    solver_ms: f64,
+    solver_least_ms: f64,
+    solver_largest_ms: f64,
+    transfers_ms: Option<f64>,
+    published_speedup: Option<f64>,
+    measured_speedup: Option<f64>,
+}
+
+impl Record {
+    pub fn new(machine: Machine, quick: bool, shrink: u16, repeats: u32, rows: Vec<Row>) -> Self {
+        Self { machine, quick, shrink, repeats, rows }
+    }
+
+    fn lines(&self) -> impl Iterator<Item = Line> {
+        self.rows.iter().map(|row| {
+            let &Experiment { source, preset, published_ms, published_speedup, .. } =
+                row.experiment;
+            Line {
+                source,
+                preset,
+                setting: row.experiment.setting(),
+                kernel: row.kernel,
+                backend: row.backend,
+                cycles: row.cycles,
+                published_ms,
+                measured_ms: row.seconds() * 1e3,
+                solver_ms: row.solver.median * 1e3,
+                solver_least_ms: row.solver.least * 1e3,
+                solver_largest_ms: row.solver.largest * 1e3,
+                transfers_ms: row.transfers.map(|transfers| transfers.of_a_run() * 1e3),
+                published_speedup,
+                measured_speedup: self.speedup(row),
+            }
+        })
+    }
+
+    /// How many times as fast as the first row of the same run.
+    fn speedup(&self, row: &Row) -> Option<f64> {
+        let mut same =
+            self.rows.iter().filter(|other| other.experiment.preset == row.experiment.preset);
+        Some(same.next()?.seconds() / row.seconds())
+    }
+
+    fn table(&self) -> Table {
+        let heads = [
+            "source",
+            "run",
+            "setting",
+            "made by",
+            "on",
+            "cycles",
+            "published ms",
+            "ms",
+            "±",
+            "published ×",
+            "×",
+        ];
+        let mut lines = vec![heads.map(str::to_owned).to_vec()];
+        for (line, row) in self.lines().zip(&self.rows) {
+            lines.push(vec![
+                line.source.to_owned(),
+                line.preset.to_owned(),
+                line.setting,
+                line.kernel.to_owned(),
+                line.backend.to_owned(),
+                grouped(line.cycles),
+                known(line.published_ms, digits),
+                digits(line.measured_ms),
+                percent(row.solver.spread()),
+                known(line.published_speedup, |ratio| format!("{ratio:.2}")),
+                known(line.measured_speedup, |ratio| format!("{ratio:.2}")),
+            ]);
+        }
+        Table::of(lines)
+    }
+
+    /// What a reader must know to compare.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.shrink > 1 {
+            notes.push(format!(
+                "Each side is 1/{} of the published one: the figures do not compare.",
+                self.shrink
+            ));
+        }
+        if self.quick {
+            notes.push("Quick: the time of a cycle, measured over some, times the number of cycles of a whole run, counted once by this program (the papers tell none).".to_owned());
+        }
+        notes.push(format!(
+            "Times are medians of {} samples after a warm-up by the solver's own clock (on a card its events), ± half of what lies between the least and the largest. Those of Islam & Wang hold the transfers and no norms, those of the article the norms of every cycle and no transfers. × is against the first row of the same run.",
+            self.repeats
+        ));
+        for row in &self.rows {
+            let note = row.experiment.group.differs().to_owned();
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
+}
+
+/// What stands over the table.
+const HEADING: &str = "The papers' experiments, repeated";
+
+impl Told for Record {
+    fn text(&self) -> String {
+        let mut text = format!("{HEADING}\n{}\n\n{}", self.machine.line(), self.table().text());
+        for note in self.notes() {
+            _ = write!(text, "\n{note}\n");
+        }
+        text
+    }
+
+    fn markdown(&self) -> String {
+        let machine = &self.machine;
+        let mut text = format!("# {HEADING}\n\n{}\n\n`{}`\n", machine.line(), machine.command);
+        _ = write!(text, "\n{}", self.table().markdown());
+        for note in self.notes() {
+            _ = write!(text, "\n{note}\n");
+        }
+        text
+    }
+
+    fn csv(&self) -> anyhow::Result<String> {
+        csv(self.lines())
+    }
+
+    fn json(&self) -> anyhow::Result<String> {
+        #[derive(Serialize)]
+        struct All<'a> {
+            #[serde(flatten)]
+            record: &'a Record,
+            rows: Vec<Line>,
+            notes: Vec<String>,
+        }
+        let all = All { record: self, rows: self.lines().collect(), notes: self.notes() };
+        Ok(serde_json::to_string_pretty(&all)? + "\n")
+    }
+}

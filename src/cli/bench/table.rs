@@ -1,0 +1,119 @@
+//! Tables of what was measured, in columns, as Markdown and as CSV.
+
+use crate::picture::grouped;
+use serde::Serialize;
+
+/// What there is no figure for.
+pub(super) const NOTHING: &str = "–";
+
+/// `32`, or `32x16`.
+pub(super) fn axes(values: &[usize]) -> String {
+    match values {
+        [] => NOTHING.to_owned(),
+        [first, rest @ ..] if rest.iter().all(|value| value == first) => first.to_string(),
+        values => values.iter().map(ToString::to_string).collect::<Vec<_>>().join("x"),
+    }
+}
+
+pub(super) fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), text)
+}
+
+pub(super) fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+/// A positive number with three digits at the least, and no more after the point than that takes.
+pub(super) fn digits(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        // The cast saturates.
+        value => grouped(value.round() as u64),
+    }
+}
+
+/// Rows as CSV, under the names of their fields.
+///
+/// # Errors
+/// None that text in memory could cause.
+pub(super) fn csv<R: Serialize>(rows: impl Iterator<Item = R>) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// Lines of cells, the first being the heads of the columns.
+pub(super) struct Table(Vec<Vec<String>>);
+
+impl Table {
+    /// A table without the columns that have nothing to say here, such as transfers on the CPU.
+    pub fn of(lines: Vec<Vec<String>>) -> Self {
+        let says =
+            |column: usize| column == 0 || lines.iter().skip(1).any(|line| line[column] != NOTHING);
+        let columns: Vec<_> = (0..lines.first().map_or(0, Vec::len)).filter(|&c| says(c)).collect();
+        let kept = |line: &Vec<String>| columns.iter().map(|&c| line[c].clone()).collect();
+        Self(lines.iter().map(kept).collect())
+    }
+
+    /// Columns in line: names to the left, numbers to the right.
+    pub fn text(&self) -> String {
+        self.lines(|cells| cells.join("  ").trim_end().to_owned())
+    }
+
+    pub fn markdown(&self) -> String {
+        let mut lines = self.lines(|cells| format!("| {} |", cells.join(" | ")));
+        let columns = self.0.first().map_or(0, Vec::len);
+        let rule = (0..columns).map(|column| if column == 0 { "---|" } else { "--:|" });
+        let rule: String = rule.collect();
+        if let Some(end) = lines.find('\n') {
+            lines.insert_str(end + 1, &format!("|{rule}\n"));
+        }
+        lines
+    }
+
+    fn lines(&self, joined: impl Fn(&[String]) -> String) -> String {
+        let columns = self.0.first().map_or(0, Vec::len);
+        let width = |column: usize| {
+            let widths = self.0.iter().map(|line| line[column].chars().count());
+            widths.max().unwrap_or(0)
+        };
+        let widths: Vec<_> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for line in &self.0 {
+            let cells = line.iter().zip(&widths).enumerate();
+            let cells = cells.map(|(column, (cell, &width))| match column {
+                0 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+            text.push_str(&joined(&cells.collect::<Vec<_>>()));
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_stand_in_line() {
+        let line = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let head = line(["kernel", "k", "of limit", "µs"]);
+        let table = Table::of(vec![head, line(["register", "32", NOTHING, "24.1"])]);
+        assert_eq!(table.text(), "kernel     k    µs\nregister  32  24.1\n");
+        assert_eq!(
+            table.markdown(),
+            "| kernel   |  k |   µs |\n|---|--:|--:|\n| register | 32 | 24.1 |\n"
+        );
+    }
+
+    #[test]
+    fn numbers_have_three_digits_or_more() {
+        let texts = [0.0312, 4.449, 24.14, 383.4, 12_345.6].map(digits);
+        assert_eq!(texts, ["0.03", "4.45", "24.1", "383", "12,346"]);
+    }
+}
