@@ -31,7 +31,8 @@ const MEASURED: f64 = 0.15;
 /// No fewer are measured, however few there are.
 const FEWEST: usize = 3;
 
-/// A setting that should take so many times as long as the best that was measured is left alone.
+/// A setting that should take so many times as long as the best that was measured should have is left
+/// alone.
 const HOPELESS: f64 = 2.0;
 
 /// The options of `tilescope tune`.
@@ -139,8 +140,10 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
     let mut tried: Vec<Tried> = Vec::new();
     for Prediction { place, cycles, seconds } in predictions.into_iter().take(most) {
-        let best = Row::best(tried.iter().map(|tried| &tried.row)).and_then(|row| row.seconds);
-        if best.is_some_and(|best| seconds > HOPELESS * best) {
+        // Prediction against prediction: the machine may have become faster or slower since.
+        let best = Row::best(tried.iter().map(|tried| &tried.row));
+        let best = tried.iter().find(|tried| Some(&tried.row) == best);
+        if best.is_some_and(|best| seconds > HOPELESS * best.predicted_seconds) {
             break;
         }
         progress.show(|| format!("{} of {most} measured", tried.len()));
