@@ -38,7 +38,10 @@ fn pooled(values: &[f64], nx: usize, window: &Window) -> Vec<f32> {
             for row in top..(top + down).min(window.rows.end) {
                 for i in left..(left + across).min(window.columns.end) {
                     let value = values[row * nx + i];
-                    largest = if value.abs() > largest.abs() { value } else { largest };
+                    // Of opposite values the positive one.
+                    let is_larger = value.abs() > largest.abs()
+                        || (value.abs() == largest.abs() && value > largest);
+                    largest = if is_larger { value } else { largest };
                 }
             }
             pooled.push(largest as f32);
