@@ -96,8 +96,8 @@ impl Replay {
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
         let event = || card.told(card.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
-        // SAFETY: nothing is read of these arrays before it was written.
         let sums_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
+        // SAFETY: nothing is read of these arrays before it was written.
         let (parts, sums, cycles, pinned) = unsafe {
             (
                 card.allocate(stream, parts_of_a_cycle * together)?,
