@@ -11,7 +11,7 @@ use eframe::egui::{
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
-use tilescope::run::{FieldKind, RunSpec, View, Wish, Worker};
+use tilescope::run::{RunSpec, View, Wish, Worker};
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
@@ -247,14 +247,7 @@ fn first_reports() {
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn wish(epoch: u64, run: RunSpec) -> Wish {
-    let view = View {
-        field: FieldKind::Residual,
-        part: None,
-        most: [564, 667],
-        probe: None,
-        reference: false,
-        error: false,
-    };
+    let view = View { most: [564, 667], ..View::default() };
     Wish { epoch, spec: run.into(), running: true, steps: 0, pace: None, view, capture: None }
 }
 

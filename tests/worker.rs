@@ -30,14 +30,7 @@ fn wish(epoch: u64, run: &RunSpec) -> Wish {
         running: true,
         steps: 0,
         pace: None,
-        view: View {
-            field: FieldKind::Residual,
-            part: None,
-            most: [4096; 2],
-            probe: None,
-            reference: false,
-            error: false,
-        },
+        view: View { most: [4096; 2], ..View::default() },
         capture: None,
     }
 }
@@ -205,7 +198,7 @@ fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
     let mut wish = paused(1, &small(), steps);
     wish.view.field = FieldKind::Change;
     worker.wish(wish);
-    until(worker, |report| report.field == FieldKind::Change)
+    until(worker, |report| report.seen.field == FieldKind::Change)
 }
 
 #[test]
@@ -285,8 +278,9 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         let mut wish = paused(1, &run, 4);
         wish.view.field = FieldKind::Staleness;
         worker.wish(wish);
-        let report = until(&worker, |report| report.latest.cycle == 4 && report.picture.is_some());
-        let values = report.picture.unwrap().samples.values;
+        let report =
+            until(&worker, |report| report.latest.cycle == 4 && report.seen.picture.is_some());
+        let values = report.seen.picture.unwrap().samples.values;
         assert_eq!(values.len(), 64 * 48);
         assert!(values.iter().all(|value| value.is_finite()));
         assert_eq!(values.iter().all(|&value| value == 0.0), exact, "overlap {overlap}");
@@ -316,7 +310,7 @@ fn the_error_is_the_distance_from_the_exact_solution() {
         .zip(exact.to_interior())
         .map(|(u, exact)| u - exact)
         .collect();
-    let values = report.picture.unwrap().samples.values;
+    let values = report.seen.picture.unwrap().samples.values;
     let close = |(value, expected): (&f32, &f64)| {
         (f64::from(*value) - expected).abs() <= 1e-6 * expected.abs() + 1e-12
     };

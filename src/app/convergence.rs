@@ -214,8 +214,8 @@ fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
 /// The newest values along a line, tile borders marked.
 fn profile(ui: &mut Ui, report: &Report, height: f32) {
     let about = "The field along the line at the newest cycle; tile borders as vertical lines.";
-    ui.label(format!("{} along the line", report.field.label())).on_hover_text(about);
-    let Some(samples) = &report.profile else {
+    ui.label(format!("{} along the line", report.seen.field.label())).on_hover_text(about);
+    let Some(samples) = &report.seen.profile else {
         return;
     };
     if samples.values.iter().all(|value| value.is_nan()) {
@@ -267,8 +267,9 @@ fn profile(ui: &mut Ui, report: &Report, height: f32) {
 
 /// Why there is no profile.
 fn unknown_profile(report: &Report) -> String {
-    let cycles = report.picture.as_ref().and_then(|picture| picture.cycles_per_row).unwrap_or(1);
-    match report.field {
+    let cycles =
+        report.seen.picture.as_ref().and_then(|picture| picture.cycles_per_row).unwrap_or(1);
+    match report.seen.field {
         FieldKind::Staleness => format!(
             "Jacobi's iteration is not at the newest cycle; the diagram compares every {}.",
             if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },

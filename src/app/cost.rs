@@ -175,7 +175,7 @@ mod tests {
         worker.wish(session.wish(None, [64, 64], None));
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
-            assert_eq!(report.field, FieldKind::Residual);
+            assert_eq!(report.seen.field, FieldKind::Residual);
             if report.cycles_per_second.is_some() {
                 return report;
             }

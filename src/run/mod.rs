@@ -9,6 +9,7 @@ mod history;
 mod plan;
 mod preset;
 mod runner;
+mod seen;
 mod space_time;
 mod spec;
 mod sweep;
@@ -21,6 +22,7 @@ pub use history::{History, Record};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run};
+pub use seen::{Seen, View};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
@@ -30,6 +32,4 @@ pub use sweep::{
     Cell, CycleCount, CycleTime, Cycles, Ending, Foreign, MOST_SETTINGS, Measure, MeasureError,
     Prediction, Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
 };
-pub use worker::{
-    Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish, Worker,
-};
+pub use worker::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish, Worker};

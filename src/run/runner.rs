@@ -305,6 +305,11 @@ impl Run {
         self.solver.set_exact(exact)
     }
 
+    /// Whether the exact solution was given.
+    pub fn knows_exact(&self) -> bool {
+        self.exact.is_some()
+    }
+
     /// The plan that it follows.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan

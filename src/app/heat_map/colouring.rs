@@ -36,27 +36,27 @@ impl Colouring {
     /// Takes a new picture in.
     pub fn take(&mut self, report: &Report, look: &Look) {
         self.is_fresh = false;
-        let Some(picture) = &report.picture else {
+        let Some(picture) = &report.seen.picture else {
             return;
         };
-        let colours = *look.of_field(report.field);
+        let colours = *look.of_field(report.seen.field);
         let range = automatic(picture, &colours);
         let known = self.whole_run.filter(|(epoch, field, known, _)| {
             *epoch == report.epoch
-                && *field == report.field
+                && *field == report.seen.field
                 && (known.scale, known.absolute) == (colours.scale, colours.absolute)
         });
         let range = known.map_or(range, |(.., known)| known.union(range));
-        self.whole_run = Some((report.epoch, report.field, colours, range));
+        self.whole_run = Some((report.epoch, report.seen.field, colours, range));
     }
 
     /// Makes the texture anew if the picture or its colours are others than it was made from.
     pub fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, picture: &Picture) {
-        let colours = *session.look.of_field(report.field);
+        let colours = *session.look.of_field(report.seen.field);
         let known = self
             .shown
             .as_ref()
-            .filter(|shown| shown.colours == colours && shown.field == report.field);
+            .filter(|shown| shown.colours == colours && shown.field == report.seen.field);
         if self.is_fresh && known.is_some() {
             return;
         }
@@ -81,7 +81,7 @@ impl Colouring {
             }
             None => ui.ctx().load_texture("heat map", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { handle, field: report.field, colours, scale, clips });
+        self.shown = Some(Shown { handle, field: report.seen.field, colours, scale, clips });
         self.is_fresh = true;
     }
 }

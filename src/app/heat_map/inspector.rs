@@ -28,7 +28,7 @@ pub(super) fn ui(
         |point| describe(point, report, picture),
     );
     ui.add(egui::Label::new(text).truncate());
-    ui.add(egui::Label::new(egui::RichText::new(edge_share(&report.edge)).weak()).truncate()).on_hover_text(
+    ui.add(egui::Label::new(egui::RichText::new(edge_share(&report.seen.edge)).weak()).truncate()).on_hover_text(
         "Where the residual sits: the part of ‖r‖² within 2 points of a border between tiles, beside the part of the points that lie there.",
     );
 }
@@ -39,7 +39,7 @@ fn describe(point: [usize; 2], report: &Report, picture: &Picture) -> String {
     let tiling = &report.plan.tiling;
     let samples = &picture.samples;
     let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
-    let probed = report.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
+    let probed = report.seen.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
     let value = match picture.cycles_per_row {
         // A diagram knows no more than its samples.
         Some(_) => samples.at(i, row),
@@ -50,7 +50,7 @@ fn describe(point: [usize; 2], report: &Report, picture: &Picture) -> String {
         Some(value) => number(value.into()),
         None => "…".to_owned(),
     };
-    let symbol = report.field.symbol();
+    let symbol = report.seen.field.symbol();
     let tile_x = tiling.x().owner(i);
     let (place, tile, distance) = match (picture.cycles_per_row, tiling.y()) {
         (Some(cycles), _) => (

@@ -81,7 +81,7 @@ impl HeatMap {
         let Some(report) = report else {
             return area;
         };
-        let Some(picture) = &report.picture else {
+        let Some(picture) = &report.seen.picture else {
             self.hover = None;
             waiting(ui, area, report);
             return area;
@@ -118,7 +118,7 @@ impl HeatMap {
         if let Some(point) = self.hover {
             overlay::outline(ui, &to_screen, point);
         }
-        colour_bar::ui(ui, area, report.field, shown);
+        colour_bar::ui(ui, area, report.seen.field, shown);
         inspector::ui(ui, area, self.hover, report, picture);
         area
     }
@@ -149,8 +149,8 @@ fn paint(ui: &Ui, area: Rect, to_screen: &RectTransform, picture: &Picture, show
 /// Says what a map that cannot be shown waits for.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
     let text = match (&report.exact, report.preparing) {
-        (ExactState::Failed(why), _) if report.field == FieldKind::Error => why.clone(),
-        (_, None) if report.field == FieldKind::Error => {
+        (ExactState::Failed(why), _) if report.seen.field == FieldKind::Error => why.clone(),
+        (_, None) if report.seen.field == FieldKind::Error => {
             "computing the exact solution …".to_owned()
         }
         (_, Some(part)) => {
@@ -163,10 +163,10 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
 
 /// Why the diagram of a line has nothing to show of a field that compares iterates, if so.
 fn not_kept(report: &Report) -> Option<String> {
-    let compares = matches!(report.field, FieldKind::Error | FieldKind::Staleness);
+    let compares = matches!(report.seen.field, FieldKind::Error | FieldKind::Staleness);
     (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
         let longest = grouped(LONGEST_KEPT as u64);
-        format!("The {} is kept for lines of at most {longest} points.", report.field.name())
+        format!("The {} is kept for lines of at most {longest} points.", report.seen.field.name())
     })
 }
 

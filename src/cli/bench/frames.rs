@@ -1,7 +1,7 @@
 //! What it takes from a solver that somebody looks at it.
 
 use super::measure::warm_up;
-use crate::run::{FieldKind, Plan, Report, View, Wish, Worker};
+use crate::run::{Plan, Report, View, Wish, Worker};
 use crate::solver::{self, Unmeasured};
 use anyhow::anyhow;
 use serde::Serialize;
@@ -81,14 +81,7 @@ impl Watcher {
         spec.stop.max_cycles = u64::MAX;
         let worker =
             Worker::start(|| {}).map_err(|error| anyhow!("the system gives no thread: {error}"))?;
-        let view = View {
-            field: FieldKind::Residual,
-            part: None,
-            most: VIEW,
-            probe: None,
-            reference: false,
-            error: false,
-        };
+        let view = View { most: VIEW, ..View::default() };
         let wish = Wish {
             epoch: 1,
             spec: Arc::new(spec),

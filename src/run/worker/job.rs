@@ -2,10 +2,11 @@
 
 use super::messages::{Captured, ExactState, Phase, Report, Wish};
 use crate::grid::Field;
-use crate::run::experiment::{Experiment, FieldKind, Picture};
+use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
-use crate::solver::{EdgeShare, Samples, SolverError, Window};
+use crate::run::seen::Seen;
+use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -75,16 +76,6 @@ impl Speed {
         }
         self.known.or(now)
     }
-}
-
-/// What is to be seen of an iterate.
-#[derive(Default)]
-struct Seen {
-    picture: Option<Picture>,
-    profile: Option<Samples>,
-    probe: Option<([usize; 2], f32)>,
-    edge: EdgeShare,
-    captured: Option<Arc<Captured>>,
 }
 
 impl Job {
@@ -225,11 +216,11 @@ impl Job {
 
     /// What is told of the run now. `answered` is the newest request for a file that was answered.
     pub fn report(&mut self, exact: ExactState, answered: &mut u64) -> Report {
-        let seen = self.look(&exact, *answered).unwrap_or_else(|error| {
+        let (seen, captured) = self.look(*answered).unwrap_or_else(|error| {
             self.fail(&error);
-            Seen::default()
+            (self.nothing(), None)
         });
-        if let Some(captured) = &seen.captured {
+        if let Some(captured) = &captured {
             *answered = captured.id;
         }
         let experiment = &self.experiment;
@@ -250,14 +241,10 @@ impl Job {
             reference: experiment
                 .classic()
                 .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
-            field,
-            picture: seen.picture,
-            profile: seen.profile,
-            probe: seen.probe,
-            edge: seen.edge,
+            seen,
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
-            captured: seen.captured,
+            captured,
         }
     }
 
@@ -273,53 +260,27 @@ impl Job {
     }
 
     /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
-    /// failed.
-    fn look(&mut self, exact: &ExactState, answered: u64) -> Result<Seen, SolverError> {
+    /// failed. Gives what was asked for by a file, too.
+    fn look(&mut self, answered: u64) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
         if self.failed.is_some() {
-            return Ok(Seen::default());
+            return Ok((self.nothing(), None));
         }
         if !self.is_running() {
             self.experiment.settle()?;
         }
-        let view = &self.wish.view;
         let experiment = &self.experiment;
-        let run = experiment.run();
-        let shape = run.plan().problem.shape;
-        let ready = experiment.is_ready(view.field)
-            && (view.field != FieldKind::Error || *exact == ExactState::Ready);
-        let whole = Window { most: view.most, ..Window::whole(shape.nx(), shape.rows()) };
-        let window = match &view.part {
-            Some([columns, rows]) => Window {
-                columns: columns.start.min(shape.nx() - 1)..columns.end.min(shape.nx()),
-                rows: rows.start.min(shape.rows() - 1)..rows.end.min(shape.rows()),
-                most: view.most,
-            },
-            None => whole,
-        };
-        let one_row =
-            Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
-        let probe = view.probe.filter(|[i, row]| *i < shape.nx() && *row < shape.rows());
-        let value = |point: [usize; 2]| {
-            let window = Window {
-                columns: point[0]..point[0] + 1,
-                rows: point[1]..point[1] + 1,
-                most: [1, 1],
-            };
-            experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
-        };
         // A field that is not ready is waited for: no file says less than it seems to.
-        let is_ready = |field| experiment.is_ready(field) && !run.is_going_back();
+        let is_ready = |field| experiment.is_ready(field) && !experiment.run().is_going_back();
         let wanted = self.wish.capture.as_ref();
         let wanted = wanted.filter(|capture| capture.id > answered && is_ready(capture.field));
         let capture = |capture| Captured::of(experiment, capture).map(Arc::new);
-        let lines = ready && shape.dim() == 1;
-        Ok(Seen {
-            picture: ready.then(|| experiment.picture(view.field, &window)).transpose()?,
-            profile: lines.then(|| experiment.samples(view.field, &one_row)).transpose()?,
-            probe: probe.filter(|_| ready).map(value).transpose()?,
-            edge: run.solver().edge_share(&self.plan.tiling)?,
-            captured: wanted.map(capture).transpose()?,
-        })
+        Ok((Seen::of(experiment, &self.wish.view)?, wanted.map(capture).transpose()?))
+    }
+
+    /// What is to be seen of a solver that failed.
+    fn nothing(&self) -> Seen {
+        let cycle = self.experiment.run().cycle();
+        Seen { cycle, field: self.wish.view.field, ..Seen::default() }
     }
 }
 

@@ -5,8 +5,9 @@ use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
+use crate::run::seen::{Seen, View};
 use crate::run::spec::RunSpec;
-use crate::solver::{EdgeShare, Footprint, Kernel, Samples, SolverError, Window};
+use crate::solver::{Footprint, Kernel, SolverError, Window};
 use std::sync::Arc;
 
 /// All that is wanted of a worker.
@@ -27,23 +28,6 @@ pub struct Wish {
     pub view: View,
     /// Something to be saved; a new number is a new request.
     pub capture: Option<Capture>,
-}
-
-/// What is looked at.
-#[derive(Clone, Debug, PartialEq)]
-pub struct View {
-    /// Which field.
-    pub field: FieldKind,
-    /// The part that is seen: columns and rows; `None` for all of it.
-    pub part: Option<[std::ops::Range<usize>; 2]>,
-    /// Samples across and down that can be shown.
-    pub most: [usize; 2],
-    /// A point (column, row) whose value is wanted exactly.
-    pub probe: Option<[usize; 2]>,
-    /// Whether Jacobi's iteration is to be made beside the run, as a reference.
-    pub reference: bool,
-    /// Whether the norm of the error is wanted, whichever field is looked at.
-    pub error: bool,
 }
 
 /// A request for what a file needs.
@@ -170,16 +154,8 @@ pub struct Report {
     pub curve: Arc<[Record]>,
     /// The same of Jacobi's iteration on this system (its cycles are sweeps).
     pub reference: Arc<[Record]>,
-    /// The field that is looked at.
-    pub field: FieldKind,
-    /// What it looks like. `None` while it is not ready.
-    pub picture: Option<Picture>,
-    /// A line's field at the newest cycle; `None` for a plane or while it is not ready.
-    pub profile: Option<Samples>,
-    /// The value of the probe, with the point that it belongs to.
-    pub probe: Option<([usize; 2], f32)>,
-    /// How much of the residual lies at tile borders.
-    pub edge: EdgeShare,
+    /// What is to be seen of an iterate: the newest; where the solver failed, nothing.
+    pub seen: Seen,
     /// How far the exact solution is.
     pub exact: ExactState,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.

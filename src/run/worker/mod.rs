@@ -10,7 +10,7 @@ mod job;
 mod messages;
 mod work_loop;
 
-pub use messages::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, View, Wish};
+pub use messages::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 use std::sync::Arc;

@@ -1,9 +1,8 @@
 //! What the worker does when a card fails.
 
 use super::*;
-use crate::run::experiment::FieldKind;
-use crate::run::worker::messages::{ExactState, Phase, Report, View};
-use crate::run::{MethodSpec, Outcome, Run};
+use crate::run::worker::messages::{ExactState, Phase, Report};
+use crate::run::{MethodSpec, Outcome, Run, View};
 use crate::solver::{self, fake::Batches};
 use crossbeam_channel::bounded;
 
@@ -11,14 +10,7 @@ fn wish(threads: usize) -> Wish {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![64, 48];
     spec.method = MethodSpec { tile: vec![16], k: 4, threads, ..spec.method };
-    let view = View {
-        field: FieldKind::Residual,
-        part: None,
-        most: [64; 2],
-        probe: Some([1, 1]),
-        reference: true,
-        error: false,
-    };
+    let view = View { most: [64; 2], probe: Some([1, 1]), reference: true, ..View::default() };
     Wish {
         epoch: 1,
         spec: Arc::new(spec),
@@ -59,7 +51,7 @@ fn a_card_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
     let Phase::Failed { why } = &told.phase else { panic!("{:?}", told.phase) };
     assert!(why.contains("a card of the tests") && why.contains("it was lost"), "{why}");
     let seen = told.latest.cycle;
-    assert!((50..=60).contains(&seen) && told.picture.is_none());
+    assert!((50..=60).contains(&seen) && told.seen.picture.is_none());
     assert_eq!(told.curve.last().unwrap().cycle, seen);
 
     // A place that cannot be refuses, and nothing else happens.
@@ -94,7 +86,7 @@ fn a_card_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
     while plain.advance(u64::MAX).unwrap().is_none() {}
     assert_eq!(told.latest.cycle, plain.cycle());
     assert_eq!(told.latest.residual, plain.history().latest().residual);
-    assert!(told.picture.is_some() && !told.reference.is_empty());
+    assert!(told.seen.picture.is_some() && !told.reference.is_empty());
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! What is looked at of an iterate, and what is to be seen of it: alike of the newest of a run and
+//! of one that was made again.
+
+use super::experiment::{Experiment, FieldKind, Picture};
+use crate::grid::Shape;
+use crate::solver::{EdgeShare, Samples, SolverError, Window};
+
+/// What is looked at. Nothing is found out that is not wanted here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// Which field.
+    pub field: FieldKind,
+    /// The part that is seen: columns and rows; `None` for all of it.
+    pub part: Option<[std::ops::Range<usize>; 2]>,
+    /// Samples across and down that can be shown.
+    pub most: [usize; 2],
+    /// A point (column, row) whose value is wanted exactly.
+    pub probe: Option<[usize; 2]>,
+    /// Whether Jacobi's iteration is to be made beside the run, as a reference.
+    pub reference: bool,
+    /// Whether the norm of the error is wanted, whichever field is looked at.
+    pub error: bool,
+}
+
+/// What is to be seen of one iterate of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Cycles that made the iterate.
+    pub cycle: u64,
+    /// The field that is looked at.
+    pub field: FieldKind,
+    /// What it looks like. `None` while it is not ready.
+    pub picture: Option<Picture>,
+    /// A line's field at this cycle; `None` for a plane or while it is not ready.
+    pub profile: Option<Samples>,
+    /// The value of the probe, with the point that it belongs to.
+    pub probe: Option<([usize; 2], f32)>,
+    /// How much of the residual lies at tile borders.
+    pub edge: EdgeShare,
+}
+
+impl Seen {
+    /// Looks at the present iterate of an experiment. A field that is not ready
+    /// ([`Experiment::is_ready`]) is left out.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn of(experiment: &Experiment, view: &View) -> Result<Self, SolverError> {
+        let run = experiment.run();
+        let shape = run.plan().problem.shape;
+        let ready = experiment.is_ready(view.field)
+            && (view.field != FieldKind::Error || run.knows_exact());
+        let lines = ready && shape.dim() == 1;
+        let probe = view.probe.filter(|[i, row]| ready && *i < shape.nx() && *row < shape.rows());
+        let value = |point: [usize; 2]| {
+            let window = Window {
+                columns: point[0]..point[0] + 1,
+                rows: point[1]..point[1] + 1,
+                most: [1, 1],
+            };
+            experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
+        };
+        let one_row =
+            Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
+        let picture = || experiment.picture(view.field, &view.window(&shape));
+        Ok(Self {
+            cycle: run.cycle(),
+            field: view.field,
+            picture: ready.then(picture).transpose()?,
+            profile: lines.then(|| experiment.samples(view.field, &one_row)).transpose()?,
+            probe: probe.map(value).transpose()?,
+            edge: run.solver().edge_share(&run.plan().tiling)?,
+        })
+    }
+}
+
+impl View {
+    /// The part of a grid that is seen, and in how many samples.
+    pub fn window(&self, shape: &Shape) -> Window {
+        let whole = Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) };
+        match &self.part {
+            Some([columns, rows]) => Window {
+                columns: columns.start.min(shape.nx() - 1)..columns.end.min(shape.nx()),
+                rows: rows.start.min(shape.rows() - 1)..rows.end.min(shape.rows()),
+                ..whole
+            },
+            None => whole,
+        }
+    }
+}
