@@ -1,6 +1,7 @@
 //! One array of the grid: interior values and the ring around them.
 
 use super::{Real, Shape};
+use std::ops::Range;
 
 /// Values of a grid, with its ring of Dirichlet values.
 ///
@@ -27,6 +28,15 @@ impl<R: Real> Field<R> {
             }
         }
         field
+    }
+
+    /// A field of all its stored values, ring included.
+    ///
+    /// # Panics
+    /// If they are not as many as the shape has.
+    pub(crate) fn from_stored(shape: Shape, values: Vec<R>) -> Self {
+        assert_eq!(values.len(), shape.stored(), "as many values as are stored");
+        Self { shape, values }
     }
 
     /// The shape it was made for.
@@ -64,6 +74,28 @@ impl<R: Real> Field<R> {
         let start = self.row_start(row) + 1;
         let nx = self.shape.nx();
         &mut self.values[start..start + nx]
+    }
+
+    /// A part of the field; its ring is what lies around it, points or ring.
+    ///
+    /// # Panics
+    /// If a column or a row lies outside the grid, or there are none.
+    pub fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
+        let inside = columns.end <= self.shape.nx() && rows.end <= self.shape.rows();
+        assert!(inside && !columns.is_empty() && !rows.is_empty(), "a part of the grid");
+        let shape = self.shape.part(columns.len(), rows.len());
+        let stored = (rows.start..).take(rows.len() + 2 * shape.ring_rows());
+        let values = stored.flat_map(|row| {
+            let start = row * self.shape.stride() + columns.start;
+            &self.values[start..start + shape.stride()]
+        });
+        Self::from_stored(shape, values.copied().collect())
+    }
+
+    /// The same in double precision, exactly.
+    pub fn to_f64(&self) -> Field<f64> {
+        let values = self.values.iter().map(|value| value.to_f64()).collect();
+        Field::from_stored(self.shape, values)
     }
 
     /// All interior values in C order: `[ny, nx]` of a plane, `[copies, nx]` of lines.

@@ -56,6 +56,14 @@ impl Shape {
         Self { n: [nx, ny, 1], dim: 2, copies: 1 }.checked()
     }
 
+    /// The shape of a part of this one: so many columns of so many rows.
+    pub(crate) fn part(&self, columns: usize, rows: usize) -> Self {
+        match self.dim {
+            1 => Self { n: [columns, 1, 1], dim: 1, copies: rows },
+            _ => Self { n: [columns, rows, 1], ..*self },
+        }
+    }
+
     fn checked(self) -> Result<Self, ShapeError> {
         if self.n.contains(&0) {
             return Err(ShapeError::Zero { field: "shape" });

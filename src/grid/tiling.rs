@@ -66,6 +66,11 @@ impl AxisTiling {
         Ok(Self { n, tile: tile.min(n), overlap, count })
     }
 
+    /// An axis of `n` points, each a tile of its own.
+    pub(crate) fn single_points(n: usize) -> Self {
+        Self { n, tile: 1, overlap: 0, count: n }
+    }
+
     /// Points of the axis.
     pub fn n(&self) -> usize {
         self.n

@@ -4,8 +4,9 @@ use super::{
     Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
     SolverError, Unmeasured, Window,
 };
-use crate::grid::{Field, Tiling};
+use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A solver on the CPU whose batches have given sizes, over and over.
@@ -109,6 +110,15 @@ impl Solver for Batches {
         self.inner.solution()
     }
 
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError> {
+        self.check()?;
+        self.inner.solution_part(columns, rows)
+    }
+
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         self.check()?;
         self.inner.solution_row(row)
@@ -118,6 +128,10 @@ impl Solver for Batches {
         self.check()?;
         let inner = self.inner.with_method(method, kernel)?;
         Ok(Box::new(Self::new(inner, self.sizes.clone())))
+    }
+
+    fn shape(&self) -> &Shape {
+        self.inner.shape()
     }
 
     fn kernel(&self) -> Option<Kernel> {

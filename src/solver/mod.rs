@@ -10,14 +10,17 @@ mod error;
 pub(crate) mod fake;
 mod kernel;
 mod sample;
+mod statistics;
 
 pub use error::SolverError;
 pub use kernel::{Footprint, Kernel};
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
+pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 
-use crate::grid::{Field, Precision, Tiling, memory::OutOfMemory};
+use crate::grid::{Field, Precision, Shape, Tiling, memory::OutOfMemory};
 use crate::problem::Problem;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How one cycle turns an iterate into the next.
@@ -147,11 +150,35 @@ pub trait Solver: Send {
     /// [`SolverError`] if the card fails.
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError>;
 
+    /// How large a field is about the borders of `tiling`: by distance, and in the mean tile. The
+    /// same on every back end to the last bit.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn statistics(
+        &self,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+    ) -> Result<Statistics, SolverError> {
+        statistics::of_samples(self, self.shape(), quantity, tiling)
+    }
+
     /// A copy of the present iterate, with its ring.
     ///
     /// # Errors
     /// [`SolverError`] if the card fails.
     fn solution(&self) -> Result<Field<f64>, SolverError>;
+
+    /// A copy of a part of the present iterate: its ring is what lies around it, points or ring.
+    /// The columns and rows are interior, and some.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError>;
 
     /// A copy of one interior row of the present iterate, without its ring: `nx` values.
     ///
@@ -165,6 +192,9 @@ pub trait Solver: Send {
     /// # Errors
     /// [`SolverError`] if its arrays would not fit, or the kernel cannot take the method.
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError>;
+
+    /// The interior points of the problem.
+    fn shape(&self) -> &Shape;
 
     /// The kernel that runs, never [`Kernel::Auto`]; `None` on the CPU.
     fn kernel(&self) -> Option<Kernel>;

@@ -8,6 +8,7 @@ mod limits;
 mod methods;
 mod naive;
 mod norms;
+mod statistics;
 mod tiles;
 
 use cases::Case;

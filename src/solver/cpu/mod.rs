@@ -16,11 +16,12 @@ use super::{
     Solver, SolverError, Unmeasured, Window,
 };
 use crate::grid::memory::{self, OutOfMemory};
-use crate::grid::{Field, Real, Tiling};
+use crate::grid::{Field, Real, Shape, Tiling};
 use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
 use norms::PartialNorms;
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use team::Team;
@@ -182,11 +183,15 @@ impl<R: Real> Solver for CpuSolver<R> {
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
-        let mut copy = Field::filled(*self.current.shape(), 0.0);
-        for (to, from) in copy.as_mut_slice().iter_mut().zip(self.current.as_slice()) {
-            *to = from.to_f64();
-        }
-        Ok(copy)
+        Ok(self.current.to_f64())
+    }
+
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError> {
+        Ok(self.current.part(columns, rows).to_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
@@ -204,6 +209,10 @@ impl<R: Real> Solver for CpuSolver<R> {
         );
         solver.exact.clone_from(&self.exact);
         Ok(Box::new(solver))
+    }
+
+    fn shape(&self) -> &Shape {
+        &self.problem.shape
     }
 
     fn kernel(&self) -> Option<Kernel> {

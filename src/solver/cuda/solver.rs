@@ -10,7 +10,7 @@ use super::register::Register;
 use super::replay::{Iterates, Replay};
 use super::rung::{Array, DeviceSystem, Rung};
 use super::shared::Shared;
-use crate::grid::{Field, Tiling, memory};
+use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
 use crate::solver::{
     Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
@@ -18,6 +18,7 @@ use crate::solver::{
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Arrays of the grid that a solver takes on the card: g and two iterates.
@@ -169,6 +170,16 @@ impl<R: DeviceReal> CudaSolver<R> {
         [arrays[current], arrays[1 - current]]
     }
 
+    /// A part of the iterate as it is stored.
+    fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
+        let ask = || -> Result<Vec<R>, DriverError> {
+            let values = self.stream.clone_dtoh(&self.current().slice(stored))?;
+            self.stream.synchronize()?;
+            Ok(values)
+        };
+        self.system.card.told(ask())
+    }
+
     fn batch(&mut self, most: u64, measure: bool) -> Result<(Vec<Norms>, u64, f64), SolverError> {
         let Self { system, stream, rung, replay, iterates, .. } = self;
         replay.batch(system, stream, &**rung, iterates, most, measure)
@@ -280,30 +291,27 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
-        let ask = || -> Result<Vec<R>, DriverError> {
-            let values = self.stream.clone_dtoh(self.current())?;
-            self.stream.synchronize()?;
-            Ok(values)
-        };
-        let values = self.system.card.told(ask())?;
-        let mut copy = Field::filled(self.system.shape, 0.0);
-        for (to, from) in copy.as_mut_slice().iter_mut().zip(values) {
-            *to = from.to_f64();
-        }
-        Ok(copy)
+        let shape = &self.system.shape;
+        self.solution_part(0..shape.nx(), 0..shape.rows())
+    }
+
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError> {
+        let shape = &self.system.shape;
+        // Whole rows lie together, the ring between them.
+        let end = rows.end + 2 * shape.ring_rows();
+        let values = self.fetch(rows.start * shape.stride()..end * shape.stride())?;
+        let band = Field::from_stored(shape.part(shape.nx(), rows.len()), values);
+        Ok(band.part(columns, 0..rows.len()).to_f64())
     }
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         let shape = &self.system.shape;
         let first = (row + shape.ring_rows()) * shape.stride() + 1;
-        let ask = || -> Result<Vec<R>, DriverError> {
-            let values =
-                self.stream.clone_dtoh(&self.current().slice(first..first + shape.nx()))?;
-            self.stream.synchronize()?;
-            Ok(values)
-        };
-        let values = self.system.card.told(ask())?;
-        Ok(values.into_iter().map(R::to_f64).collect())
+        Ok(self.fetch(first..first + shape.nx())?.into_iter().map(R::to_f64).collect())
     }
 
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
@@ -313,6 +321,10 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let exact = self.exact.clone();
         let stream = card.stream()?;
         Ok(Box::new(Self::at_start(problem, system, stream, exact, method, kernel)?))
+    }
+
+    fn shape(&self) -> &grid::Shape {
+        &self.system.shape
     }
 
     fn kernel(&self) -> Option<Kernel> {

@@ -1,0 +1,161 @@
+//! The statistics of a field and parts of the iterate, against points taken one by one.
+
+use crate::cases::{Case, case};
+use crate::naive::{AxisTiles, Num};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use tilescope::solver::{LONGEST_FOLDED, MeanTile, Quantity, Solver, Window};
+
+/// What stands for a magnitude in a histogram: the middle of its eighth of an octave.
+fn binned(value: f32) -> f32 {
+    match value.abs().to_bits() & 0xfff0_0000 {
+        0 => 0.0,
+        bits => f32::from_bits(bits | 0x0008_0000),
+    }
+}
+
+/// Of every point its place in the tile that owns it, and how far a border is.
+fn points(case: &Case) -> Vec<([usize; 2], Option<usize>)> {
+    let shape = &case.problem.shape;
+    let x = AxisTiles::new(shape.nx(), case.tile[0], case.overlap[0]);
+    // The copies of a line are cut along x alone.
+    let y = match shape.dim() {
+        1 => AxisTiles::new(shape.rows(), 1, 0),
+        _ => AxisTiles::new(shape.ny(), case.tile[1], case.overlap[1]),
+    };
+    let find = |axis: &AxisTiles, i: usize, is_cut: bool| {
+        let tile = axis.owned.iter().position(|owned| owned.contains(&i)).expect("an owner");
+        let borders = axis.owned[1..].iter().map(|owned| owned.start).filter(|_| is_cut);
+        let far = borders.map(|border| if i < border { border - i } else { i - border + 1 });
+        (i - axis.computed[tile].start, far.min())
+    };
+    let all = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
+    all.map(|(i, row)| {
+        let across = find(&x, i, true);
+        let down = find(&y, row, shape.dim() == 2);
+        ([across.0, down.0], across.1.into_iter().chain(down.1).min())
+    })
+    .collect()
+}
+
+fn statistics_are_true<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    let mut solver = case.plain::<R>(case.hierarchical());
+    for _ in 0..case.cycles {
+        solver.cycle();
+    }
+    let shape = case.problem.shape;
+    let whole = Window::whole(shape.nx(), shape.rows());
+    for quantity in [Quantity::Residual, Quantity::Change] {
+        let values = solver.sample(quantity, &whole).expect("the CPU does not fail").values;
+        let found = solver.statistics(quantity, &case.tiling()).expect("the CPU does not fail");
+        let mut by_distance: BTreeMap<usize, Vec<f32>> = BTreeMap::new();
+        let mut folded: BTreeMap<[usize; 2], Vec<f64>> = BTreeMap::new();
+        for (value, (place, distance)) in values.iter().zip(points(case)) {
+            if let Some(distance) = distance {
+                by_distance.entry(distance).or_default().push(value.abs());
+            }
+            folded.entry(place).or_default().push(f64::from(value.abs()));
+        }
+        // Together they are all points, each once.
+        let counted: u64 = found.distances.iter().map(|class| class.points).sum();
+        prop_assert_eq!(counted as usize, by_distance.values().map(Vec::len).sum::<usize>());
+        for class in &found.distances {
+            let mut magnitudes: Vec<f32> = class
+                .distances
+                .clone()
+                .filter_map(|d| by_distance.get(&d))
+                .flatten()
+                .copied()
+                .collect();
+            magnitudes.sort_by(f32::total_cmp);
+            prop_assert_eq!(class.points as usize, magnitudes.len());
+            for (quarter, quartile) in (1..).zip(class.quartiles) {
+                let rank = (magnitudes.len() * quarter).div_ceil(4);
+                match magnitudes.get(rank.saturating_sub(1)) {
+                    Some(&magnitude) => prop_assert_eq!(quartile, binned(magnitude)),
+                    None => prop_assert!(quartile.is_nan()),
+                }
+            }
+        }
+        let mean: MeanTile = found.mean_tile.expect("small tiles");
+        prop_assert!(mean.size.iter().all(|&side| side <= LONGEST_FOLDED));
+        for j in 0..mean.size[1] {
+            for i in 0..mean.size[0] {
+                let there = folded.get(&[i, j]).map_or(&[][..], Vec::as_slice);
+                prop_assert_eq!(mean.tiles(i, j) as usize, there.len());
+                let sum: f64 = there.iter().sum();
+                let expected = (sum / there.len() as f64) as f32;
+                let near = (mean.at(i, j) - expected).abs() <= f32::EPSILON * expected;
+                prop_assert!(near || (there.is_empty() && mean.at(i, j).is_nan()));
+            }
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn statistics_are_those_of_the_points(case in case()) {
+        statistics_are_true::<f64>(&case)?;
+        statistics_are_true::<f32>(&case)?;
+    }
+
+    /// A part of the iterate has around it what the whole has there.
+    #[test]
+    fn a_part_of_the_iterate_is_as_the_whole(case in case(), start in (0..300_usize, 0..90_usize)) {
+        let mut solver = case.plain::<f32>(case.hierarchical());
+        solver.cycle();
+        let shape = case.problem.shape;
+        let whole = solver.solution().expect("the CPU does not fail");
+        let (left, top) = (start.0 % shape.nx(), start.1 % shape.rows());
+        let columns = left..shape.nx().min(left + 17);
+        let rows = top..shape.rows().min(top + 9);
+        let part = solver.solution_part(columns.clone(), rows.clone()).expect("it does not fail");
+        prop_assert_eq!((part.shape().nx(), part.shape().rows()), (columns.len(), rows.len()));
+        let ring = shape.ring_rows();
+        for row in 0..rows.len() + 2 * ring {
+            for i in 0..columns.len() + 2 {
+                let there = (rows.start + row) * shape.stride() + columns.start + i;
+                let here = row * part.shape().stride() + i;
+                prop_assert_eq!(part.as_slice()[here].to_bits(), whole.as_slice()[there].to_bits());
+            }
+        }
+    }
+}
+
+/// Far more distances than are told apart, and a tile too long to be folded.
+#[test]
+fn large_tiles_are_told_in_steps() {
+    use std::sync::Arc;
+    use tilescope::grid::{Shape, Tiling};
+    use tilescope::problem::{Boundary, Problem, Source, Stencil};
+    use tilescope::solver::Method;
+    use tilescope::solver::cpu::{CpuSolver, Level};
+
+    let shape = Shape::line(3000, 2).expect("a small shape");
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Constant(0.0),
+        start: Source::Random { seed: 5 },
+        boundary: Boundary::default(),
+    });
+    let solver =
+        CpuSolver::<f64>::new(&problem, Method::Classic, Level::best(), 1).expect("little memory");
+    let tiling = Tiling::new(&[3000], &[1000], &[0]).expect("a tiling");
+    let found = solver.statistics(Quantity::Solution, &tiling).expect("the CPU does not fail");
+    assert_eq!(found.mean_tile, None);
+    // The first and the last tile have one border: 1,000 distances in classes of 16.
+    assert_eq!(found.distances.len(), 63);
+    assert_eq!(found.distances[0].distances, 1..=16);
+    assert_eq!(found.distances.iter().map(|class| class.points).sum::<u64>(), 6000);
+    // Uniform magnitudes: the quartiles of a few hundred lie near a quarter, a half, three quarters.
+    for (quartile, expected) in found.distances[0].quartiles.into_iter().zip([0.25, 0.5, 0.75]) {
+        assert!((quartile - expected).abs() < 0.15, "{quartile} for {expected}");
+    }
+    let one = Tiling::new(&[3000], &[3000], &[0]).expect("a tiling");
+    let found = solver.statistics(Quantity::Solution, &one).expect("the CPU does not fail");
+    assert!(found.distances.is_empty(), "one tile has no borders");
+}
