@@ -2,6 +2,7 @@
 
 use super::Explorer;
 use super::open_dialog::OpenDialog;
+use super::panes::{Pane, Panes};
 use super::save_dialog::{SaveDialog, SaveRequest};
 use super::session::Look;
 use crate::run::RunSpec;
@@ -26,6 +27,10 @@ pub(super) enum Command {
     Look(Look),
     /// Show all of the grid.
     ZoomOut,
+    /// Show a pane, or hide it.
+    ShowPane(Pane, bool),
+    /// Put every pane back where it was at first.
+    ArrangePanes,
     /// Open the dialog that saves files, or close it.
     ShowSave(bool),
     /// Open the dialog that opens files, or close it.
@@ -36,8 +41,8 @@ pub(super) enum Command {
     Open(PathBuf),
     /// Put text on the clipboard, and say so.
     Copy { text: String, what: &'static str },
-    /// Dark or light.
-    Theme(egui::Theme),
+    /// A light window instead of a dark one, or the other way round.
+    SwitchTheme,
 }
 
 impl Explorer {
@@ -58,6 +63,8 @@ impl Explorer {
             Command::Pace(pace) => self.session.pace = pace,
             Command::Look(look) => self.session.look = look,
             Command::ZoomOut => self.map.zoom_out(),
+            Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
+            Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {
                 let cycle = self.report.as_ref().map_or(0, |report| report.latest.cycle);
                 let dark = context.theme() == egui::Theme::Dark;
@@ -77,7 +84,10 @@ impl Explorer {
                 context.copy_text(text);
                 self.toasts.success(format!("{what} copied"));
             }
-            Command::Theme(theme) => context.set_theme(theme),
+            Command::SwitchTheme => context.set_theme(match context.theme() {
+                egui::Theme::Dark => egui::Theme::Light,
+                egui::Theme::Light => egui::Theme::Dark,
+            }),
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The curves: convergence of the run beside Jacobi's iteration, and a line's profile.
+//! The curves: convergence of the run beside Jacobi's iteration.
 
 use super::command::Command;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
 use super::toolbar::named;
 use crate::picture::{grouped, number};
-use crate::run::{FieldKind, Record, Report, StopRule};
+use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
     AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint,
-    PlotPoints, VLine, uniform_grid_spacer,
+    PlotPoints, uniform_grid_spacer,
 };
 
 /// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
@@ -18,20 +18,20 @@ const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
 /// The grid's least steps between two labels: such a step is 8 points, a label is up to 30.
 const LABEL_STEPS: f64 = 5.0;
 
-/// Tiles of a line whose borders can be told apart in its profile.
-const MOST_BORDERS: usize = 128;
-
 /// The part of the plot that the legend takes at the most, across and down.
 const LEGEND: [f64; 2] = [0.6, 0.2];
 
 /// Room beside a plot for the half of the last label that stands out.
-const LABEL_ROOM: f32 = 10.0;
-
-/// Room for the values beside a profile, such as `−5×10⁻⁴`.
-const VALUE_ROOM: f32 = 58.0;
+pub(super) const LABEL_ROOM: f32 = 10.0;
 
 /// Room for the table under the curves.
-const TABLE_ROOM: f32 = 112.0;
+const TABLE_ROOM: f32 = 96.0;
+
+/// A plot lower than this, in points, says nothing.
+const LEAST_PLOT: f32 = 96.0;
+
+/// In a pane narrower than this, in points, the table is set in small letters.
+const NARROW: f32 = 320.0;
 
 pub(super) fn ui(
     ui: &mut Ui,
@@ -39,22 +39,17 @@ pub(super) fn ui(
     report: Option<&Report>,
     commands: &mut Vec<Command>,
 ) {
-    // The panel keeps its width, whatever is in it; it would shrink to its contents.
-    ui.set_min_width(ui.available_width());
-    // In line with the controls of the map.
-    ui.add_space(6.0);
     controls(ui, session, commands);
     let Some(report) = report else {
         return;
     };
-    let line = report.plan.problem.shape.dim() == 1;
-    let room = ui.available_height() - TABLE_ROOM;
-    let height = if line { room * 0.55 } else { room };
+    // In a pane that is low, the curves come before their numbers.
+    let has_table = ui.available_height() >= TABLE_ROOM + LEAST_PLOT;
+    let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
     convergence(ui, session, report, height);
-    if line {
-        profile(ui, report, room - height - 24.0);
+    if has_table {
+        table(ui, session, report);
     }
-    table(ui, session, report);
 }
 
 fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
@@ -211,73 +206,6 @@ fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
     if name.is_empty() { format!("{x}\n{value}") } else { format!("{name}\n{x}\n{value}") }
 }
 
-/// The newest values along a line, tile borders marked.
-fn profile(ui: &mut Ui, report: &Report, height: f32) {
-    let about = "The field along the line at the newest cycle; tile borders as vertical lines.";
-    ui.label(format!("{} along the line", report.seen.field.label())).on_hover_text(about);
-    let Some(samples) = &report.seen.profile else {
-        return;
-    };
-    if samples.values.iter().all(|value| value.is_nan()) {
-        ui.label(RichText::new(unknown_profile(report)).weak());
-        // What is below stays where it is.
-        ui.add_space((height - ui.text_style_height(&egui::TextStyle::Body)).max(0.0));
-        return;
-    }
-    let block = samples.block[0] as f64;
-    let points: PlotPoints<'_> = samples
-        .values
-        .iter()
-        .enumerate()
-        .filter(|(_, value)| value.is_finite())
-        .map(|(index, &value)| [(index as f64 + 0.5) * block - 0.5, f64::from(value)])
-        .collect();
-    let ink = theme::curve(ui, 0);
-    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let tiles = report.plan.tiling.x();
-    let grid = theme::grid(ui);
-    Plot::new("profile")
-        .height(height)
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_axis_label("i")
-        .y_axis_min_width(VALUE_ROOM)
-        .y_axis_formatter(|mark, _| number(mark.value))
-        .label_formatter(|hover| {
-            let (HoverPosition::NearDataPoint { position: at, .. }
-            | HoverPosition::Elsewhere { position: at }) = hover;
-            Some(format!("i {:.0}\n{}", at.x, number(at.y)))
-        })
-        .allow_scroll(false)
-        .grid_color(grid)
-        .show(ui, |plot| {
-            // More borders than can be told apart would be a grey wall.
-            if tiles.count() <= MOST_BORDERS {
-                for border in tiles.borders() {
-                    plot.vline(
-                        VLine::new("", border as f64 - 0.5)
-                            .color(faint)
-                            .width(1.0)
-                            .allow_hover(false),
-                    );
-                }
-            }
-            plot.line(Line::new("this run", points).color(ink).width(1.5));
-        });
-}
-
-/// Why there is no profile.
-fn unknown_profile(report: &Report) -> String {
-    let cycles =
-        report.seen.picture.as_ref().and_then(|picture| picture.cycles_per_row).unwrap_or(1);
-    match report.seen.field {
-        FieldKind::Staleness => format!(
-            "Jacobi's iteration is not at the newest cycle; the diagram compares every {}.",
-            if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
-        ),
-        _ => "It is not known at the newest cycle.".to_owned(),
-    }
-}
-
 /// The corner where the legend covers no point of a curve; the usual one if there is none.
 fn legend_corner(curves: [&[PlotPoint]; 2]) -> Corner {
     let points = || curves.into_iter().flatten();
@@ -308,8 +236,18 @@ fn legend_corner(curves: [&[PlotPoint]; 2]) -> Corner {
 /// The run and its reference in numbers.
 fn table(ui: &mut Ui, session: &Session, report: &Report) {
     ui.add_space(4.0);
-    egui::Grid::new("numbers").num_columns(5).spacing([10.0, 4.0]).show(ui, |ui| {
-        for heading in ["", "cycles", "sweeps", "solver time", "‖r‖₂/‖r₀‖₂"] {
+    let narrow = ui.available_width() < NARROW;
+    if narrow {
+        ui.style_mut().override_text_style = Some(egui::TextStyle::Small);
+    }
+    let gap = if narrow { 5.0 } else { 10.0 };
+    egui::Grid::new("numbers").num_columns(5).spacing([gap, 4.0]).show(ui, |ui| {
+        let [time, reduction] = if narrow {
+            ["time", "‖r‖/‖r₀‖"]
+        } else {
+            ["solver time", "‖r‖₂/‖r₀‖₂"]
+        };
+        for heading in ["", "cycles", "sweeps", time, reduction] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 ui.label(RichText::new(heading).weak());
             });

@@ -9,12 +9,14 @@ mod backend;
 mod command;
 mod convergence;
 mod cost;
+mod cut;
 mod files;
 mod heat_map;
 mod icon;
 mod logic;
 mod method;
 mod open_dialog;
+mod panes;
 mod problem;
 mod save_dialog;
 mod session;
@@ -29,6 +31,7 @@ use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
 use open_dialog::OpenDialog;
+use panes::{Desk, Panes};
 use save_dialog::SaveDialog;
 use session::Session;
 
@@ -47,6 +50,7 @@ pub struct Explorer {
     worker: Worker,
     report: Option<Box<Report>>,
     map: HeatMap,
+    panes: Panes,
     save: Option<SaveDialog>,
     open: Option<OpenDialog>,
     files: files::Files,
@@ -91,6 +95,7 @@ impl Explorer {
             worker,
             report: None,
             map: HeatMap::default(),
+            panes: Panes::default(),
             save: None,
             open: None,
             files: files::Files::new(context),
@@ -112,9 +117,10 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, save, open, commands, backends, .. } = self;
+        let Self { session, report, map, panes, save, open, commands, backends, .. } = self;
         let report = report.as_deref();
-        egui::Panel::top("toolbar").show(ui, |ui| toolbar::ui(ui, session, report, commands));
+        egui::Panel::top("toolbar")
+            .show(ui, |ui| toolbar::ui(ui, session, report, panes, commands));
         egui::Panel::left("settings").resizable(false).exact_size(theme::SETTINGS_WIDTH).show(
             ui,
             |ui| {
@@ -125,13 +131,12 @@ impl eframe::App for Explorer {
                 });
             },
         );
-        egui::Panel::right("curves")
-            .default_size(theme::CURVES_WIDTH)
-            .min_size(theme::CURVES_LEAST_WIDTH)
-            .show(ui, |ui| convergence::ui(ui, session, report, commands));
-        let shown = egui::CentralPanel::default()
-            .show(ui, |ui| map.ui(ui, session, report, commands))
-            .inner;
+        let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
+        let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+            let desk = Desk { session, report, map: &mut *map, commands: &mut *commands };
+            panes.ui(ui, desk);
+        });
+        let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
             dialog.ui(ui.ctx(), session, map.range(session.look.field), commands);
         }

@@ -6,9 +6,8 @@ use std::sync::Arc;
 /// Width of the panel of settings, in points.
 pub(super) const SETTINGS_WIDTH: f32 = 276.0;
 
-/// Width of the panel of curves at first start, and at the least.
-pub(super) const CURVES_WIDTH: f32 = 340.0;
-pub(super) const CURVES_LEAST_WIDTH: f32 = 260.0;
+/// Width of a menu at the least, in points.
+pub(super) const MENU_WIDTH: f32 = 180.0;
 
 /// Room between groups of controls.
 pub(super) const GAP: f32 = 10.0;

@@ -3,6 +3,7 @@
 use super::command::Command;
 use super::icon::Icon;
 use super::logic::{OPEN, RESET, RUN, SAVE, STEP, elsewhere};
+use super::panes::{self, Panes};
 use super::session::Session;
 use super::theme;
 use crate::picture::grouped;
@@ -23,6 +24,7 @@ pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
+    panes: &Panes,
     commands: &mut Vec<Command>,
 ) {
     ui.add_space(4.0);
@@ -33,34 +35,26 @@ pub(super) fn ui(
             ui.label(RichText::new("Tilescope").heading().size(17.0));
             ui.add_space(theme::GAP);
         }
-        presets(ui, session, if narrow { 120.0 } else { 210.0 }, commands);
+        presets(ui, session, if narrow { 104.0 } else { 210.0 }, commands);
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
         ui.label(progress(report, narrow))
             .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            let dark = ui.visuals().dark_mode;
-            let (sign, other) = if dark {
-                (Icon::Sun, egui::Theme::Light)
-            } else {
-                (Icon::Moon, egui::Theme::Dark)
-            };
-            let name = if dark { "Light theme" } else { "Dark theme" };
-            if named(ui.button(sign.atom()), name)
-                .on_hover_text("Switch between a dark and a light window.")
-                .clicked()
-            {
-                commands.push(Command::Theme(other));
+            if !narrow {
+                theme(ui, commands);
             }
-            let save = ui.button("Save …").on_hover_text(format!(
+            panes::menu(ui, panes, commands);
+            let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
+            let save = named(ui.button(save), "Save …").on_hover_text(format!(
                 "Save a figure, the run, its curve or the field. ({})",
                 ui.ctx().format_shortcut(&SAVE)
             ));
             if save.clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let open = ui.button("Open …").on_hover_text(format!(
+            let open = named(ui.button(open), "Open …").on_hover_text(format!(
                 "Open a run, a figure, or a picture or an array as the right-hand side. ({})",
                 ui.ctx().format_shortcut(&OPEN)
             ));
@@ -78,6 +72,17 @@ pub(super) fn ui(
         });
     });
     ui.add_space(2.0);
+}
+
+/// The button that makes a dark window light, and a light one dark.
+fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let dark = ui.visuals().dark_mode;
+    let sign = if dark { Icon::Sun } else { Icon::Moon };
+    let name = if dark { "Light theme" } else { "Dark theme" };
+    let about = "Switch between a dark and a light window.";
+    if named(ui.button(sign.atom()), name).on_hover_text(about).clicked() {
+        commands.push(Command::SwitchTheme);
+    }
 }
 
 fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Command>) {

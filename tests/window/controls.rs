@@ -36,7 +36,8 @@ pub fn small() -> RunSpec {
     run
 }
 
-fn line() -> RunSpec {
+/// A problem of one dimension.
+pub fn line() -> RunSpec {
     Preset::named("random-1d").expect("a preset").run()
 }
 

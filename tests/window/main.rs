@@ -7,6 +7,7 @@ mod backends;
 mod controls;
 mod driver;
 mod files;
+mod panes;
 mod pictures;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -15,7 +16,7 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // One after the other: software renderers are not at their most reliable side by side.
     arguments.test_threads.get_or_insert(1);
-    let mut trials: Vec<Trial> = [controls::TESTS, backends::TESTS, files::TESTS]
+    let mut trials: Vec<Trial> = [controls::TESTS, backends::TESTS, files::TESTS, panes::TESTS]
         .concat()
         .into_iter()
         .map(|(name, test)| Trial::test(name, move || done(test)))

@@ -23,6 +23,8 @@ use zoom::Zoom;
 pub(super) struct HeatMap {
     zoom: Zoom,
     colouring: Colouring,
+    /// Where it was drawn, unless it is out of sight.
+    area: Option<Rect>,
     most: [usize; 2],
     hover: Option<[usize; 2]>,
 }
@@ -59,14 +61,24 @@ impl HeatMap {
         self.zoom.reset();
     }
 
-    /// Draws the map with its controls, asks for what they change, and tells where the map is.
+    /// Where it is on the screen; `None` while it is out of sight.
+    pub fn area(&self) -> Option<Rect> {
+        self.area
+    }
+
+    /// It is out of sight: no point of it is pointed at.
+    pub fn leave(&mut self) {
+        (self.area, self.hover) = (None, None);
+    }
+
+    /// Draws the map with its controls, and asks for what they change.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
         commands: &mut Vec<Command>,
-    ) -> Rect {
+    ) {
         controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
@@ -74,21 +86,22 @@ impl HeatMap {
         let end = room.max - egui::vec2(colour_bar::ROOM, inspector::ROOM);
         let area = Rect::from_min_max(room.min + left, end);
         let response = ui.allocate_rect(area, Sense::click_and_drag());
+        self.area = Some(area);
         self.most = most_samples(area, ui.ctx().pixels_per_point());
         let about = format!("Heat map of the {}", session.look.field.name());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
         ui.painter().rect_filled(area, 0.0, ui.visuals().extreme_bg_color);
         let Some(report) = report else {
-            return area;
+            return;
         };
         let Some(picture) = &report.seen.picture else {
             self.hover = None;
             waiting(ui, area, report);
-            return area;
+            return;
         };
         self.colouring.refresh(ui, session, report, picture);
         let Some(shown) = self.colouring.shown() else {
-            return area;
+            return;
         };
         let grid = grid_of(report, picture);
         let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
@@ -120,7 +133,6 @@ impl HeatMap {
         }
         colour_bar::ui(ui, area, report.seen.field, shown);
         inspector::ui(ui, area, self.hover, report, picture);
-        area
     }
 }
 

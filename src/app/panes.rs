@@ -1,0 +1,242 @@
+//! The panes between the panels: what each shows, and where it lies. A person drags them by their
+//! titles to other places, lays them over one another as tabs, hides them and shows them again.
+
+mod layout;
+
+use super::command::Command;
+use super::heat_map::HeatMap;
+use super::session::Session;
+use super::toolbar::named;
+use super::{convergence, cut, theme};
+use crate::run::Report;
+use eframe::egui::{self, Color32, Response, Stroke, Ui, Visuals, WidgetText};
+use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
+use layout::Layout;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Room around what a pane shows, in points.
+const MARGIN: i8 = 8;
+
+/// No pane is dragged smaller than this, in points.
+const LEAST_SIDE: f32 = 160.0;
+
+/// What a pane shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Pane {
+    HeatMap,
+    Convergence,
+    Cut,
+}
+
+impl Pane {
+    /// Every pane, in the order of menus.
+    pub const ALL: [Self; 3] = [Self::HeatMap, Self::Convergence, Self::Cut];
+
+    /// Its title.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::HeatMap => "Heat map",
+            Self::Convergence => "Convergence",
+            Self::Cut => "Along the cut",
+        }
+    }
+
+    /// What it shows, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::HeatMap => {
+                "The field as colours, with tile borders and the value under the cursor."
+            }
+            Self::Convergence => "The norms of the run over its cycles, beside classic Jacobi's.",
+            Self::Cut => "The field along the line of a 1D problem, with tile borders.",
+        }
+    }
+
+    /// Whether it has anything to show of a run; otherwise it takes no room.
+    fn suits(self, report: Option<&Report>) -> bool {
+        match self {
+            Self::HeatMap | Self::Convergence => true,
+            Self::Cut => report.is_some_and(|report| report.plan.problem.shape.dim() == 1),
+        }
+    }
+}
+
+/// The panes as they lie.
+pub(super) struct Panes {
+    tree: Tree<Pane>,
+    hidden: BTreeSet<Pane>,
+}
+
+/// What panes draw, and whom they ask for what is to change.
+pub(super) struct Desk<'a> {
+    pub session: &'a Session,
+    pub report: Option<&'a Report>,
+    pub map: &'a mut HeatMap,
+    pub commands: &'a mut Vec<Command>,
+}
+
+impl Default for Panes {
+    fn default() -> Self {
+        Self { tree: Layout::usual().tree(), hidden: BTreeSet::new() }
+    }
+}
+
+impl Panes {
+    /// Whether a pane is among those that a person wants to see.
+    pub fn is_wanted(&self, pane: Pane) -> bool {
+        !self.hidden.contains(&pane)
+    }
+
+    /// Whether a pane was on the screen in the last frame.
+    pub fn is_seen(&self, pane: Pane) -> bool {
+        self.tree.tiles.find_pane(&pane).is_some_and(|tile| self.tree.tiles.rect(tile).is_some())
+    }
+
+    /// Shows a pane, before those that it shares its place with, or hides it.
+    pub fn show(&mut self, pane: Pane, shown: bool) {
+        if shown {
+            self.hidden.remove(&pane);
+            let tile = self.tree.tiles.find_pane(&pane);
+            self.tree.make_active(|id, _| Some(id) == tile);
+        } else {
+            self.hidden.insert(pane);
+        }
+    }
+
+    /// Draws the panes.
+    pub fn ui(&mut self, ui: &mut Ui, mut desk: Desk<'_>) {
+        let area = ui.available_rect_before_wrap();
+        for pane in Pane::ALL {
+            if let Some(tile) = self.tree.tiles.find_pane(&pane) {
+                self.tree.set_visible(tile, self.is_wanted(pane) && pane.suits(desk.report));
+            }
+        }
+        self.tree.ui(&mut desk, ui);
+        if !self.is_seen(Pane::HeatMap) {
+            desk.map.leave();
+        }
+        if !Pane::ALL.iter().any(|&pane| self.is_seen(pane)) {
+            let text = "All panes are hidden; the View menu shows them again.";
+            ui.put(area, egui::Label::new(egui::RichText::new(text).weak()));
+        }
+    }
+}
+
+impl Behavior<Pane> for Desk<'_> {
+    fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
+        egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
+            let Self { session, report, map, commands } = self;
+            match pane {
+                Pane::HeatMap => map.ui(ui, session, *report, commands),
+                Pane::Convergence => convergence::ui(ui, session, *report, commands),
+                Pane::Cut => cut::ui(ui, *report),
+            }
+        });
+        UiResponse::None
+    }
+
+    fn tab_title_for_pane(&mut self, pane: &Pane) -> WidgetText {
+        pane.label().into()
+    }
+
+    fn on_tab_button(&mut self, tiles: &mut Tiles<Pane>, tile: TileId, tab: Response) -> Response {
+        let about = tiles.get_pane(&tile).map_or("Panes that share a place.", |pane| pane.about());
+        tab.on_hover_text(format!("{about} Drag the title to move the pane."))
+    }
+
+    fn top_bar_right_ui(
+        &mut self,
+        tiles: &Tiles<Pane>,
+        ui: &mut Ui,
+        _: TileId,
+        tabs: &Tabs,
+        _: &mut f32,
+    ) {
+        let Some(&pane) = tabs.active.and_then(|tile| tiles.get_pane(&tile)) else {
+            return;
+        };
+        let hide =
+            named(ui.add(egui::Button::new("×").frame(false)), &format!("Hide {}", pane.label()));
+        if hide.on_hover_text("Hide this pane; the View menu shows it again.").clicked() {
+            self.commands.push(Command::ShowPane(pane, false));
+        }
+    }
+
+    fn simplification_options(&self) -> SimplificationOptions {
+        // Its title is what a pane is dragged by.
+        SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
+    }
+
+    fn min_size(&self) -> f32 {
+        LEAST_SIDE
+    }
+
+    fn tab_bar_color(&self, visuals: &Visuals) -> Color32 {
+        visuals.faint_bg_color
+    }
+
+    fn tab_outline_stroke(
+        &self,
+        _: &Visuals,
+        _: &Tiles<Pane>,
+        _: TileId,
+        _: &egui_tiles::TabState,
+    ) -> Stroke {
+        Stroke::NONE
+    }
+
+    fn resize_stroke(&self, style: &egui::Style, state: egui_tiles::ResizeState) -> Stroke {
+        match state {
+            egui_tiles::ResizeState::Idle => style.visuals.widgets.noninteractive.bg_stroke,
+            egui_tiles::ResizeState::Hovering => style.visuals.widgets.hovered.fg_stroke,
+            egui_tiles::ResizeState::Dragging => style.visuals.widgets.active.fg_stroke,
+        }
+    }
+}
+
+/// The menu that shows and hides panes.
+pub(super) fn menu(ui: &mut Ui, panes: &Panes, commands: &mut Vec<Command>) {
+    let stays = egui::containers::menu::MenuConfig::new()
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+    let menu = egui::containers::menu::MenuButton::new("View").config(stays);
+    let (button, _) = menu.ui(ui, |ui| {
+        ui.set_min_width(theme::MENU_WIDTH);
+        for pane in Pane::ALL {
+            let mut shown = panes.is_wanted(pane);
+            if ui.checkbox(&mut shown, pane.label()).on_hover_text(pane.about()).changed() {
+                commands.push(Command::ShowPane(pane, shown));
+            }
+        }
+        ui.separator();
+        let about = "Put every pane back where it was at first.";
+        if ui.button("Usual arrangement").on_hover_text(about).clicked() {
+            commands.push(Command::ArrangePanes);
+            ui.close();
+        }
+        ui.separator();
+        let about = "Switch between a dark and a light window.";
+        if ui.button("Dark or light").on_hover_text(about).clicked() {
+            commands.push(Command::SwitchTheme);
+        }
+    });
+    button.on_hover_text("Which panes are shown, and how the window looks.");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pane_that_was_hidden_comes_back_before_the_others() {
+        let mut panes = Panes::default();
+        for pane in Pane::ALL {
+            assert!(panes.is_wanted(pane));
+            panes.show(pane, false);
+            assert!(!panes.is_wanted(pane));
+            panes.show(pane, true);
+            assert!(panes.is_wanted(pane));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The panes: hidden, shown, dragged to other places and put back.
+
+use crate::controls::{line, small};
+use crate::driver::Window;
+use eframe::egui::{Rect, accesskit::Role};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
+    ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
+    ("a_plane_leaves_no_room_for_what_lines_have", a_plane_leaves_no_room_for_what_lines_have),
+];
+
+/// Where the picture of the field is.
+fn map(window: &Window) -> Rect {
+    window.rect(Role::Image, "Heat map of the residual")
+}
+
+/// Whether the curves are on the screen.
+fn has_curves(window: &Window) -> bool {
+    window.has(Role::ComboBox, "Norm")
+}
+
+/// Chooses an entry of the View menu, and closes it.
+fn view(window: &mut Window, role: Role, entry: &str) {
+    window.button("View");
+    window.click(role, entry);
+    // Other pictures of the same name lie behind the menu; it goes when something else is pressed.
+    if window.has(Role::Button, "Usual arrangement") {
+        window.button("View");
+    }
+    assert!(!window.has(Role::Button, "Usual arrangement"), "the menu is closed");
+}
+
+fn panes_are_hidden_and_shown() {
+    let mut window = Window::paused(small());
+    window.until("there", |window| window.has_picture());
+    let before = map(&window);
+    assert!(has_curves(&window));
+    window.button("Hide Convergence");
+    window.frames(2);
+    assert!(!has_curves(&window));
+    assert!(map(&window).width() > before.width() + 200.0, "the map takes the room");
+    view(&mut window, Role::CheckBox, "Heat map");
+    assert!(!window.has(Role::Image, "Heat map of the residual"));
+    assert!(window.says("All panes are hidden"));
+    // The run does not depend on who looks.
+    window.step(2);
+    view(&mut window, Role::CheckBox, "Convergence");
+    assert!(has_curves(&window));
+    view(&mut window, Role::Button, "Usual arrangement");
+    assert_eq!(map(&window), before);
+}
+
+fn a_pane_is_dragged_elsewhere_and_put_back() {
+    let mut window = Window::paused(small());
+    window.until("there", |window| window.has_picture());
+    let (before, curves) = (map(&window), window.rect(Role::ComboBox, "Norm"));
+    assert!(curves.left() > before.right());
+    let title = window.rect(Role::Button, "Convergence").center();
+    window.harness.drag_at(title);
+    window.frame();
+    // To the left edge of the heat map.
+    for part in [0.7, 0.3, 0.0] {
+        let x = before.left() + 4.0 + part * (title.x - before.left());
+        window.harness.hover_at([x, before.center().y].into());
+        window.frames(2);
+    }
+    window.harness.drop_at([before.left() + 4.0, before.center().y].into());
+    window.frames(3);
+    assert!(window.rect(Role::ComboBox, "Norm").right() < map(&window).left());
+    view(&mut window, Role::Button, "Usual arrangement");
+    assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
+}
+
+fn a_plane_leaves_no_room_for_what_lines_have() {
+    let title = |window: &Window| window.has(Role::Button, "Along the cut");
+    let mut window = Window::paused(line());
+    window.until("shown", |window| title(window));
+    let mut window = Window::paused(small());
+    window.until("there", |window| window.has_picture());
+    assert!(!title(&window));
+}
