@@ -1,6 +1,6 @@
 // What can be seen of an iterate: norms by a pass of their own, how much of the residual lies at tile
 // borders, fields thinned out for a picture, and the sums of what the parts of cycles found out.
-#include "stencil.cuh"
+#include "field.cuh"
 
 /// Sums of norms: of each cycle, `count` parts lie one after the other, and each block adds `together`
 /// of them. The order of the sums depends on nothing but these two numbers.
@@ -14,13 +14,6 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     found = of_block(found);
     if (threadIdx.x == 0) sums[blockIdx.x * gridDim.y + blockIdx.y] = found;
-}
-
-/// u1 - u0 of a sweep that is not made.
-__device__ __forceinline__ real sweep_change(const real *u, const real *g, const Grid &grid,
-                                             const Weights &weights, long long at) {
-    real south = PLANE ? u[at - grid.pitch] : 0, north = PLANE ? u[at + grid.pitch] : 0;
-    return update(weights, u[at - 1], u[at + 1], south, north, g[at]) - u[at];
 }
 
 /// Of u1 - u0 the norms, in `squares` and `largest`, and in `error` the squares of the points whose
@@ -58,8 +51,6 @@ extern "C" __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
 }
 
-enum Quantity { RESIDUAL, SOLUTION, MINUS_DOUBLE, MINUS_REAL, CHANGE };
-
 /// The part of a field that is asked for: columns and rows from the first on, and how many points
 /// across and down one sample stands for.
 struct Window {
@@ -94,18 +85,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         for (int i = lane; i < width; i += lanes) {
             long long at =
                 (window.first_row + y + j) * grid.pitch + window.first_column + x + i;
-            double value;
-            if (quantity == RESIDUAL) {
-                value = double(sweep_change(u, g, grid, weights, at)) * diagonal;
-            } else if (quantity == SOLUTION) {
-                value = u[at];
-            } else if (quantity == MINUS_DOUBLE) {
-                value = double(u[at]) - static_cast<const double *>(other)[at];
-            } else if (quantity == MINUS_REAL) {
-                value = double(u[at]) - double(static_cast<const real *>(other)[at]);
-            } else {
-                value = u[at] - static_cast<const real *>(other)[at];
-            }
+            double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
             found = larger(found, value);
         }
     }

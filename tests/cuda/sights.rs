@@ -5,7 +5,7 @@ use crate::iterates::check;
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::Precision;
-use tilescope::solver::{self, Kernel, Method, Quantity, Window, cuda};
+use tilescope::solver::{self, Kernel, Method, Quantity, Statistics, Window, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
@@ -64,6 +64,21 @@ fn fields_are_those_of_the_cpu() {
         let one = card.edge_share(&tiling).expect("it");
         let other = cpu.edge_share(&tiling).expect("it");
         assert!(near(one.residual, other.residual) && one.points == other.points);
+        for (number, (there, here)) in pairs.into_iter().enumerate() {
+            let one = card.statistics(there, &tiling).expect("a card");
+            let other = cpu.statistics(here, &tiling).expect("a CPU");
+            assert_eq!(one.distances, other.distances, "pair {number}");
+            let bits = |statistics: &Statistics| {
+                let mean = statistics.mean_tile.as_ref().expect("small tiles");
+                mean.means.iter().map(|mean| mean.to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(bits(&one), bits(&other), "pair {number}");
+        }
+        let (columns, rows_of_part) = (nx / 3..nx, rows / 2..rows);
+        assert_eq!(
+            card.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
+            cpu.solution_part(columns, rows_of_part).expect("it"),
+        );
         let row = rows - 1;
         assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
         // A run goes on elsewhere.

@@ -24,6 +24,8 @@ mod rung;
 mod shared;
 #[cfg(feature = "cuda")]
 mod solver;
+#[cfg(feature = "cuda")]
+mod statistics;
 
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;

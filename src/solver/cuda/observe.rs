@@ -35,6 +35,19 @@ pub(super) enum Values {
     Change(Pointer),
 }
 
+impl Values {
+    /// What the kernels are told of it: which it is (`Quantity` of `field.cuh`), and the other array.
+    pub fn arguments(self) -> (i32, Pointer) {
+        match self {
+            Self::Residual => (0, 0),
+            Self::Solution => (1, 0),
+            Self::MinusDouble(other) => (2, other),
+            Self::MinusReal(other) => (3, other),
+            Self::Change(other) => (4, other),
+        }
+    }
+}
+
 /// The kernels that look at an iterate.
 pub(super) struct Observer {
     residual: CudaFunction,
@@ -180,13 +193,7 @@ impl Observer {
             samples_x: number(samples[0]),
             samples_y: number(samples[1]),
         };
-        let (quantity, other): (i32, Pointer) = match values {
-            Values::Residual => (0, 0),
-            Values::Solution => (1, 0),
-            Values::MinusDouble(other) => (2, other),
-            Values::MinusReal(other) => (3, other),
-            Values::Change(other) => (4, other),
-        };
+        let (quantity, other) = values.arguments();
         // SAFETY: the kernel writes every sample before they are copied.
         let mut there = unsafe { card.allocate::<f32>(stream, count) }?;
         let mut pinned = self.pinned.borrow_mut();

@@ -10,6 +10,7 @@ pub(super) enum File {
     Shared,
     Register,
     Observe,
+    Statistics,
 }
 
 /// How many neighbours a point has, and which weights are equal: the order of operations.
@@ -67,6 +68,7 @@ pub(super) fn source(file: File, precision: Precision, form: Form, name: &str) -
         File::Shared => embedded!("shared", precision, form),
         File::Register => embedded!("register", precision, form),
         File::Observe => embedded!("observe", precision, form),
+        File::Statistics => embedded!("statistics", precision, form),
     };
     let mut parts = text.split(ENTRY);
     let head = parts.next().unwrap_or_default();
@@ -89,6 +91,8 @@ mod tests {
                 (File::Register, "full"),
                 (File::Register, "partial"),
                 (File::Observe, "sample"),
+                (File::Statistics, "fold_rows"),
+                (File::Statistics, "fold_tiles"),
             ] {
                 let text = source(file, Precision::F32, form, name);
                 assert_eq!(text.matches(ENTRY).count(), 1);

@@ -10,11 +10,13 @@ use super::register::Register;
 use super::replay::{Iterates, Replay};
 use super::rung::{Array, DeviceSystem, Rung};
 use super::shared::Shared;
+use super::statistics::Folder;
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
+use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
     Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
-    SolverError, Unmeasured, Window,
+    SolverError, Statistics, Unmeasured, Window,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
@@ -37,6 +39,7 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     rung: Box<dyn Rung<R>>,
     replay: Replay,
     observer: Observer,
+    folder: Folder,
 }
 
 impl<R: DeviceReal> DeviceSystem<R> {
@@ -120,6 +123,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         };
         let replay = Replay::new(&system, &stream, &*rung)?;
         let observer = Observer::new(&system)?;
+        let folder = Folder::new(&system)?;
         let mut solver = Self {
             problem,
             system,
@@ -131,6 +135,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             rung,
             replay,
             observer,
+            folder,
         };
         // Finding the best block spoils the second array.
         solver.put(&start)?;
@@ -185,10 +190,32 @@ impl<R: DeviceReal> CudaSolver<R> {
         replay.batch(system, stream, &**rung, iterates, most, measure)
     }
 
-    fn sample_values(&self, values: Values, window: &Window) -> Result<Samples, SolverError> {
-        let [u, _] = self.pointers();
-        let values = self.observer.sample(&self.system, &self.stream, u, values, window)?;
-        Ok(Samples::of(window, values))
+    /// Does something with what a field is made of; u* must be known where it takes part.
+    fn with_values<T>(
+        &self,
+        quantity: Quantity<'_>,
+        look: impl FnOnce(Values) -> Result<T, SolverError>,
+    ) -> Result<T, SolverError> {
+        let [_, before] = self.pointers();
+        match quantity {
+            Quantity::Residual => look(Values::Residual),
+            Quantity::Change => look(Values::Change(before)),
+            Quantity::Solution => look(Values::Solution),
+            Quantity::Error => look(Values::MinusDouble(self.iterates.exact)),
+            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
+                Some(other) if Arc::ptr_eq(&other.system.card, &self.system.card) => {
+                    let [other, _] = other.pointers();
+                    look(Values::MinusReal(other))
+                }
+                _ => {
+                    let card = &self.system.card;
+                    let there = other.solution()?;
+                    let there = card.told(self.stream.clone_htod(there.as_slice()))?;
+                    let there = Array::new(there, &self.system.shape, &self.stream);
+                    look(Values::MinusDouble(there.interior))
+                }
+            },
+        }
     }
 }
 
@@ -259,29 +286,33 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
-        let [_, before] = self.pointers();
-        match quantity {
-            Quantity::Residual => self.sample_values(Values::Residual, window),
-            Quantity::Change => self.sample_values(Values::Change(before), window),
-            Quantity::Solution => self.sample_values(Values::Solution, window),
-            Quantity::Error if self.exact.is_none() => {
-                let [across, down] = window.size();
-                Ok(Samples::of(window, vec![f32::NAN; across * down]))
-            }
-            Quantity::Error => self.sample_values(Values::MinusDouble(self.iterates.exact), window),
-            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
-                Some(other) if Arc::ptr_eq(&other.system.card, &self.system.card) => {
-                    let [other, _] = other.pointers();
-                    self.sample_values(Values::MinusReal(other), window)
-                }
-                _ => {
-                    let card = &self.system.card;
-                    let there = other.solution()?;
-                    let there = card.told(self.stream.clone_htod(there.as_slice()))?;
-                    let there = Array::new(there, &self.system.shape, &self.stream);
-                    self.sample_values(Values::MinusDouble(there.interior), window)
-                }
-            },
+        if matches!(quantity, Quantity::Error) && self.exact.is_none() {
+            let [across, down] = window.size();
+            return Ok(Samples::of(window, vec![f32::NAN; across * down]));
+        }
+        self.with_values(quantity, |values| {
+            let [u, _] = self.pointers();
+            let values = self.observer.sample(&self.system, &self.stream, u, values, window)?;
+            Ok(Samples::of(window, values))
+        })
+    }
+
+    fn statistics(
+        &self,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+    ) -> Result<Statistics, SolverError> {
+        let sorting = Sorting::new(&self.system.shape, tiling);
+        let is_known = !matches!(quantity, Quantity::Error) || self.exact.is_some();
+        let found = is_known.then(|| {
+            self.with_values(quantity, |values| {
+                let [u, _] = self.pointers();
+                self.folder.statistics(&self.system, &self.stream, u, values, &sorting)
+            })
+        });
+        match found.transpose()?.flatten() {
+            Some(found) => Ok(found),
+            None => statistics::of_samples(self, &self.system.shape, quantity, tiling),
         }
     }
 

@@ -1,0 +1,96 @@
+//! The statistics of a field on a card: counted and summed up where it lies.
+
+use super::arguments::{AxisArgument, DeviceReal, Pointer, counted};
+use super::observe::Values;
+use super::ptx::File;
+use super::rung::DeviceSystem;
+use crate::solver::SolverError;
+use crate::solver::statistics::{BINS, Sorting, Statistics, TOGETHER};
+use cudarc::driver::{CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg};
+use std::sync::Arc;
+
+/// Threads of a block.
+const THREADS: usize = 256;
+
+/// Threads that look at points side by side.
+const WARP: usize = 32;
+
+/// The kernels of the statistics.
+pub(super) struct Folder {
+    fold_rows: CudaFunction,
+    fold_tiles: CudaFunction,
+}
+
+impl Folder {
+    pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
+        let DeviceSystem { card, precision, form, .. } = system;
+        let function = |name| card.function(File::Statistics, *precision, *form, name);
+        Ok(Self { fold_rows: function("fold_rows")?, fold_tiles: function("fold_tiles")? })
+    }
+
+    /// The statistics of a field; `None` if there are more points or tiles than the kernels count.
+    pub fn statistics<R: DeviceReal>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        u: Pointer,
+        values: Values,
+        sorting: &Sorting,
+    ) -> Result<Option<Statistics>, SolverError> {
+        let card = &system.card;
+        let [x, y] = &sorting.axes;
+        let groups = x.count().div_ceil(TOGETHER);
+        let warps = system.shape.rows() * groups * x.tile().div_ceil(WARP);
+        let blocks = counted(warps.div_ceil(THREADS / WARP));
+        let (Some(columns), Some(rows), Some(blocks)) =
+            (AxisArgument::of(x), AxisArgument::of(y), blocks)
+        else {
+            return Ok(None);
+        };
+        let places = if sorting.folds { x.tile() * y.tile() } else { 0 };
+        let room = if sorting.folds { system.shape.rows() * groups * x.tile() } else { 0 };
+        // SAFETY: each part is written before they are added up.
+        let mut parts = unsafe { card.allocate::<f64>(stream, room.max(1)) }?;
+        // SAFETY: as above.
+        let mut sums = unsafe { card.allocate::<f64>(stream, places.max(1)) }?;
+        let (quantity, other) = values.arguments();
+        let classes = i32::try_from(sorting.count).unwrap_or(i32::MAX);
+        let none: Pointer = 0;
+        let config = |blocks: i32| LaunchConfig {
+            grid_dim: (blocks.unsigned_abs(), 1, 1),
+            block_dim: (THREADS as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let mut ask = || -> Result<(Vec<u64>, Vec<f64>), DriverError> {
+            let mut counts = stream.alloc_zeros::<u64>((sorting.count * BINS).max(1))?;
+            let column_classes = stream.clone_htod(&sorting.classes[0])?;
+            let row_classes = stream.clone_htod(&sorting.classes[1])?;
+            let mut fold = stream.launch_builder(&self.fold_rows);
+            fold.arg(&u).arg(&system.g.interior).arg(&other);
+            fold.arg(&system.grid).arg(&system.weights).arg(&system.diagonal).arg(&quantity);
+            fold.arg(&columns).arg(&column_classes).arg(&row_classes).arg(&classes);
+            fold.arg(&mut counts);
+            if sorting.folds {
+                fold.arg(&mut parts)
+            } else {
+                fold.arg(&none)
+            };
+            // SAFETY: the arguments are those of `statistics.cu`, and the arrays have the sizes that
+            // follow from the grid and its tiles.
+            unsafe { fold.launch(config(blocks)) }?;
+            if sorting.folds {
+                let mut fold = stream.launch_builder(&self.fold_tiles);
+                fold.arg(&parts).arg(&columns).arg(&rows).arg(&mut sums);
+                let blocks = counted(places.div_ceil(THREADS)).unwrap_or(i32::MAX);
+                // SAFETY: as above.
+                unsafe { fold.launch(config(blocks)) }?;
+            }
+            let counts = stream.clone_dtoh(&counts)?;
+            let sums = stream.clone_dtoh(&sums)?;
+            stream.synchronize()?;
+            Ok((counts, sums))
+        };
+        let (counts, sums) = card.told(ask())?;
+        Ok(Some(sorting.finish(&counts[..sorting.count * BINS], &sums[..places])))
+    }
+}
