@@ -8,11 +8,13 @@ pub mod cuda;
 mod error;
 #[cfg(test)]
 pub(crate) mod fake;
+mod inside;
 mod kernel;
 mod sample;
 mod statistics;
 
 pub use error::SolverError;
+pub use inside::{Inside, NextCycle};
 pub use kernel::{Footprint, Kernel};
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};

@@ -4,6 +4,7 @@
 
 mod cases;
 mod fields;
+mod inside;
 mod limits;
 mod methods;
 mod naive;

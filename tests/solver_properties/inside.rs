@@ -1,0 +1,103 @@
+//! The subiterations of one tile, against the whole cycle and the whole of Jacobi's sweeps.
+
+use crate::cases::{Case, case};
+use crate::naive::Num;
+use proptest::prelude::*;
+use tilescope::solver::{Inside, Method, NextCycle, Solver};
+
+/// A cycle's tile at a subiteration.
+fn inside<R: Num>(
+    case: &Case,
+    solver: &dyn Solver,
+    tile: [usize; 2],
+    subiteration: usize,
+) -> Inside {
+    let tiling = case.tiling();
+    let next = NextCycle {
+        solver,
+        problem: &case.problem,
+        tiling: &tiling,
+        k: case.k,
+        precision: R::PRECISION,
+    };
+    next.inside(tile, subiteration).expect("the CPU does not fail").expect("small tiles")
+}
+
+fn cycle_is_followed<R: Num>(
+    case: &Case,
+    tile: [usize; 2],
+    at: usize,
+) -> Result<(), TestCaseError> {
+    let mut solver = case.plain::<R>(case.hierarchical());
+    for _ in 1..case.cycles {
+        solver.cycle();
+    }
+    let at = at % (case.k + 1);
+    let seen = inside::<R>(case, &solver, tile, at);
+    let end = inside::<R>(case, &solver, tile, case.k);
+    let line = case.problem.shape.dim() == 1;
+    let ring = usize::from(!line);
+    let height = if line { case.k + 1 } else { seen.computed[1].len() + 2 };
+    prop_assert_eq!(seen.size, [seen.computed[0].len() + 2, height]);
+
+    // Jacobi's iteration on all of the grid, as many sweeps from the same start.
+    let mut classic = case.plain::<R>(Method::Classic);
+    classic.start_from(&solver.solution().expect("it")).expect("it");
+    for _ in 0..at {
+        classic.cycle();
+    }
+    let whole = classic.solution().expect("it");
+    let stride = whole.shape().stride();
+    let [columns, rows] = &seen.computed;
+    for (j, row) in (rows.start..rows.end + 2 * ring).enumerate() {
+        let row_of_values = if line { at } else { j };
+        for i in 0..seen.size[0] {
+            let there = row_of_values * seen.size[0] + i;
+            let is_corner =
+                !line && (i == 0 || i + 1 == seen.size[0]) && (j == 0 || j + 1 == seen.size[1]);
+            if is_corner {
+                prop_assert!(seen.iterate[there].is_nan() && seen.staleness[there].is_nan());
+                continue;
+            }
+            let jacobi = whole.as_slice()[row * stride + columns.start + i];
+            let lag = seen.staleness[there];
+            // In single precision both are exact; in double the iterate is told rounded.
+            if R::EPSILON > 1e-10 {
+                prop_assert_eq!(lag, (f64::from(seen.iterate[there]) - jacobi) as f32);
+            } else if lag == 0.0 {
+                prop_assert_eq!(seen.iterate[there], jacobi as f32);
+            }
+            // The ring is felt one point farther with every subiteration after the first.
+            let depth = [i, seen.size[0] - 1 - i].into_iter().min().expect("two");
+            let down = [j, seen.size[1] - 1 - j].into_iter().min().expect("two");
+            let depth = if line { depth } else { depth.min(down) };
+            if depth >= at.max(1) {
+                prop_assert_eq!(lag, 0.0, "{} points in after {}", depth, at);
+            }
+        }
+    }
+
+    // What the tile owns at the end is what the cycle writes.
+    solver.cycle();
+    let next = solver.solution().expect("it");
+    for row in seen.owned[1].clone() {
+        for i in seen.owned[0].clone() {
+            let j = if line { case.k } else { row - rows.start + 1 };
+            let value = end.iterate[j * seen.size[0] + i - columns.start + 1];
+            prop_assert_eq!(value.to_bits(), (next.at(i, row) as f32).to_bits());
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn subiterations_of_a_tile_are_those_of_the_cycle(
+        case in case(), tile in [0..9_usize, 0..9_usize], at in 0..10_usize,
+    ) {
+        cycle_is_followed::<f64>(&case, tile, at)?;
+        cycle_is_followed::<f32>(&case, tile, at)?;
+    }
+}
