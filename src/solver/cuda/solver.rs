@@ -39,7 +39,6 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     rung: Box<dyn Rung<R>>,
     replay: Replay,
     observer: Observer,
-    folder: Folder,
 }
 
 impl<R: DeviceReal> DeviceSystem<R> {
@@ -123,7 +122,6 @@ impl<R: DeviceReal> CudaSolver<R> {
         };
         let replay = Replay::new(&system, &stream, &*rung)?;
         let observer = Observer::new(&system)?;
-        let folder = Folder::new(&system)?;
         let mut solver = Self {
             problem,
             system,
@@ -135,7 +133,6 @@ impl<R: DeviceReal> CudaSolver<R> {
             rung,
             replay,
             observer,
-            folder,
         };
         // Finding the best block spoils the second array.
         solver.put(&start)?;
@@ -302,12 +299,13 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         quantity: Quantity<'_>,
         tiling: &Tiling,
     ) -> Result<Statistics, SolverError> {
+        let folder = Folder::new(&self.system)?;
         let sorting = Sorting::new(&self.system.shape, tiling);
         let is_known = !matches!(quantity, Quantity::Error) || self.exact.is_some();
         let found = is_known.then(|| {
             self.with_values(quantity, |values| {
                 let [u, _] = self.pointers();
-                self.folder.statistics(&self.system, &self.stream, u, values, &sorting)
+                folder.statistics(&self.system, &self.stream, u, values, &sorting)
             })
         });
         match found.transpose()?.flatten() {

@@ -22,6 +22,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
+    /// The kernels, which the driver takes in when they are first asked for.
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
         let DeviceSystem { card, precision, form, .. } = system;
         let function = |name| card.function(File::Statistics, *precision, *form, name);
