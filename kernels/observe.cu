@@ -66,32 +66,42 @@ __device__ __forceinline__ double larger(double a, double b) {
 }
 
 /// A field, thinned out to samples; each is the value of largest magnitude of its block of points, at
-/// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or
-/// of doubles, as `quantity` says.
+/// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or of
+/// doubles, as `quantity` says. If `parts` is given, it gets the norms of the field on the way, as `residual` gives
+/// those of u1 - u0.
 extern "C" __global__ void __launch_bounds__(256, 4)
     sample(const real *__restrict__ u, const real *__restrict__ g, const void *__restrict__ other,
            Grid grid, Weights weights, double diagonal, int quantity, Window window, int lanes,
-           float *__restrict__ samples) {
+           float *__restrict__ samples, const unsigned char *__restrict__ near_columns,
+           const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
     long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     long long number = thread / lanes;
     int lane = thread % lanes;
-    if (number >= (long long)window.samples_x * window.samples_y) return;
+    bool is_there = number < (long long)window.samples_x * window.samples_y;
+    if (!is_there && !parts) return;
     int x = number % window.samples_x * window.block_x;
     int y = number / window.samples_x * window.block_y;
     int width = min(window.block_x, window.columns - x), height = min(window.block_y, window.rows - y);
 
     double found = 0;
-    for (int j = 0; j < height; j++) {
-        for (int i = lane; i < width; i += lanes) {
-            long long at =
-                (window.first_row + y + j) * grid.pitch + window.first_column + x + i;
-            double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
-            found = larger(found, value);
+    Norms norms = {};
+    for (int point = lane; is_there && point < width * height; point += lanes) {
+        int i = window.first_column + x + point % width, j = window.first_row + y + point / width;
+        double value =
+            field_value(quantity, u, g, other, grid, weights, diagonal, j * grid.pitch + i);
+        if (parts) {
+            norms.first_sweep(value);
+            if (near_columns[i] || near_rows[j]) norms.distance(value);
         }
+        found = larger(found, value);
     }
     // All lanes of a warp have a sample, or none.
     for (int half = lanes / 2; half > 0; half /= 2) {
         found = larger(found, __shfl_xor_sync(ALL_LANES, found, half));
     }
-    if (lane == 0) samples[number] = float(found);
+    if (is_there && lane == 0) samples[number] = float(found);
+    if (parts) {
+        norms = of_block(norms);
+        if (threadIdx.x == 0) parts[blockIdx.x] = norms;
+    }
 }

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::runner::Run;
 use super::space_time::SpaceTime;
 use crate::grid::Field;
-use crate::solver::{Quantity, Samples, Solver, SolverError, Window};
+use crate::solver::{EdgeShare, Quantity, Samples, Solver, SolverError, Window};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -176,13 +176,20 @@ impl Experiment {
         let Some(diagram) = &mut self.diagram else {
             return self.run.advance(most).map(drop);
         };
-        // No cycle that the diagram keeps is passed over; on the way back it has them all.
-        let until = match self.run.is_going_back() {
-            true => u64::MAX,
-            false => diagram.until_next(self.run.cycle()),
-        };
+        let until = until_next(diagram, &self.run);
         self.run.advance(most.min(until))?;
         diagram.record(&self.run)
+    }
+
+    /// Begins the cycles that the next [`Experiment::advance`] takes in, where they can be made while
+    /// the present iterate is looked at.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    pub fn begin(&mut self) -> Result<(), SolverError> {
+        let until =
+            self.diagram.as_ref().map_or(u64::MAX, |diagram| until_next(diagram, &self.run));
+        self.run.begin(until)
     }
 
     /// Measures what is not known yet of the present iterate.
@@ -284,6 +291,23 @@ impl Experiment {
         Ok(Picture { samples: self.samples(kind, window)?, cycles_per_row: None })
     }
 
+    /// A picture, and how much of the residual lies at tile borders.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn look(
+        &self,
+        kind: FieldKind,
+        window: &Window,
+    ) -> Result<(Picture, EdgeShare), SolverError> {
+        let (solver, tiling) = (self.run.solver(), &self.run.plan().tiling);
+        if self.diagram.is_some() || kind == FieldKind::Staleness {
+            return Ok((self.picture(kind, window)?, solver.edge_share(tiling)?));
+        }
+        let (samples, share) = solver.look(kind.quantity(None), window, tiling)?;
+        Ok((Picture { samples, cycles_per_row: None }, share))
+    }
+
     /// A field of the present iterate; of staleness that is not ready, nothing is known.
     ///
     /// # Errors
@@ -310,4 +334,10 @@ impl Experiment {
             None => Ok(self.classic.insert(self.run.classic()?)),
         }
     }
+}
+
+/// Cycles until the next one that a diagram keeps: none of these is passed over. On the way back it
+/// has them all.
+fn until_next(diagram: &SpaceTime, run: &Run) -> u64 {
+    if run.is_going_back() { u64::MAX } else { diagram.until_next(run.cycle()) }
 }

@@ -175,6 +175,20 @@ impl Run {
         Ok(self.outcome.as_ref())
     }
 
+    /// Begins the cycles that the next [`Run::advance`] takes in, at most `most`, where the solver can
+    /// make them while its present iterate is looked at.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails; the run can go on elsewhere then ([`Run::move_to`]).
+    pub fn begin(&mut self, most: u64) -> Result<(), SolverError> {
+        if self.back.is_some() || self.outcome.is_some() {
+            return Ok(());
+        }
+        let begun = self.solver.begin(self.batch().min(most.max(1)));
+        self.is_lost |= begun.is_err();
+        begun
+    }
+
     fn make(&mut self, most: u64) -> Result<(), SolverError> {
         if self.back.is_some() {
             return self.go_back(most);

@@ -62,14 +62,20 @@ impl Seen {
         };
         let one_row =
             Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
-        let picture = || experiment.picture(view.field, &view.window(&shape));
+        let (picture, edge) = match ready {
+            true => {
+                let (picture, edge) = experiment.look(view.field, &view.window(&shape))?;
+                (Some(picture), edge)
+            }
+            false => (None, run.solver().edge_share(&run.plan().tiling)?),
+        };
         Ok(Self {
             cycle: run.cycle(),
             field: view.field,
-            picture: ready.then(picture).transpose()?,
+            picture,
             profile: lines.then(|| experiment.samples(view.field, &one_row)).transpose()?,
             probe: probe.map(value).transpose()?,
-            edge: run.solver().edge_share(&run.plan().tiling)?,
+            edge,
         })
     }
 }

@@ -101,6 +101,16 @@ pub trait Solver: Send {
     /// [`SolverError`] if the card fails.
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError>;
 
+    /// Begins the cycles that [`Solver::cycles`] gives next, at most `most` (which is at least 1), and
+    /// does not wait for them: the present iterate stays until then, and can be looked at while they
+    /// are made. Where that cannot be done, nothing is begun.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn begin(&mut self, _most: u64) -> Result<(), SolverError> {
+        Ok(())
+    }
+
     /// The same without finding out anything on the way: the same iterates, a little sooner.
     ///
     /// # Errors
@@ -163,6 +173,19 @@ pub trait Solver: Send {
         tiling: &Tiling,
     ) -> Result<Statistics, SolverError> {
         statistics::of_samples(self, self.shape(), quantity, tiling)
+    }
+
+    /// Samples of a field together with the edge share: in one pass where a solver can.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn look(
+        &self,
+        quantity: Quantity<'_>,
+        window: &Window,
+        tiling: &Tiling,
+    ) -> Result<(Samples, EdgeShare), SolverError> {
+        Ok((self.sample(quantity, window)?, self.edge_share(tiling)?))
     }
 
     /// A copy of the present iterate, with its ring.

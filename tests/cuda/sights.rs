@@ -5,15 +5,20 @@ use crate::iterates::check;
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::Precision;
-use tilescope::solver::{self, Kernel, Method, Quantity, Statistics, Window, cuda};
+use tilescope::solver::{self, Kernel, Method, Quantity, Samples, Statistics, Window, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
     ("norms_are_the_same_every_time", norms_are_the_same_every_time),
+    ("an_iterate_is_seen_while_others_are_made", an_iterate_is_seen_while_others_are_made),
 ];
 
 fn near(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-11 * b.abs()
+}
+
+fn bits(samples: &Samples) -> Vec<u32> {
+    samples.values.iter().map(|value| value.to_bits()).collect()
 }
 
 fn fields_are_those_of_the_cpu() {
@@ -53,8 +58,7 @@ fn fields_are_those_of_the_cpu() {
             let one = card.sample(there, &window).expect("a card");
             let other = cpu.sample(here, &window).expect("a CPU");
             assert_eq!((one.size, one.block), (other.size, other.block));
-            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
-            assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
+            assert_eq!(bits(&one), bits(&other), "pair {number}");
         }
         let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
         assert!(near(one.l2, other.l2) && one.max == other.max);
@@ -68,17 +72,21 @@ fn fields_are_those_of_the_cpu() {
             let one = card.statistics(there, &tiling).expect("a card");
             let other = cpu.statistics(here, &tiling).expect("a CPU");
             assert_eq!(one.distances, other.distances, "pair {number}");
-            let bits = |statistics: &Statistics| {
+            let bits_of_mean = |statistics: &Statistics| {
                 let mean = statistics.mean_tile.as_ref().expect("small tiles");
                 mean.means.iter().map(|mean| mean.to_bits()).collect::<Vec<_>>()
             };
-            assert_eq!(bits(&one), bits(&other), "pair {number}");
+            assert_eq!(bits_of_mean(&one), bits_of_mean(&other), "pair {number}");
         }
         let (columns, rows_of_part) = (nx / 3..nx, rows / 2..rows);
         assert_eq!(
             card.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
             cpu.solution_part(columns, rows_of_part).expect("it"),
         );
+        let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
+        let (samples, share) = card.look(Quantity::Residual, &whole, &tiling).expect("it");
+        assert_eq!(bits(&samples), bits(&cpu.sample(Quantity::Residual, &whole).expect("it")));
+        assert!(near(share.residual, other.residual) && share.points == other.points);
         let row = rows - 1;
         assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
         // A run goes on elsewhere.
@@ -106,5 +114,53 @@ fn norms_are_the_same_every_time() {
             };
             assert_eq!(norms(), norms());
         }
+    });
+}
+
+/// What is begun neither shows nor changes anything, however much of it is wanted afterwards.
+fn an_iterate_is_seen_while_others_are_made() {
+    let turns = prop::collection::vec((1..=40_u64, 1..=40_u64, any::<bool>()), 1..12);
+    let precision = prop::sample::select(Precision::ALL.to_vec());
+    check(200, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
+        let method = if classic { Method::Classic } else { case.hierarchical() };
+        let mut card =
+            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a card");
+        let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
+        let shape = case.problem.shape;
+        let window = Window::whole(shape.nx(), shape.rows());
+        for (begun, wanted, measure) in turns {
+            card.begin(begun).expect("a card at work");
+            for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
+                let one = card.sample(quantity, &window).expect("a card");
+                let other = cpu.sample(quantity, &window).expect("a CPU");
+                assert_eq!(bits(&one), bits(&other));
+            }
+            let made = if measure {
+                let batch = card.cycles(wanted).expect("a card at work");
+                for there in &batch.norms {
+                    let here = cpu.cycles(1).expect("a CPU").norms[0];
+                    assert!(near(there.residual_before.l2, here.residual_before.l2));
+                    assert_eq!(there.max_change.to_bits(), here.max_change.to_bits());
+                }
+                batch.norms.len() as u64
+            } else {
+                let made = card.cycles_unmeasured(wanted).expect("a card at work").cycles;
+                for _ in 0..made {
+                    cpu.cycles(1).expect("a CPU");
+                }
+                made
+            };
+            assert!(made <= wanted);
+            let (there, here) = (card.solution().expect("it"), cpu.solution().expect("it"));
+            assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
+        }
+        // And where it starts anew.
+        card.begin(7).expect("a card at work");
+        card.restart().expect("a card");
+        cpu.restart().expect("a CPU");
+        card.cycles(1).expect("a card at work");
+        cpu.cycles(1).expect("a CPU");
+        let (there, here) = (card.solution().expect("it"), cpu.solution().expect("it"));
+        assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
     });
 }

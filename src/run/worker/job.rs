@@ -132,6 +132,11 @@ impl Job {
         self.failed.is_some() || self.experiment.run().outcome().is_some()
     }
 
+    /// Whether the run is made on a card.
+    pub fn is_on_card(&self) -> bool {
+        self.experiment.run().solver().device().is_some()
+    }
+
     /// Whether the run is to go on, and can.
     pub fn is_running(&self) -> bool {
         self.wish.running && !self.is_over()
@@ -182,10 +187,7 @@ impl Job {
         if stepping {
             self.steps_made += 1;
         }
-        let one_by_one = stepping
-            || self.wish.pace.is_some()
-            || self.wish.view.field == FieldKind::Staleness
-            || !self.is_told;
+        let one_by_one = stepping || !self.is_told || self.is_watched_singly();
         let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
         if let Err(error) = self.experiment.advance(most) {
             self.fail(&error);
@@ -196,6 +198,22 @@ impl Job {
         // A run that falls behind its pace does not make up for it with a burst.
         self.due = (self.due + period).max(now);
         self.is_news = true;
+    }
+
+    /// Whether each cycle is to be seen.
+    fn is_watched_singly(&self) -> bool {
+        self.wish.pace.is_some() || self.wish.view.field == FieldKind::Staleness
+    }
+
+    /// Lets the solver go on while its iterate is looked at, if the run is to go on at once.
+    fn go_on(&mut self) {
+        if self.wish.running
+            && self.has_run_work()
+            && !self.is_watched_singly()
+            && let Err(error) = self.experiment.begin()
+        {
+            self.fail(&error);
+        }
     }
 
     /// Makes some sweeps of Jacobi's iteration: towards the staleness that is waited for, or else
@@ -216,6 +234,7 @@ impl Job {
 
     /// What is told of the run now. `answered` is the newest request for a file that was answered.
     pub fn report(&mut self, exact: ExactState, answered: &mut u64) -> Report {
+        self.go_on();
         let (seen, captured) = self.look(*answered).unwrap_or_else(|error| {
             self.fail(&error);
             (self.nothing(), None)

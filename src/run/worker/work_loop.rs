@@ -14,16 +14,20 @@ use std::time::{Duration, Instant};
 /// Cycles are made for this long before wishes are read again (one cycle at least).
 const SLICE: Duration = Duration::from_millis(4);
 
-/// For each second of the run, Jacobi's iteration beside it gets this part of a second.
+/// For each second of the run, Jacobi's iteration beside it gets this part of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
+
+/// … and on a card, of whose throughput 95 % is to be left. There the run is at its end long before
+/// Jacobi's iteration could be, which then has the card to itself.
+const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
 
 /// A report may take this part of the time while cycles are being made: on the CPU, where looking
 /// at a grid takes about as long as a cycle …
 const REPORT_SHARE: f64 = 0.1;
 
-/// … and on a card, which waits meanwhile: with what is lost between two batches, 95 % of its
-/// throughput is to be left.
-const REPORT_SHARE_ON_CARD: f64 = 0.04;
+/// … and on a card, which makes cycles meanwhile: of its own time it gives a look less than half of
+/// what the look takes.
+const REPORT_SHARE_ON_CARD: f64 = 0.1;
 
 /// Reports come no faster than this: a screen shows no more.
 const REPORT_EVERY: Duration = Duration::from_millis(15);
@@ -182,9 +186,9 @@ impl WorkLoop {
                 return;
             }
         }
+        let share = if job.is_on_card() { CLASSIC_SHARE_ON_CARD } else { CLASSIC_SHARE };
         job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.field) {
-            (job.classic_credit + begin.elapsed().as_secs_f64() * CLASSIC_SHARE)
-                .min(SLICE.as_secs_f64())
+            (job.classic_credit + begin.elapsed().as_secs_f64() * share).min(SLICE.as_secs_f64())
         } else {
             SLICE.as_secs_f64()
         };
@@ -216,8 +220,7 @@ impl WorkLoop {
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
         let busy = job.has_work();
-        let on_card = job.experiment.run().solver().device().is_some();
-        let share = if on_card { REPORT_SHARE_ON_CARD } else { REPORT_SHARE };
+        let share = if job.is_on_card() { REPORT_SHARE_ON_CARD } else { REPORT_SHARE };
         let rest = if busy { self.report_took.div_f64(share) } else { Duration::ZERO };
         // The first picture of a run waits for nothing.
         if !job.is_news || (job.is_told && since < rest.max(REPORT_EVERY)) {

@@ -153,8 +153,8 @@ impl Card {
         if capability < OLDEST {
             return Err(Unavailable::OldCard { name, capability });
         }
-        // SAFETY: each solver has one stream of its own, and waits for it before anything that it
-        // made is used elsewhere.
+        // SAFETY: each solver has two streams of its own, and waits for either before anything that it
+        // made is used elsewhere, in the other one too.
         unsafe { context.disable_event_tracking() };
         Ok(Self {
             name,
@@ -169,6 +169,16 @@ impl Card {
     /// A stream of work on this card.
     pub fn stream(&self) -> Result<Arc<CudaStream>, SolverError> {
         self.told(self.context.new_stream())
+    }
+
+    /// A stream whose work goes before that of the others, as soon as there is room for a block.
+    pub fn urgent_stream(&self) -> Result<Arc<CudaStream>, SolverError> {
+        let stream = || {
+            self.context.bind_to_thread()?;
+            let (_, most) = result::stream::get_priority_range()?;
+            self.context.new_stream_with_priority(most)
+        };
+        self.told(stream())
     }
 
     /// A kernel. The driver makes machine code of it when it is first asked for, and keeps that on

@@ -8,7 +8,8 @@ use crate::grid::Tiling;
 use crate::solver::sample::near_border;
 use crate::solver::{EdgeShare, SolverError, Window};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DriverError, LaunchConfig, PinnedHostSlice, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PinnedHostSlice,
+    PushKernelArg,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub(super) struct Observer {
     sample: CudaFunction,
     /// Where samples arrive, as large as was needed so far.
     pinned: RefCell<Option<PinnedHostSlice<f32>>>,
+    /// The borders that were asked for last.
+    borders: RefCell<Option<Arc<Borders>>>,
 }
 
 impl Observer {
@@ -68,34 +71,24 @@ impl Observer {
             add_parts: function("add_parts")?,
             sample: function("sample")?,
             pinned: RefCell::new(None),
+            borders: RefCell::new(None),
         })
     }
 
     /// The norms of u₁ − u₀ of a sweep that is not made; in `error` the squares near tile borders, if
-    /// those are given: a mark a column, and a mark a row.
+    /// those are given.
     pub fn residual<R: DeviceReal>(
         &self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         u: Pointer,
-        near: Option<[&[u8]; 2]>,
+        borders: Option<&Borders>,
     ) -> Result<Norms, SolverError> {
-        let card = &system.card;
-        let marks = match near {
-            Some([columns, rows]) => {
-                Some([card.told(stream.clone_htod(columns))?, card.told(stream.clone_htod(rows))?])
-            }
-            None => None,
-        };
-        let none: Pointer = 0;
-        self.pass(system, stream, |config, parts| {
+        let [columns, rows] = borders.map_or([0, 0], |borders| borders.pointers);
+        self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&self.residual);
             launch.arg(&u).arg(&system.g.interior).arg(&system.grid).arg(&system.weights);
-            match &marks {
-                Some([columns, rows]) => launch.arg(columns).arg(rows),
-                None => launch.arg(&none).arg(&none),
-            };
-            launch.arg(parts);
+            launch.arg(&columns).arg(&rows).arg(parts);
             // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
             unsafe { launch.launch(config) }.map(|_| ())
         })
@@ -109,7 +102,7 @@ impl Observer {
         u: Pointer,
         exact: Pointer,
     ) -> Result<f64, SolverError> {
-        let norms = self.pass(system, stream, |config, parts| {
+        let norms = self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&self.distance);
             launch.arg(&u).arg(&exact).arg(&system.grid).arg(parts);
             // SAFETY: as above.
@@ -118,32 +111,25 @@ impl Observer {
         Ok(norms.error.sqrt())
     }
 
-    /// The sums of a pass over the grid.
+    /// The sums of a pass over the grid, in so many blocks across and down.
     fn pass<R: DeviceReal>(
         &self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
+        [across, down]: [u32; 2],
         launch: impl FnOnce(LaunchConfig, &mut CudaSlice<Norms>) -> Result<(), DriverError>,
     ) -> Result<Norms, SolverError> {
         let card = &system.card;
-        let across = system.grid.columns.unsigned_abs().div_ceil(THREADS).min(BLOCKS[0]);
-        let down = system.grid.rows.unsigned_abs().min(BLOCKS[1]);
-        let count = across * down;
+        let count = i64::from(across) * i64::from(down);
         // SAFETY: each block writes its part before the parts are added.
         let mut parts = unsafe { card.allocate::<Norms>(stream, count as usize) }?;
         let ask = || -> Result<Vec<Norms>, DriverError> {
-            let threads = |grid_dim| LaunchConfig {
-                grid_dim,
-                block_dim: (THREADS, 1, 1),
-                shared_mem_bytes: 0,
-            };
-            launch(threads((across, down, 1)), &mut parts)?;
+            launch(blocks(across, down), &mut parts)?;
             let mut total = stream.alloc_zeros::<Norms>(1)?;
-            let count = i64::from(count);
             let mut add = stream.launch_builder(&self.add_parts);
             add.arg(&parts).arg(&count).arg(&count).arg(&mut total);
             // SAFETY: the arguments are those of `observe.cu`.
-            unsafe { add.launch(threads((1, 1, 1))) }?;
+            unsafe { add.launch(blocks(1, 1)) }?;
             let found = stream.clone_dtoh(&total)?;
             stream.synchronize()?;
             Ok(found)
@@ -160,12 +146,37 @@ impl Observer {
         u: Pointer,
         tiling: &Tiling,
     ) -> Result<EdgeShare, SolverError> {
+        let borders = self.borders(system, stream, tiling)?;
+        let norms = self.residual(system, stream, u, Some(&borders))?;
+        Ok(borders.share(&norms))
+    }
+
+    /// The borders of a tiling, as they were when they were asked for last.
+    fn borders<R>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        tiling: &Tiling,
+    ) -> Result<Arc<Borders>, SolverError> {
+        let mut kept = self.borders.borrow_mut();
+        if let Some(borders) = kept.as_ref().filter(|borders| borders.tiling == *tiling) {
+            return Ok(Arc::clone(borders));
+        }
         let shape = &system.shape;
         let marks = [near_border(tiling, 0, shape.nx()), near_border(tiling, 1, shape.rows())];
-        let bytes = |marks: &[bool]| marks.iter().map(|&is_near| u8::from(is_near)).collect();
-        let [columns, rows]: [Vec<u8>; 2] = [bytes(&marks[0]), bytes(&marks[1])];
-        let norms = self.residual(system, stream, u, Some([&columns, &rows]))?;
-        Ok(EdgeShare::of(norms.error, norms.squares, &marks))
+        let copy = |marks: &[bool]| {
+            let bytes: Vec<_> = marks.iter().map(|&is_near| u8::from(is_near)).collect();
+            stream.clone_htod(&bytes)
+        };
+        let ask = || {
+            let there = [copy(&marks[0])?, copy(&marks[1])?];
+            stream.synchronize()?;
+            Ok(there)
+        };
+        let there = system.card.told(ask())?;
+        let pointers = there.each_ref().map(|marks| marks.device_ptr(stream).0);
+        let borders = Borders { tiling: tiling.clone(), marks, pointers, _there: there };
+        Ok(Arc::clone(kept.insert(Arc::new(borders))))
     }
 
     /// Samples of a field.
@@ -177,7 +188,124 @@ impl Observer {
         values: Values,
         window: &Window,
     ) -> Result<Vec<f32>, SolverError> {
+        let mut sampling = Sampling::new(system, stream, window)?;
+        system.card.told(self.launch(system, stream, u, values, &mut sampling, None))?;
+        self.fetch(system, stream, &sampling)
+    }
+
+    /// Samples of the residual, and on the way how much of ‖r‖² lies near the borders of tiles: of a
+    /// window that is the whole grid.
+    pub fn sample_residual<R: DeviceReal>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        u: Pointer,
+        window: &Window,
+        tiling: &Tiling,
+    ) -> Result<(Vec<f32>, EdgeShare), SolverError> {
+        let borders = self.borders(system, stream, tiling)?;
+        let mut sampling = Sampling::new(system, stream, window)?;
+        let norms = self.pass(system, stream, [sampling.blocks, 1], |_, parts| {
+            let sums = Some((&*borders, parts));
+            self.launch(system, stream, u, Values::Residual, &mut sampling, sums)
+        })?;
+        Ok((self.fetch(system, stream, &sampling)?, borders.share(&norms)))
+    }
+
+    /// Asks for samples, and if there is where to, for the norms of u₁ − u₀ as those of a pass.
+    fn launch<R: DeviceReal>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        u: Pointer,
+        values: Values,
+        sampling: &mut Sampling,
+        sums: Option<(&Borders, &mut CudaSlice<Norms>)>,
+    ) -> Result<(), DriverError> {
+        let (quantity, other) = values.arguments();
+        let none: Pointer = 0;
+        let mut launch = stream.launch_builder(&self.sample);
+        launch.arg(&u).arg(&system.g.interior).arg(&other);
+        launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
+        launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.lanes).arg(&mut sampling.there);
+        match sums {
+            Some((Borders { pointers: [columns, rows], .. }, parts)) => {
+                launch.arg(columns).arg(rows).arg(parts)
+            }
+            None => launch.arg(&none).arg(&none).arg(&none),
+        };
+        // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
+        unsafe { launch.launch(blocks(sampling.blocks, 1)) }.map(|_| ())
+    }
+
+    /// Waits for samples that were asked for.
+    fn fetch<R>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        sampling: &Sampling,
+    ) -> Result<Vec<f32>, SolverError> {
         let card = &system.card;
+        let count = sampling.there.len();
+        let mut pinned = self.pinned.borrow_mut();
+        if pinned.as_ref().is_none_or(|pinned| pinned.len() < count) {
+            // SAFETY: it is written before it is read.
+            *pinned = Some(card.told(unsafe { card.context.alloc_pinned_with_flags(count, 0) })?);
+        }
+        let Some(pinned) = pinned.as_mut() else {
+            return Ok(Vec::new());
+        };
+        let mut ask = || -> Result<Vec<f32>, DriverError> {
+            fetch(stream, &sampling.there, &mut pinned.as_mut_slice()?[..count])?;
+            stream.synchronize()?;
+            Ok(pinned.as_slice()?[..count].to_vec())
+        };
+        card.told(ask())
+    }
+}
+
+/// A launch of so many blocks.
+fn blocks(across: u32, down: u32) -> LaunchConfig {
+    LaunchConfig { grid_dim: (across, down, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
+}
+
+/// The blocks, across and down, that pass over a grid.
+fn over_grid<R>(system: &DeviceSystem<R>) -> [u32; 2] {
+    [
+        system.grid.columns.unsigned_abs().div_ceil(THREADS).min(BLOCKS[0]),
+        system.grid.rows.unsigned_abs().min(BLOCKS[1]),
+    ]
+}
+
+/// Which columns and rows lie near the borders of tiles, here and on the card.
+pub(super) struct Borders {
+    tiling: Tiling,
+    marks: [Vec<bool>; 2],
+    pointers: [Pointer; 2],
+    _there: [CudaSlice<u8>; 2],
+}
+
+impl Borders {
+    fn share(&self, norms: &Norms) -> EdgeShare {
+        EdgeShare::of(norms.error, norms.squares, &self.marks)
+    }
+}
+
+/// Samples that are taken.
+struct Sampling {
+    argument: WindowArgument,
+    /// Lanes that look at a sample's points together, and blocks of all of them.
+    lanes: i32,
+    blocks: u32,
+    there: CudaSlice<f32>,
+}
+
+impl Sampling {
+    fn new<R>(
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        window: &Window,
+    ) -> Result<Self, SolverError> {
         let block = window.block();
         let samples = window.size();
         let count = samples[0] * samples[1];
@@ -193,34 +321,9 @@ impl Observer {
             samples_x: number(samples[0]),
             samples_y: number(samples[1]),
         };
-        let (quantity, other) = values.arguments();
+        let blocks = number((count * lanes).div_ceil(THREADS as usize)).unsigned_abs();
         // SAFETY: the kernel writes every sample before they are copied.
-        let mut there = unsafe { card.allocate::<f32>(stream, count) }?;
-        let mut pinned = self.pinned.borrow_mut();
-        if pinned.as_ref().is_none_or(|pinned| pinned.len() < count) {
-            // SAFETY: it is written before it is read.
-            *pinned = Some(card.told(unsafe { card.context.alloc_pinned_with_flags(count, 0) })?);
-        }
-        let Some(pinned) = pinned.as_mut() else {
-            return Ok(Vec::new());
-        };
-        let mut ask = || -> Result<Vec<f32>, DriverError> {
-            let mut launch = stream.launch_builder(&self.sample);
-            launch.arg(&u).arg(&system.g.interior).arg(&other);
-            launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
-            launch.arg(&quantity).arg(&argument).arg(&lanes).arg(&mut there);
-            let threads = count * usize::try_from(lanes).unwrap_or(1);
-            let config = LaunchConfig {
-                grid_dim: (number(threads.div_ceil(THREADS as usize)).unsigned_abs(), 1, 1),
-                block_dim: (THREADS, 1, 1),
-                shared_mem_bytes: 0,
-            };
-            // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
-            unsafe { launch.launch(config) }?;
-            fetch(stream, &there, &mut pinned.as_mut_slice()?[..count])?;
-            stream.synchronize()?;
-            Ok(pinned.as_slice()?[..count].to_vec())
-        };
-        card.told(ask())
+        let there = unsafe { system.card.allocate::<f32>(stream, count) }?;
+        Ok(Self { argument, lanes: number(lanes), blocks, there })
     }
 }

@@ -13,7 +13,7 @@ use cudarc::driver::{
     LaunchConfig, PinnedHostSlice, PushKernelArg, result,
 };
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Seconds that a batch takes: short enough that a new wish is heard at once, long enough that
 /// waiting for the card costs nothing.
@@ -37,29 +37,78 @@ const PARTS_BYTES: usize = 64 << 20;
 const ADDING_THREADS: u32 = 256;
 const ADDED_TOGETHER: usize = 2048;
 
-/// A recorded graph.
-struct Recorded(CudaGraph);
+/// A recorded graph of cycles to and fro between two arrays.
+struct Recorded {
+    graph: CudaGraph,
+    /// The array that it begins and ends in, and the other one.
+    arrays: [usize; 2],
+    /// How many cycles it makes.
+    length: usize,
+}
 
 // SAFETY: a graph may be used by any thread, by one at a time; it stays with its solver.
 unsafe impl Send for Recorded {}
 
-/// The two arrays that cycles go to and fro between, and where the present iterate is.
+/// Arrays for iterates: two that cycles go to and fro between, and two more where cycles are made
+/// while an iterate and the one before are looked at.
+pub(super) const MOST_ARRAYS: usize = 4;
+
+/// Where the iterates are, and where the next ones go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Iterates {
-    /// The first interior point of each.
-    pub arrays: [Pointer; 2],
+    /// The first interior point of each array; 0 for one that is not there.
+    pub arrays: [Pointer; MOST_ARRAYS],
     /// Which of them holds the iterate.
     pub current: usize,
-    /// That of u*; 0 if it is not known.
+    /// Which holds the one before.
+    pub before: usize,
+    /// Where the next one goes, and the one after that.
+    next: [usize; 2],
+    /// The first interior point of u*; 0 if it is not known.
     pub exact: Pointer,
 }
 
 impl Iterates {
+    /// The start, which the first two arrays hold.
+    pub fn at_start(arrays: [Pointer; MOST_ARRAYS], exact: Pointer) -> Self {
+        Self { arrays, current: 0, before: 1, next: [1, 0], exact }
+    }
+
+    /// Where the next iterate goes.
+    pub fn next(&self) -> usize {
+        self.next[0]
+    }
+
+    /// The same iterate, but cycles go on in the two arrays that hold neither it nor the one before.
+    fn apart(self) -> Self {
+        let mut others =
+            (0..MOST_ARRAYS).filter(|array| ![self.current, self.before].contains(array));
+        let next = self.next.map(|array| others.next().unwrap_or(array));
+        Self { next, ..self }
+    }
+
+    /// Whether cycles go to and fro between the present array and another from now on, and a graph
+    /// may begin here: of two arrays it begins in the first.
+    fn is_at_beginning(&self) -> bool {
+        self.next[1] == self.current && self.current < self.next[0]
+    }
+
     fn step(&mut self, norms: Pointer) -> Step {
-        let [from, to] = [self.current, 1 - self.current].map(|array| self.arrays[array]);
-        self.current = 1 - self.current;
+        let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
+        (self.before, self.current) = (self.current, self.next[0]);
+        self.next = [self.next[1], self.current];
         Step { from, to, exact: if norms == 0 { 0 } else { self.exact }, norms }
     }
+}
+
+/// Cycles that the card was asked for and that nobody has waited for yet.
+struct Asked {
+    /// Where they end.
+    iterates: Iterates,
+    count: usize,
+    measure: bool,
+    /// Until then they are not done.
+    until: Instant,
 }
 
 /// The means to make batches of cycles with one rung.
@@ -76,12 +125,14 @@ pub(super) struct Replay {
     cycles: CudaSlice<Norms>,
     pinned: PinnedHostSlice<Norms>,
     add_parts: CudaFunction,
-    /// Graphs that begin in the first array, with the number of their cycles: with norms and without.
-    recorded: [Option<(Recorded, usize)>; 2],
+    /// Without norms, and with them.
+    recorded: [Vec<Recorded>; 2],
     start: CudaEvent,
     end: CudaEvent,
-    /// Seconds of a cycle, with norms and without, once they are known.
+    /// Seconds of a cycle, without norms and with them, once they are known.
     seconds: [Option<f64>; 2],
+    /// What was begun.
+    begun: Option<Asked>,
 }
 
 impl Replay {
@@ -115,20 +166,45 @@ impl Replay {
             cycles,
             pinned,
             add_parts: card.function(File::Observe, system.precision, system.form, "add_parts")?,
-            recorded: [None, None],
+            recorded: Default::default(),
             start: event()?,
             end: event()?,
             seconds: [None, None],
+            begun: None,
         })
     }
 
-    /// Forgets what was recorded: it is no longer what is wanted.
-    pub fn forget(&mut self) {
-        self.recorded = [None, None];
+    /// Forgets what was recorded and what was begun: it is no longer what is wanted.
+    pub fn forget(&mut self) -> Result<(), DriverError> {
+        self.recorded = Default::default();
+        self.let_go()
+    }
+
+    /// Waits for what was begun, and forgets it.
+    pub fn let_go(&mut self) -> Result<(), DriverError> {
+        self.begun.take().map_or(Ok(()), |_| self.end.synchronize())
+    }
+
+    /// Begins measured cycles, at least one and at most `most`, for the next batch: the iterate and
+    /// the one before stay where they are until then.
+    pub fn begin<R: Real + DeviceRepr>(
+        &mut self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        rung: &dyn Rung<R>,
+        iterates: Iterates,
+        most: u64,
+    ) -> Result<(), SolverError> {
+        if self.begun.is_none() {
+            let asked = self.ask(system, stream, rung, iterates.apart(), most, true);
+            self.begun = Some(system.card.told(asked)?);
+        }
+        Ok(())
     }
 
     /// Makes at least one and at most `most` cycles, with norms or without: gives those of each
-    /// cycle, how many there were, and the seconds that the card took.
+    /// cycle, how many there were, and the seconds that the card took. What was begun is used, unless
+    /// it is too much.
     pub fn batch<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
@@ -138,31 +214,58 @@ impl Replay {
         most: u64,
         measure: bool,
     ) -> Result<(Vec<Norms>, u64, f64), SolverError> {
+        let mut make = || {
+            if self.begun.as_ref().is_some_and(|begun| begun.count as u64 > most) {
+                self.let_go()?;
+            }
+            let asked = match self.begun.take() {
+                Some(begun) => begun,
+                None => self.ask(system, stream, rung, *iterates, most, measure)?,
+            };
+            let found = self.wait(&asked)?;
+            *iterates = asked.iterates;
+            Ok(found)
+        };
+        system.card.told(make())
+    }
+
+    /// Asks the card for at least one and at most `most` cycles.
+    fn ask<R: Real + DeviceRepr>(
+        &mut self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        rung: &dyn Rung<R>,
+        mut iterates: Iterates,
+        most: u64,
+        measure: bool,
+    ) -> Result<Asked, DriverError> {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
         let count = (fit as usize).clamp(1, most);
+        let seconds = known.unwrap_or(0.0) * count as f64;
+        let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
+        self.start.record(stream)?;
+        let mut made = 0;
+        while made < count {
+            made += self.some(system, stream, rung, &mut iterates, made, count - made, measure)?;
+        }
+        if measure {
+            fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
+        }
+        self.end.record(stream)?;
+        Ok(Asked { iterates, count, measure, until })
+    }
+
+    /// Waits for cycles that were asked for.
+    fn wait(&mut self, asked: &Asked) -> Result<(Vec<Norms>, u64, f64), DriverError> {
         // The driver waits at the cost of a core; for most of a batch, nobody needs to.
-        let nap = Duration::from_secs_f64(known.unwrap_or(0.0) * count as f64 * NAP);
-        let mut make = || -> Result<(Vec<Norms>, f64), DriverError> {
-            self.start.record(stream)?;
-            let mut made = 0;
-            while made < count {
-                made += self.some(system, stream, rung, iterates, made, count - made, measure)?;
-            }
-            if measure {
-                fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
-            }
-            self.end.record(stream)?;
-            std::thread::sleep(nap);
-            self.end.synchronize()?;
-            let norms =
-                if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
-            Ok((norms, f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3))
-        };
-        let (norms, seconds) = system.card.told(make())?;
-        let a_cycle = seconds / count as f64;
-        self.seconds[usize::from(measure)] = Some(a_cycle.max(1e-7));
+        std::thread::sleep(asked.until.saturating_duration_since(Instant::now()));
+        self.end.synchronize()?;
+        let Asked { count, measure, .. } = *asked;
+        let norms = if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
+        let seconds = f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3;
+        self.seconds[usize::from(measure)] = Some((seconds / count as f64).max(1e-7));
         Ok((norms, count as u64, seconds))
     }
 
@@ -179,17 +282,14 @@ impl Replay {
         measure: bool,
     ) -> Result<usize, DriverError> {
         let count = match self.graph(system, stream, rung, *iterates, measure)? {
-            Some((graph, length)) if iterates.current == 0 && *length <= left => {
-                graph.0.launch()?;
-                *length
+            Some(recorded) if recorded.length <= left => {
+                recorded.graph.launch()?;
+                recorded.length
             }
-            // One cycle, and the next graph begins where it must.
-            Some(_) if iterates.current == 1 => {
-                self.launch(system, stream, rung, iterates, 1, measure)?;
-                1
-            }
-            _ => {
-                let count = left.min(self.together);
+            recorded => {
+                // Where a graph cannot begin yet, one cycle goes before.
+                let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
+                let count = if is_before { 1 } else { left.min(self.together) };
                 self.launch(system, stream, rung, iterates, count, measure)?;
                 count
             }
@@ -250,7 +350,8 @@ impl Replay {
         Ok(())
     }
 
-    /// The graph with norms or without, recorded when it is known how long a cycle takes.
+    /// The graph that begins where the iterates are, recorded as soon as it is known how long a cycle
+    /// takes; none where no graph begins.
     fn graph<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
@@ -258,19 +359,32 @@ impl Replay {
         rung: &dyn Rung<R>,
         iterates: Iterates,
         measure: bool,
-    ) -> Result<Option<&(Recorded, usize)>, DriverError> {
+    ) -> Result<Option<&Recorded>, DriverError> {
         let kind = usize::from(measure);
-        if let (None, Some(seconds)) = (&self.recorded[kind], self.seconds[kind]) {
+        let (Some(seconds), true) = (self.seconds[kind], iterates.is_at_beginning()) else {
+            return Ok(None);
+        };
+        let arrays = [iterates.current, iterates.next()];
+        let is_here = |recorded: &Recorded| recorded.arrays == arrays;
+        if !self.recorded[kind].iter().any(is_here) {
             let most = if measure { self.together } else { MOST_RECORDED };
             let length = ((GRAPH_SECONDS / seconds) as usize).clamp(2, most) / 2 * 2;
             stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-            let mut from_first = Iterates { current: 0, ..iterates };
-            let asked = self.launch(system, stream, rung, &mut from_first, length, measure);
+            let asked = self.launch(system, stream, rung, &mut { iterates }, length, measure);
             let graph = stream.end_capture(CUgraphInstantiate_flags(0))?;
             asked?;
-            self.recorded[kind] = graph.map(|graph| (Recorded(graph), length));
+            let recorded = graph.map(|graph| Recorded { graph, arrays, length });
+            self.recorded[kind].extend(recorded);
         }
-        Ok(self.recorded[kind].as_ref())
+        Ok(self.recorded[kind].iter().find(|recorded| is_here(recorded)))
+    }
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        // What was begun writes to memory that is about to be freed; of a lost card there is nothing
+        // to wait for.
+        _ = self.let_go();
     }
 }
 

@@ -7,7 +7,7 @@ use super::ladder::{self, Shape};
 use super::observe::{Observer, Values};
 use super::ptx::Form;
 use super::register::Register;
-use super::replay::{Iterates, Replay};
+use super::replay::{Iterates, MOST_ARRAYS, Replay};
 use super::rung::{Array, DeviceSystem, Rung};
 use super::shared::Shared;
 use super::statistics::Folder;
@@ -26,13 +26,22 @@ use std::sync::Arc;
 /// Arrays of the grid that a solver takes on the card: g and two iterates.
 const ARRAYS: u64 = 3;
 
+/// Of the card's free memory, arrays that can be done without take no more than this part.
+const SPARE: f64 = 0.5;
+
 /// A solver on the first NVIDIA card. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct CudaSolver<R: DeviceReal> {
     problem: Arc<Problem>,
     system: Arc<DeviceSystem<R>>,
+    /// Cycles are made in this stream …
     stream: Arc<CudaStream>,
-    arrays: [Array<R>; 2],
+    /// … and looked at in this one, which goes first.
+    looks: Arc<CudaStream>,
+    /// Two, or four once cycles were made while others were looked at.
+    arrays: Vec<Array<R>>,
+    /// Whether there is no room for four.
+    is_cramped: bool,
     iterates: Iterates,
     exact: Option<Arc<Array<f64>>>,
     kernel: Kernel,
@@ -102,11 +111,9 @@ impl<R: DeviceReal> CudaSolver<R> {
         let first = card.told(stream.clone_htod(start.as_slice()))?;
         let second = card.told(stream.clone_dtod(&first))?;
         let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
-        let iterates = Iterates {
-            arrays: arrays.each_ref().map(|array| array.interior),
-            current: 0,
-            exact: exact.as_ref().map_or(0, |exact| exact.interior),
-        };
+        let [one, other] = arrays.each_ref().map(|array| array.interior);
+        let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
+        let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
         let too_many =
             || refused(("so many tiles".to_owned(), "a larger tile or backend cpu".to_owned()));
         let rung: Box<dyn Rung<R>> = match (&method, shape) {
@@ -118,15 +125,17 @@ impl<R: DeviceReal> CudaSolver<R> {
                 let rung = Register::new(&*system, tiling, *k, shape);
                 Box::new(rung.ok_or_else(too_many)??)
             }
-            (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, iterates.arrays)?),
+            (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, [one, other])?),
         };
         let replay = Replay::new(&system, &stream, &*rung)?;
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
+            looks: system.card.urgent_stream()?,
             system,
             stream,
-            arrays,
+            arrays: arrays.into(),
+            is_cramped: false,
             iterates,
             exact,
             kernel,
@@ -145,21 +154,41 @@ impl<R: DeviceReal> CudaSolver<R> {
         for row in 0..self.system.shape.rows() {
             field.interior_mut(row).fill(R::from_f64(f64::NAN));
         }
-        let next = &mut self.arrays[1 - self.iterates.current].values;
+        let next = &mut self.arrays[self.iterates.next()].values;
         let copied = self.stream.memcpy_htod(field.as_slice(), next);
         self.system.card.told(copied.and_then(|()| self.stream.synchronize()))
     }
 
     /// Makes `field` the iterate, and the one before.
     fn put(&mut self, field: &Field<R>) -> Result<(), SolverError> {
-        let [first, second] = &mut self.arrays;
-        self.iterates.current = 0;
+        self.iterates = Iterates::at_start(self.iterates.arrays, self.iterates.exact);
         let mut ask = || -> Result<(), DriverError> {
-            self.stream.memcpy_htod(field.as_slice(), &mut first.values)?;
-            self.stream.memcpy_dtod(&first.values, &mut second.values)?;
+            self.replay.let_go()?;
+            for array in &mut self.arrays[..2] {
+                self.stream.memcpy_htod(field.as_slice(), &mut array.values)?;
+            }
             self.stream.synchronize()
         };
         self.system.card.told(ask())
+    }
+
+    /// Gets two more arrays, so that cycles can be made while others are looked at; says whether they
+    /// are there.
+    fn get_arrays(&mut self) -> Result<bool, SolverError> {
+        let Self { system, stream, arrays, iterates, .. } = self;
+        if arrays.len() < MOST_ARRAYS && !self.is_cramped {
+            let card = &system.card;
+            let bytes = (MOST_ARRAYS - arrays.len()) * system.shape.stored() * size_of::<R>();
+            self.is_cramped = bytes as f64 > card.free()? as f64 * SPARE;
+            while arrays.len() < MOST_ARRAYS && !self.is_cramped {
+                // With the ring, which no cycle writes.
+                let copy = card.told(stream.clone_dtod(&arrays[0].values))?;
+                let array = Array::new(copy, &system.shape, stream);
+                iterates.arrays[arrays.len()] = array.interior;
+                arrays.push(array);
+            }
+        }
+        Ok(!self.is_cramped)
     }
 
     fn current(&self) -> &CudaSlice<R> {
@@ -168,15 +197,15 @@ impl<R: DeviceReal> CudaSolver<R> {
 
     /// The first interior point of the iterate, and of the one before.
     fn pointers(&self) -> [Pointer; 2] {
-        let Iterates { arrays, current, .. } = self.iterates;
-        [arrays[current], arrays[1 - current]]
+        let Iterates { arrays, current, before, .. } = self.iterates;
+        [arrays[current], arrays[before]]
     }
 
     /// A part of the iterate as it is stored.
     fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
         let ask = || -> Result<Vec<R>, DriverError> {
-            let values = self.stream.clone_dtoh(&self.current().slice(stored))?;
-            self.stream.synchronize()?;
+            let values = self.looks.clone_dtoh(&self.current().slice(stored))?;
+            self.looks.synchronize()?;
             Ok(values)
         };
         self.system.card.told(ask())
@@ -207,8 +236,8 @@ impl<R: DeviceReal> CudaSolver<R> {
                 _ => {
                     let card = &self.system.card;
                     let there = other.solution()?;
-                    let there = card.told(self.stream.clone_htod(there.as_slice()))?;
-                    let there = Array::new(there, &self.system.shape, &self.stream);
+                    let there = card.told(self.looks.clone_htod(there.as_slice()))?;
+                    let there = Array::new(there, &self.system.shape, &self.looks);
                     look(Values::MinusDouble(there.interior))
                 }
             },
@@ -232,6 +261,14 @@ fn check_memory(
 }
 
 impl<R: DeviceReal> Solver for CudaSolver<R> {
+    fn begin(&mut self, most: u64) -> Result<(), SolverError> {
+        if !self.get_arrays()? {
+            return Ok(());
+        }
+        let Self { system, stream, rung, replay, iterates, .. } = self;
+        replay.begin(system, stream, &**rung, *iterates, most)
+    }
+
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
         let (norms, _, seconds) = self.batch(most, true)?;
         let (diagonal, with_error) = (self.system.diagonal, self.exact.is_some());
@@ -270,8 +307,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let array = Array::new(array, &self.system.shape, &self.stream);
         self.iterates.exact = array.interior;
         self.exact = Some(Arc::new(array));
-        self.replay.forget();
-        Ok(())
+        card.told(self.replay.forget())
     }
 
     fn error(&self) -> Result<Option<f64>, SolverError> {
@@ -279,7 +315,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
             return Ok(None);
         }
         let [u, _] = self.pointers();
-        self.observer.distance(&self.system, &self.stream, u, self.iterates.exact).map(Some)
+        self.observer.distance(&self.system, &self.looks, u, self.iterates.exact).map(Some)
     }
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
@@ -289,7 +325,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         }
         self.with_values(quantity, |values| {
             let [u, _] = self.pointers();
-            let values = self.observer.sample(&self.system, &self.stream, u, values, window)?;
+            let values = self.observer.sample(&self.system, &self.looks, u, values, window)?;
             Ok(Samples::of(window, values))
         })
     }
@@ -305,7 +341,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let found = is_known.then(|| {
             self.with_values(quantity, |values| {
                 let [u, _] = self.pointers();
-                folder.statistics(&self.system, &self.stream, u, values, &sorting)
+                folder.statistics(&self.system, &self.looks, u, values, &sorting)
             })
         });
         match found.transpose()?.flatten() {
@@ -316,7 +352,24 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
 
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
         let [u, _] = self.pointers();
-        self.observer.edge_share(&self.system, &self.stream, u, tiling)
+        self.observer.edge_share(&self.system, &self.looks, u, tiling)
+    }
+
+    fn look(
+        &self,
+        quantity: Quantity<'_>,
+        window: &Window,
+        tiling: &Tiling,
+    ) -> Result<(Samples, EdgeShare), SolverError> {
+        let shape = &self.system.shape;
+        let whole = Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) };
+        if !matches!(quantity, Quantity::Residual) || *window != whole {
+            return Ok((self.sample(quantity, window)?, self.edge_share(tiling)?));
+        }
+        let Self { system, looks, observer, .. } = self;
+        let [u, _] = self.pointers();
+        let (values, share) = observer.sample_residual(system, looks, u, window, tiling)?;
+        Ok((Samples::of(window, values), share))
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
