@@ -67,8 +67,8 @@ __device__ __forceinline__ double larger(double a, double b) {
 
 /// A field, thinned out to samples; each is the value of largest magnitude of its block of points, at
 /// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or of
-/// doubles, as `quantity` says. If `parts` is given, it gets the norms of the field on the way, as `residual` gives
-/// those of u1 - u0.
+/// doubles, as `quantity` says. If `parts` is given, it gets the norms of the field on the way, as
+/// `residual` gives those of u1 - u0.
 extern "C" __global__ void __launch_bounds__(256, 4)
     sample(const real *__restrict__ u, const real *__restrict__ g, const void *__restrict__ other,
            Grid grid, Weights weights, double diagonal, int quantity, Window window, int lanes,
