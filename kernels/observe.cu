@@ -83,10 +83,13 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     int y = number / window.samples_x * window.block_y;
     int width = min(window.block_x, window.columns - x), height = min(window.block_y, window.rows - y);
 
+    if (!is_there) width = 1, height = 0;
+    int turn_i = lanes % width, turn_j = lanes / width;
+
     double found = 0;
     Norms norms = {};
-    for (int point = lane; is_there && point < width * height; point += lanes) {
-        int i = window.first_column + x + point % width, j = window.first_row + y + point / width;
+    for (int in_i = lane % width, in_j = lane / width; in_j < height;) {
+        int i = window.first_column + x + in_i, j = window.first_row + y + in_j;
         double value =
             field_value(quantity, u, g, other, grid, weights, diagonal, j * grid.pitch + i);
         if (parts) {
@@ -94,6 +97,9 @@ extern "C" __global__ void __launch_bounds__(256, 4)
             if (near_columns[i] || near_rows[j]) norms.distance(value);
         }
         found = larger(found, value);
+        // The next point that this lane looks at: so many on, from row to row of the block.
+        in_i += turn_i, in_j += turn_j;
+        if (in_i >= width) in_i -= width, in_j++;
     }
     // All lanes of a warp have a sample, or none.
     for (int half = lanes / 2; half > 0; half /= 2) {

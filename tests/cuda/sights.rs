@@ -119,9 +119,11 @@ fn norms_are_the_same_every_time() {
 
 /// What is begun neither shows nor changes anything, however much of it is wanted afterwards.
 fn an_iterate_is_seen_while_others_are_made() {
-    let turns = prop::collection::vec((1..=40_u64, 1..=40_u64, any::<bool>()), 1..12);
+    // Some are longer than a graph.
+    let cycles = || prop_oneof![1..=8_u64, 1..=900_u64];
+    let turns = prop::collection::vec((cycles(), cycles(), any::<bool>()), 1..8);
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    check(200, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
+    check(100, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
         let method = if classic { Method::Classic } else { case.hierarchical() };
         let mut card =
             cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a card");
@@ -139,8 +141,9 @@ fn an_iterate_is_seen_while_others_are_made() {
                 let batch = card.cycles(wanted).expect("a card at work");
                 for there in &batch.norms {
                     let here = cpu.cycles(1).expect("a CPU").norms[0];
-                    assert!(near(there.residual_before.l2, here.residual_before.l2));
-                    assert_eq!(there.max_change.to_bits(), here.max_change.to_bits());
+                    let [there, here] =
+                        [*there, here].map(|norms| [norms.max_change, norms.residual_before.max]);
+                    assert_eq!(there.map(f64::to_bits), here.map(f64::to_bits));
                 }
                 batch.norms.len() as u64
             } else {

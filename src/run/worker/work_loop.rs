@@ -29,8 +29,9 @@ const REPORT_SHARE: f64 = 0.1;
 /// what the look takes.
 const REPORT_SHARE_ON_CARD: f64 = 0.1;
 
-/// Reports come no faster than this: a screen shows no more.
-const REPORT_EVERY: Duration = Duration::from_millis(15);
+/// Reports come no faster than this: a little faster than a screen shows them, since a batch on a
+/// card may end a little early.
+const REPORT_EVERY: Duration = Duration::from_millis(12);
 
 /// How long to wait while something is under way that no wish tells of: a report that has not
 /// been taken, a cycle that is due later, the exact solution.
