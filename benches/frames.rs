@@ -11,7 +11,7 @@ use eframe::egui::{
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
-use tilescope::run::{RunSpec, View, Wish, Worker};
+use tilescope::run::{Cut, CutLine, FieldKind, RunSpec, View, Wish, Worker};
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
@@ -202,28 +202,36 @@ fn points_at_borders(window: &Window) -> String {
     window.output.shapes.iter().find_map(|shape| told(&shape.shape)).unwrap_or_default()
 }
 
+/// Who looks at a run.
+#[derive(Clone, Copy, PartialEq)]
+enum Looks {
+    Nobody,
+    /// At the panes of the first start.
+    Usual,
+    /// At everything that there is to be seen.
+    Everything,
+}
+
 /// Cycles a second while reports are taken as often as a screen would, and while nobody looks.
 fn throughput() {
     for side in [256, 1024] {
-        let mut rates = Vec::new();
-        // By turns, so that whatever else the machine does falls on both.
-        for round in 0..12 {
-            let looking = round % 2 == 0;
-            rates.push((looking, rate(side, looking)));
+        let all = [Looks::Nobody, Looks::Usual, Looks::Everything];
+        // By turns, so that whatever else the machine does falls on all of them.
+        let mut rates = [const { Vec::new() }; 3];
+        for _ in 0..6 {
+            for (looks, rates) in all.into_iter().zip(&mut rates) {
+                rates.push(rate(side, looks));
+            }
         }
-        let median = |looked: bool| {
-            let mut rates: Vec<_> = rates
-                .iter()
-                .filter(|(looking, _)| *looking == looked)
-                .map(|(_, rate)| *rate)
-                .collect();
+        let [without, usual, everything] = rates.map(|mut rates: Vec<f64>| {
             rates.sort_by(f64::total_cmp);
             rates[rates.len() / 2]
-        };
-        let (with, without) = (median(true), median(false));
+        });
+        let part = |rate: f64| format!("{rate:.0} ({:.0} %)", 100.0 * rate / without);
         println!(
-            "throughput at {side}²: {with:.0} cycles/s looked at 60 times a second, {without:.0} unseen: {:.0} %",
-            100.0 * with / without
+            "throughput at {side}²: {without:.0} cycles/s unseen, {} with the usual panes looked at 60 times a second, {} with every pane",
+            part(usual),
+            part(everything)
         );
     }
 }
@@ -247,20 +255,27 @@ fn first_reports() {
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn wish(epoch: u64, run: RunSpec) -> Wish {
-    let view = View { most: [564, 667], ..View::default() };
+    let cut = Cut { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
+    let view = View { most: [564, 667], cut: Some(cut), ..View::default() };
     Wish { epoch, spec: run.into(), running: true, steps: 0, pace: None, view, capture: None }
 }
 
-fn rate(side: usize, looking: bool) -> f64 {
+fn rate(side: usize, looks: Looks) -> f64 {
     let worker = Worker::start(|| {}).expect("there are threads to be had");
-    worker.wish(wish(1, run(side)));
+    let mut wish = wish(1, run(side));
+    if looks == Looks::Everything {
+        wish.view.statistics = true;
+        wish.view.inside = Some(([3, 3], 16));
+        wish.view.probes = (0..8).map(|point| [point, point]).collect();
+    }
+    worker.wish(wish);
     let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
     while take().latest.cycle == 0 {}
     let begin = Instant::now();
     let first = take().latest.cycle;
     let span = Duration::from_secs(1);
     let mut last = first;
-    if looking {
+    if looks != Looks::Nobody {
         while begin.elapsed() < span {
             std::thread::sleep(FRAME);
             if let Some(Ok(report)) = worker.answer() {

@@ -27,6 +27,8 @@ pub(super) enum Command {
     Look(Look),
     /// Show all of the grid.
     ZoomOut,
+    /// Follow a point of the map over the cycles, or no longer.
+    ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
     ShowPane(Pane, bool),
     /// Put every pane back where it was at first.
@@ -63,6 +65,13 @@ impl Explorer {
             Command::Pace(pace) => self.session.pace = pace,
             Command::Look(look) => self.session.look = look,
             Command::ZoomOut => self.map.zoom_out(),
+            Command::ToggleProbe(point) => {
+                self.session.look.toggle_probe(point);
+                let is_first = self.session.look.probes == [point];
+                if is_first && !self.panes.is_seen(Pane::Probes) {
+                    self.panes.show(Pane::Probes, true);
+                }
+            }
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {

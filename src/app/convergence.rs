@@ -163,9 +163,17 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     stop.tolerance.filter(|_| shown)
 }
 
+/// An axis of cycles.
+pub(super) fn cycles_axis() -> AxisHints<'static> {
+    AxisHints::new_x()
+        .label("cycles")
+        .formatter(|mark, _| along(mark.value))
+        .label_spacing(LABEL_SPACING)
+}
+
 /// Steps of the grid across, at least `least` apart, at 1, 2 or 5 times a power of ten: so that
 /// there is always more than one label.
-fn steps(least: f64) -> [f64; 3] {
+pub(super) fn steps(least: f64) -> [f64; 3] {
     let power = 10f64.powf((least * LABEL_STEPS).log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     let step = step.into_iter().find(|&step| step >= least * LABEL_STEPS).unwrap_or(power);

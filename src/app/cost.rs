@@ -162,6 +162,7 @@ fn digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::panes::Panes;
     use crate::run::{FieldKind, Worker};
     use crate::solver::{Footprint, Kernel};
     use eframe::egui;
@@ -172,7 +173,7 @@ mod tests {
     /// The first report of the default experiment that knows its speed.
     fn report(session: &Session) -> Box<Report> {
         let worker = Worker::start(|| {}).unwrap();
-        worker.wish(session.wish(None, [64, 64], None));
+        worker.wish(session.wish(None, [64, 64], None, &Panes::default()));
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
             assert_eq!(report.seen.field, FieldKind::Residual);

@@ -12,6 +12,7 @@ pub(super) const STEP: KeyboardShortcut = plain(Key::ArrowRight);
 pub(super) const RUN: KeyboardShortcut = plain(Key::Space);
 pub(super) const RESET: KeyboardShortcut = plain(Key::R);
 pub(super) const BORDERS: KeyboardShortcut = plain(Key::B);
+pub(super) const PROBE: KeyboardShortcut = plain(Key::P);
 pub(super) const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
 pub(super) const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
 
@@ -64,7 +65,8 @@ impl Explorer {
 
     /// Tells the worker what is wanted, if that is something else than before.
     fn tell(&mut self) {
-        let wish = self.session.wish(self.map.part(), self.map.most(), self.map.probe());
+        let wish =
+            self.session.wish(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
         if self.told.as_ref() != Some(&wish) {
             self.worker.wish(wish.clone());
             self.told = Some(wish);
@@ -89,6 +91,11 @@ impl Explorer {
             (RESET, Command::Reset, true),
             (BORDERS, Command::Look(look), true),
         ];
+        if let Some(point) = self.map.pointed_at()
+            && context.input_mut(|input| input.consume_shortcut(&PROBE))
+        {
+            self.commands.push(Command::ToggleProbe(point));
+        }
         context.input_mut(|input| {
             for (shortcut, command, works) in keys {
                 if input.consume_shortcut(&shortcut) && works {

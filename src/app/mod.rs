@@ -6,17 +6,24 @@
 //! solver, and nothing here waits for one.
 
 mod backend;
+mod cell_values;
+mod cells;
 mod command;
 mod convergence;
 mod cost;
 mod cut;
+mod distance;
+mod edge_share;
 mod files;
 mod heat_map;
 mod icon;
+mod inside;
 mod logic;
+mod mean_tile;
 mod method;
 mod open_dialog;
 mod panes;
+mod probes;
 mod problem;
 mod save_dialog;
 mod session;
@@ -31,7 +38,7 @@ use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
 use open_dialog::OpenDialog;
-use panes::{Desk, Panes};
+use panes::{Desk, Panes, Pictures};
 use save_dialog::SaveDialog;
 use session::Session;
 
@@ -50,6 +57,7 @@ pub struct Explorer {
     worker: Worker,
     report: Option<Box<Report>>,
     map: HeatMap,
+    pictures: Pictures,
     panes: Panes,
     save: Option<SaveDialog>,
     open: Option<OpenDialog>,
@@ -95,6 +103,7 @@ impl Explorer {
             worker,
             report: None,
             map: HeatMap::default(),
+            pictures: Pictures::default(),
             panes: Panes::default(),
             save: None,
             open: None,
@@ -117,7 +126,8 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, panes, save, open, commands, backends, .. } = self;
+        let Self { session, report, map, pictures, panes, save, open, commands, backends, .. } =
+            self;
         let report = report.as_deref();
         egui::Panel::top("toolbar")
             .show(ui, |ui| toolbar::ui(ui, session, report, panes, commands));
@@ -133,7 +143,9 @@ impl eframe::App for Explorer {
         );
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
         let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
-            let desk = Desk { session, report, map: &mut *map, commands: &mut *commands };
+            let marks = panes.marks(session);
+            let desk =
+                Desk { session, report, map: &mut *map, pictures, marks, commands: &mut *commands };
             panes.ui(ui, desk);
         });
         let shown = map.area().unwrap_or(centre.response.rect);

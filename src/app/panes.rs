@@ -3,11 +3,12 @@
 
 mod layout;
 
+use super::cells::Cells;
 use super::command::Command;
-use super::heat_map::HeatMap;
+use super::heat_map::{HeatMap, Marks};
 use super::session::Session;
 use super::toolbar::named;
-use super::{convergence, cut, theme};
+use super::{convergence, cut, distance, edge_share, inside, mean_tile, probes, theme};
 use crate::run::Report;
 use eframe::egui::{self, Color32, Response, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
@@ -28,11 +29,28 @@ pub(super) enum Pane {
     HeatMap,
     Convergence,
     Cut,
+    MeanTile,
+    Distance,
+    EdgeShare,
+    Probes,
+    Inside,
 }
 
 impl Pane {
     /// Every pane, in the order of menus.
-    pub const ALL: [Self; 3] = [Self::HeatMap, Self::Convergence, Self::Cut];
+    pub const ALL: [Self; 8] = [
+        Self::HeatMap,
+        Self::Convergence,
+        Self::Cut,
+        Self::MeanTile,
+        Self::Distance,
+        Self::EdgeShare,
+        Self::Probes,
+        Self::Inside,
+    ];
+
+    /// The panes at first start; what is found out for the others is found out when they are shown.
+    const FIRST: [Self; 3] = [Self::HeatMap, Self::Convergence, Self::Cut];
 
     /// Its title.
     pub fn label(self) -> &'static str {
@@ -40,6 +58,11 @@ impl Pane {
             Self::HeatMap => "Heat map",
             Self::Convergence => "Convergence",
             Self::Cut => "Along the cut",
+            Self::MeanTile => "Mean tile",
+            Self::Distance => "By distance",
+            Self::EdgeShare => "Edge share",
+            Self::Probes => "Probes",
+            Self::Inside => "Inside a cycle",
         }
     }
 
@@ -50,15 +73,20 @@ impl Pane {
                 "The field as colours, with tile borders and the value under the cursor."
             }
             Self::Convergence => "The norms of the run over its cycles, beside classic Jacobi's.",
-            Self::Cut => "The field along the line of a 1D problem, with tile borders.",
-        }
-    }
-
-    /// Whether it has anything to show of a run; otherwise it takes no room.
-    fn suits(self, report: Option<&Report>) -> bool {
-        match self {
-            Self::HeatMap | Self::Convergence => true,
-            Self::Cut => report.is_some_and(|report| report.plan.problem.shape.dim() == 1),
+            Self::Cut => "Fields along a line over the map, with tile borders.",
+            Self::MeanTile => {
+                "The field's magnitude folded onto one tile: the mean over all tiles."
+            }
+            Self::Distance => {
+                "The field's magnitude against the distance from the nearest tile border: median and quartiles."
+            }
+            Self::EdgeShare => "How much of ‖r‖² lies near tile borders, over the cycles.",
+            Self::Probes => {
+                "The field at single points over the cycles; P over the map, or a right click, drops one."
+            }
+            Self::Inside => {
+                "The subiterations of one tile, one by one: how the frozen ring makes points lag. A click on the map chooses the tile."
+            }
         }
     }
 }
@@ -74,12 +102,23 @@ pub(super) struct Desk<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
     pub map: &'a mut HeatMap,
+    pub pictures: &'a mut Pictures,
+    /// What is marked on the map.
+    pub marks: Marks,
     pub commands: &'a mut Vec<Command>,
+}
+
+/// The small pictures beside the map.
+#[derive(Default)]
+pub(super) struct Pictures {
+    mean_tile: Cells,
+    inside: Cells,
 }
 
 impl Default for Panes {
     fn default() -> Self {
-        Self { tree: Layout::usual().tree(), hidden: BTreeSet::new() }
+        let hidden = Pane::ALL.into_iter().filter(|pane| !Pane::FIRST.contains(pane)).collect();
+        Self { tree: Layout::usual().tree(), hidden }
     }
 }
 
@@ -92,6 +131,15 @@ impl Panes {
     /// Whether a pane was on the screen in the last frame.
     pub fn is_seen(&self, pane: Pane) -> bool {
         self.tree.tiles.find_pane(&pane).is_some_and(|tile| self.tree.tiles.rect(tile).is_some())
+    }
+
+    /// What is marked on the map for the panes that are seen.
+    pub fn marks(&self, session: &Session) -> Marks {
+        let is_plane = session.spec.problem.shape.len() > 1;
+        Marks {
+            cut: (is_plane && self.is_seen(Pane::Cut)).then(|| session.cut_line()),
+            tile: self.is_seen(Pane::Inside).then_some(session.look.inside.tile),
+        }
     }
 
     /// Shows a pane, before those that it shares its place with, or hides it.
@@ -110,7 +158,7 @@ impl Panes {
         let area = ui.available_rect_before_wrap();
         for pane in Pane::ALL {
             if let Some(tile) = self.tree.tiles.find_pane(&pane) {
-                self.tree.set_visible(tile, self.is_wanted(pane) && pane.suits(desk.report));
+                self.tree.set_visible(tile, self.is_wanted(pane));
             }
         }
         self.tree.ui(&mut desk, ui);
@@ -127,11 +175,18 @@ impl Panes {
 impl Behavior<Pane> for Desk<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
-            let Self { session, report, map, commands } = self;
+            let Self { session, report, map, pictures, marks, commands } = self;
             match pane {
-                Pane::HeatMap => map.ui(ui, session, *report, commands),
+                Pane::HeatMap => map.ui(ui, session, *report, *marks, commands),
                 Pane::Convergence => convergence::ui(ui, session, *report, commands),
-                Pane::Cut => cut::ui(ui, *report),
+                Pane::Cut => cut::ui(ui, session, *report, commands),
+                Pane::MeanTile => mean_tile::ui(ui, &mut pictures.mean_tile, session, *report),
+                Pane::Distance => distance::ui(ui, *report),
+                Pane::EdgeShare => edge_share::ui(ui, *report),
+                Pane::Probes => probes::ui(ui, session, *report, commands),
+                Pane::Inside => {
+                    inside::ui(ui, &mut pictures.inside, session, *report, commands);
+                }
             }
         });
         UiResponse::None
@@ -232,7 +287,7 @@ mod tests {
     fn a_pane_that_was_hidden_comes_back_before_the_others() {
         let mut panes = Panes::default();
         for pane in Pane::ALL {
-            assert!(panes.is_wanted(pane));
+            assert_eq!(panes.is_wanted(pane), Pane::FIRST.contains(&pane));
             panes.show(pane, false);
             assert!(!panes.is_wanted(pane));
             panes.show(pane, true);

@@ -1,9 +1,16 @@
 //! What was chosen: the run, how it goes, and what is looked at.
 
+use super::panes::{Pane, Panes};
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, Over, Range, ScaleKind};
-use crate::run::{Capture, FieldKind, Phase, Report, RunSpec, View, Wish};
+use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Report, RunSpec, View, Wish};
 use std::sync::Arc;
+
+/// Samples of a profile: as many as any screen has pixels across.
+const ALONG: usize = 2048;
+
+/// Points that are followed at the most: as many as there are colours for.
+pub(super) const MOST_PROBES: usize = 8;
 
 /// All that a person has chosen.
 #[derive(Debug)]
@@ -38,6 +45,40 @@ pub(super) struct Look {
     /// What the curve shows, and against what.
     pub curve: CurveKind,
     pub against: Against,
+    /// What is drawn along the cut.
+    pub cut: CutLook,
+    /// What is shown of the inside of a cycle.
+    pub inside: InsideLook,
+    /// Points that are followed over the cycles, at most [`MOST_PROBES`].
+    pub probes: Vec<[usize; 2]>,
+}
+
+/// What is drawn along the cut, and where that runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct CutLook {
+    /// The row or column; `None` for the middle row.
+    pub line: Option<CutLine>,
+    /// Fields beside that of the map.
+    pub more: Vec<FieldKind>,
+    /// Whether magnitudes are drawn on a logarithmic axis.
+    pub log: bool,
+}
+
+/// Which tile is followed through a cycle, how far, and what is shown of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct InsideLook {
+    /// From the left and from the top.
+    pub tile: [usize; 2],
+    pub subiteration: usize,
+    pub kind: InsideKind,
+}
+
+/// What is shown of a tile inside a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum InsideKind {
+    #[default]
+    Lag,
+    Iterate,
 }
 
 /// How a field is coloured.
@@ -115,11 +156,26 @@ impl Default for Look {
             reference: true,
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
+            cut: CutLook::default(),
+            inside: InsideLook { subiteration: 4, ..InsideLook::default() },
+            probes: Vec::new(),
         }
     }
 }
 
 impl Look {
+    /// Follows a point over the cycles, or no longer. Where there are too many, the first goes.
+    pub fn toggle_probe(&mut self, point: [usize; 2]) {
+        let before = self.probes.len();
+        self.probes.retain(|other| *other != point);
+        if self.probes.len() == before {
+            self.probes.push(point);
+            if self.probes.len() > MOST_PROBES {
+                self.probes.remove(0);
+            }
+        }
+    }
+
     /// How the field that is looked at is coloured.
     pub fn of_field(&self, field: FieldKind) -> &Colours {
         &self.colours[index(field)]
@@ -158,6 +214,27 @@ impl CurveKind {
     }
 }
 
+impl InsideKind {
+    pub const ALL: [Self; 2] = [Self::Lag, Self::Iterate];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Lag => "u − u_Jacobi",
+            Self::Iterate => "u",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Lag => {
+                "How far each point lags behind Jacobi's sweeps from the same start: zero until the frozen ring has made itself felt."
+            }
+            Self::Iterate => "The tile's own iterate, and the ring that stands still.",
+        }
+    }
+}
+
 impl Against {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
@@ -190,13 +267,19 @@ impl Against {
 
 impl Session {
     /// The wish that stands for all this. `part` and `most` say which part of the field the map
-    /// shows, and in how many samples; `probe` is the point under the cursor.
+    /// shows, and in how many samples; `probe` is the point under the cursor. What no pane shows is
+    /// not wished for.
     pub fn wish(
         &self,
         part: Option<[std::ops::Range<usize>; 2]>,
         most: [usize; 2],
         probe: Option<[usize; 2]>,
+        panes: &Panes,
     ) -> Wish {
+        let fields = self.cut_fields();
+        let cut = Cut { line: self.cut_line(), fields: fields.clone(), most: ALONG };
+        let inside = (self.look.inside.tile, self.look.inside.subiteration);
+        let has_cut = panes.is_seen(Pane::Cut);
         Wish {
             epoch: self.epoch,
             spec: Arc::clone(&self.spec),
@@ -208,11 +291,31 @@ impl Session {
                 part,
                 most,
                 probe,
+                probes: self.look.probes.clone(),
                 reference: self.look.reference,
-                error: self.look.curve == CurveKind::Error,
+                error: self.look.curve == CurveKind::Error
+                    || (has_cut && fields.contains(&FieldKind::Error)),
+                cut: has_cut.then_some(cut),
+                statistics: panes.is_seen(Pane::MeanTile) || panes.is_seen(Pane::Distance),
+                inside: panes.is_seen(Pane::Inside).then_some(inside),
             },
             capture: self.capture.clone(),
         }
+    }
+
+    /// The line of the cut: of a plane what was chosen, or the middle row; of lines the first.
+    pub fn cut_line(&self) -> CutLine {
+        match (&self.spec.problem.shape[..], self.look.cut.line) {
+            ([_, _, ..], Some(line)) => line,
+            ([_, ny, ..], None) => CutLine::Row(ny / 2),
+            _ => CutLine::Row(0),
+        }
+    }
+
+    /// The fields along the cut, that of the map first.
+    pub fn cut_fields(&self) -> Vec<FieldKind> {
+        let more = self.look.cut.more.iter().copied().filter(|&field| field != self.look.field);
+        std::iter::once(self.look.field).chain(more).collect()
     }
 
     /// Whether the run has come to its end, as far as it is known, or cannot go on.

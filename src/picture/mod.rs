@@ -11,6 +11,7 @@ mod curves_figure;
 mod file;
 mod heat_map;
 mod heat_map_figure;
+mod histogram;
 mod layout;
 mod render;
 mod run_figure;
@@ -27,6 +28,7 @@ pub use curves_figure::{Curve, CurvesFigure};
 pub use file::{PngError, encode_png, read_png_text, save_png};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use heat_map_figure::{Axis, HeatMapFigure};
+pub use histogram::histogram;
 pub use layout::SMALLEST_SIDE;
 pub use render::{LARGEST_SIDE, PictureError, render};
 pub use run_figure::{

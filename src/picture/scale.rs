@@ -267,6 +267,27 @@ impl Scale {
         }
     }
 
+    /// The range with one end moved up (`by` > 0) or down by a part of the scale's length, as it is
+    /// spread; of a symmetric one both ends move. At most nine tenths of the way to the other end.
+    pub fn with_end_moved(&self, end: End, by: f64) -> Range {
+        let Range { lo, hi } = self.range;
+        let by = match end {
+            End::Low => by.min(0.9),
+            End::High => by.max(-0.9),
+        };
+        match (self.kind, end) {
+            (ScaleKind::Linear, End::Low) => Range::new(lo + by * (hi - lo), hi),
+            (ScaleKind::Linear, End::High) => Range::new(lo, hi + by * (hi - lo)),
+            (ScaleKind::Log, End::Low) => Range::new(lo * (hi / lo).powf(by), hi),
+            (ScaleKind::Log, End::High) => Range::new(lo, hi * (hi / lo).powf(by)),
+            (ScaleKind::Symmetric, _) => {
+                let outwards = if end == End::High { by } else { -by };
+                let size = hi * (1.0 / SYMMETRIC_THRESHOLD).powf(outwards);
+                Range::new(-size, size)
+            }
+        }
+    }
+
     /// The end beyond which a value lies, if it does. Zero lies below every log range.
     pub fn clips(&self, value: f64) -> Option<End> {
         let value = if self.kind == ScaleKind::Log { value.abs() } else { value };
@@ -288,6 +309,25 @@ mod tests {
         let ranges = [(0.0, 1.0), (-3.0, 5.0), (1e-9, 2e4), (-7.0, -2.0), (1e140, 1e150)];
         let pairs = ScaleKind::ALL.into_iter().flat_map(|kind| ranges.map(|range| (kind, range)));
         pairs.map(|(kind, (lo, hi))| Scale::new(kind, Range::new(lo, hi))).collect()
+    }
+
+    #[test]
+    fn an_end_that_is_moved_lies_where_it_was_moved_to() {
+        for scale in scales().into_iter().filter(|scale| scale.kind() != ScaleKind::Symmetric) {
+            let down = scale.with_end_moved(End::High, -0.25);
+            assert_eq!(down.lo(), scale.range().lo());
+            assert!((scale.position(down.hi()) - 0.75).abs() < 1e-9, "{scale:?}");
+            let up = scale.with_end_moved(End::Low, 0.25);
+            assert_eq!(up.hi(), scale.range().hi());
+            assert!((scale.position(up.lo()) - 0.25).abs() < 1e-9, "{scale:?}");
+            let far = scale.with_end_moved(End::High, -7.0);
+            assert!(far.lo() < far.hi(), "{scale:?}");
+        }
+        let symmetric = Scale::new(ScaleKind::Symmetric, Range::new(-1.0, 1.0));
+        for (end, by) in [(End::High, 0.1), (End::Low, -0.1)] {
+            let wider = symmetric.with_end_moved(end, by);
+            assert!(wider.hi() > 1.0 && wider.lo() == -wider.hi());
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::runner::Run;
 use super::space_time::SpaceTime;
 use crate::grid::Field;
-use crate::solver::{EdgeShare, Quantity, Samples, Solver, SolverError, Window};
+use crate::solver::{EdgeShare, Quantity, Samples, Solver, SolverError, Statistics, Window};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -317,8 +317,7 @@ impl Experiment {
         if kind != FieldKind::Staleness {
             return solver.sample(kind.quantity(None), window);
         }
-        let in_step = self.classic.as_ref().filter(|c| c.cycle() == self.run.sweeps());
-        match in_step {
+        match self.classic_in_step() {
             Some(classic) => solver.sample(kind.quantity(Some(classic.solver())), window),
             None => {
                 let mut samples = solver.sample(Quantity::Solution, window)?;
@@ -326,6 +325,25 @@ impl Experiment {
                 Ok(samples)
             }
         }
+    }
+
+    /// How large a field of the present iterate is about tile borders; `None` of staleness that is
+    /// not ready.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn statistics(&self, kind: FieldKind) -> Result<Option<Statistics>, SolverError> {
+        let classic = self.classic_in_step().map(Run::solver);
+        if kind == FieldKind::Staleness && classic.is_none() {
+            return Ok(None);
+        }
+        let tiling = &self.run.plan().tiling;
+        self.run.solver().statistics(kind.quantity(classic), tiling).map(Some)
+    }
+
+    /// Jacobi's iteration, if it has made as many sweeps as the run.
+    fn classic_in_step(&self) -> Option<&Run> {
+        self.classic.as_ref().filter(|classic| classic.cycle() == self.run.sweeps())
     }
 
     fn classic_run(&mut self) -> Result<&mut Run, SolverError> {

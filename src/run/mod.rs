@@ -2,6 +2,7 @@
 //! is remembered of them, and the thread on which all this happens.
 
 mod command;
+mod cut;
 mod decline;
 mod experiment;
 mod export;
@@ -13,9 +14,11 @@ mod seen;
 mod space_time;
 mod spec;
 mod sweep;
+mod track;
 mod worker;
 
 pub use command::command_line;
+pub use cut::{Along, Cut, CutLine};
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
 pub use history::{History, Record};
@@ -32,4 +35,5 @@ pub use sweep::{
     Cell, CycleCount, CycleTime, Cycles, Ending, Foreign, MOST_SETTINGS, Measure, MeasureError,
     Prediction, Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
 };
+pub use track::{AtCycle, ProbeTrack};
 pub use worker::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish, Worker};

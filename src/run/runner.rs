@@ -10,7 +10,7 @@ use super::history::{History, Record};
 use super::plan::Plan;
 use super::spec::StopRule;
 use crate::grid::Field;
-use crate::solver::{self, CycleNorms, Kernel, Method, Solver, SolverError};
+use crate::solver::{self, CycleNorms, Kernel, Method, NextCycle, Solver, SolverError};
 use back::Back;
 use checkpoint::Checkpoint;
 use std::sync::Arc;
@@ -332,6 +332,13 @@ impl Run {
     /// The solver, to look at its fields.
     pub fn solver(&self) -> &dyn Solver {
         &*self.solver
+    }
+
+    /// The cycle that comes next, to look inside.
+    pub fn next_cycle(&self) -> NextCycle<'_> {
+        let Plan { problem, tiling, precision, .. } = &*self.plan;
+        let k = self.method.sweeps_per_cycle();
+        NextCycle { solver: self.solver(), problem, tiling, k, precision: *precision }
     }
 
     /// The norms of all iterates so far.

@@ -1,9 +1,10 @@
 //! What is looked at of an iterate, and what is to be seen of it: alike of the newest of a run and
 //! of one that was made again.
 
+use super::cut::{Along, Cut};
 use super::experiment::{Experiment, FieldKind, Picture};
 use crate::grid::Shape;
-use crate::solver::{EdgeShare, Samples, SolverError, Window};
+use crate::solver::{EdgeShare, Inside, SolverError, Statistics, Window};
 
 /// What is looked at. Nothing is found out that is not wanted here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,8 +19,17 @@ pub struct View {
     pub probe: Option<[usize; 2]>,
     /// Whether Jacobi's iteration is to be made beside the run, as a reference.
     pub reference: bool,
+    /// Points whose values are followed over the cycles.
+    pub probes: Vec<[usize; 2]>,
     /// Whether the norm of the error is wanted, whichever field is looked at.
     pub error: bool,
+    /// Fields along a line of the grid.
+    pub cut: Option<Cut>,
+    /// Whether it is wanted how large the field is about tile borders.
+    pub statistics: bool,
+    /// A tile (from the left, from the top) to be followed through the next cycle, and how many
+    /// subiterations far.
+    pub inside: Option<([usize; 2], usize)>,
 }
 
 /// What is to be seen of one iterate of a run.
@@ -31,12 +41,18 @@ pub struct Seen {
     pub field: FieldKind,
     /// What it looks like. `None` while it is not ready.
     pub picture: Option<Picture>,
-    /// A line's field at this cycle; `None` for a plane or while it is not ready.
-    pub profile: Option<Samples>,
+    /// Fields along the line that is looked at.
+    pub along: Vec<Along>,
     /// The value of the probe, with the point that it belongs to.
     pub probe: Option<([usize; 2], f32)>,
+    /// The values of the points that are followed, with the points. NaN: not known.
+    pub probes: Vec<([usize; 2], f32)>,
     /// How much of the residual lies at tile borders.
     pub edge: EdgeShare,
+    /// How large the field is about tile borders. `None` while it is not ready, or not wanted.
+    pub statistics: Option<Statistics>,
+    /// The tile that is followed; `None` also where that would take too long.
+    pub inside: Option<Inside>,
 }
 
 impl Seen {
@@ -50,8 +66,9 @@ impl Seen {
         let shape = run.plan().problem.shape;
         let ready = experiment.is_ready(view.field)
             && (view.field != FieldKind::Error || run.knows_exact());
-        let lines = ready && shape.dim() == 1;
-        let probe = view.probe.filter(|[i, row]| ready && *i < shape.nx() && *row < shape.rows());
+        let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
+        let probes = view.probes.iter().copied().filter(is_there);
+        let probe = view.probe.filter(|point| ready && is_there(point));
         let value = |point: [usize; 2]| {
             let window = Window {
                 columns: point[0]..point[0] + 1,
@@ -60,8 +77,6 @@ impl Seen {
             };
             experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
         };
-        let one_row =
-            Window { rows: 0..1, most: [view.most[0], 1], ..Window::whole(shape.nx(), 1) };
         let (picture, edge) = match ready {
             true => {
                 let (picture, edge) = experiment.look(view.field, &view.window(&shape))?;
@@ -73,9 +88,20 @@ impl Seen {
             cycle: run.cycle(),
             field: view.field,
             picture,
-            profile: lines.then(|| experiment.samples(view.field, &one_row)).transpose()?,
+            along: view.cut.as_ref().map_or(Ok(Vec::new()), |cut| cut.of(experiment))?,
             probe: probe.map(value).transpose()?,
+            probes: probes
+                .map(|point| if ready { value(point) } else { Ok((point, f32::NAN)) })
+                .collect::<Result<_, _>>()?,
             edge,
+            statistics: match ready && view.statistics {
+                true => experiment.statistics(view.field)?,
+                false => None,
+            },
+            inside: match view.inside {
+                Some((tile, subiteration)) => run.next_cycle().inside(tile, subiteration)?,
+                None => None,
+            },
         })
     }
 }

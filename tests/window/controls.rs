@@ -1,6 +1,7 @@
 //! What the controls do, by their labels.
 
 use crate::driver::{USUAL, Window};
+use crate::panes::view;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
@@ -56,6 +57,11 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         ("wind", Window::paused(wind)),
         ("classic", Window::paused(classic)),
     ];
+    let mut edges = Window::paused(small());
+    for pane in ["Mean tile", "By distance", "Inside a cycle"] {
+        view(&mut edges, Role::CheckBox, pane);
+    }
+    faces.push(("panes about edges", edges));
     let mut saving = Window::paused(small());
     saving.button("Save …");
     faces.push(("the save dialog", saving));
@@ -72,6 +78,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         "Range",
         "Norm",
         "Against",
+        "Fields along the cut",
     ] {
         let mut window = Window::paused(small());
         window.harness.get_by_role_and_label(Role::ComboBox, combo).click();
@@ -97,7 +104,7 @@ const NOT_OURS: [&str; 4] = ["this run", "classic Jacobi", "tolerance", "Resize 
 
 fn every_control_has_a_tooltip() {
     let (mut tried, mut without) = (BTreeSet::new(), Vec::new());
-    for (face, mut window) in all_faces().into_iter().take(7) {
+    for (face, mut window) in all_faces().into_iter().take(8) {
         let nodes = window.harness.root().children_recursive();
         let controls: Vec<_> = nodes
             .filter(|node| is_input(node.accesskit_node().role()))

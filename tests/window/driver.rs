@@ -236,7 +236,7 @@ impl Window {
         found.unwrap_or_else(|| panic!("no {begin} in {combo}"))
     }
 
-    fn click_at(&self, pos: Pos2) {
+    pub fn click_at(&self, pos: Pos2) {
         self.harness.hover_at(pos);
         for pressed in [true, false] {
             let (button, modifiers) = (PointerButton::Primary, Modifiers::NONE);

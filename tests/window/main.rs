@@ -6,6 +6,7 @@
 mod backends;
 mod controls;
 mod driver;
+mod edges;
 mod files;
 mod panes;
 mod pictures;
@@ -16,11 +17,10 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // One after the other: software renderers are not at their most reliable side by side.
     arguments.test_threads.get_or_insert(1);
-    let mut trials: Vec<Trial> = [controls::TESTS, backends::TESTS, files::TESTS, panes::TESTS]
-        .concat()
-        .into_iter()
-        .map(|(name, test)| Trial::test(name, move || done(test)))
-        .collect();
+    let tests =
+        [controls::TESTS, backends::TESTS, files::TESTS, panes::TESTS, edges::TESTS].concat();
+    let mut trials: Vec<Trial> =
+        tests.into_iter().map(|(name, test)| Trial::test(name, move || done(test))).collect();
     let without = !arguments.list && !pictures::is_renderer_there();
     if without {
         eprintln!("skipped: no software renderer (install mesa-vulkan-drivers)");

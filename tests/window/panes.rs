@@ -1,13 +1,12 @@
 //! The panes: hidden, shown, dragged to other places and put back.
 
-use crate::controls::{line, small};
+use crate::controls::small;
 use crate::driver::Window;
 use eframe::egui::{Rect, accesskit::Role};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
-    ("a_plane_leaves_no_room_for_what_lines_have", a_plane_leaves_no_room_for_what_lines_have),
 ];
 
 /// Where the picture of the field is.
@@ -21,7 +20,7 @@ fn has_curves(window: &Window) -> bool {
 }
 
 /// Chooses an entry of the View menu, and closes it.
-fn view(window: &mut Window, role: Role, entry: &str) {
+pub fn view(window: &mut Window, role: Role, entry: &str) {
     window.button("View");
     window.click(role, entry);
     // Other pictures of the same name lie behind the menu; it goes when something else is pressed.
@@ -39,6 +38,8 @@ fn panes_are_hidden_and_shown() {
     window.button("Hide Convergence");
     window.frames(2);
     assert!(!has_curves(&window));
+    window.button("Hide Along the cut");
+    window.frames(2);
     assert!(map(&window).width() > before.width() + 200.0, "the map takes the room");
     view(&mut window, Role::CheckBox, "Heat map");
     assert!(!window.has(Role::Image, "Heat map of the residual"));
@@ -70,13 +71,4 @@ fn a_pane_is_dragged_elsewhere_and_put_back() {
     assert!(window.rect(Role::ComboBox, "Norm").right() < map(&window).left());
     view(&mut window, Role::Button, "Usual arrangement");
     assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
-}
-
-fn a_plane_leaves_no_room_for_what_lines_have() {
-    let title = |window: &Window| window.has(Role::Button, "Along the cut");
-    let mut window = Window::paused(line());
-    window.until("shown", |window| title(window));
-    let mut window = Window::paused(small());
-    window.until("there", |window| window.has_picture());
-    assert!(!title(&window));
 }

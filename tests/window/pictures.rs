@@ -1,6 +1,7 @@
 //! What the window looks like.
 
 use crate::driver::{Painted, USUAL, Window};
+use crate::panes::view;
 use eframe::egui::{Rangef, Rect, Theme, Vec2, accesskit::Role, vec2};
 use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
 use std::panic;
@@ -18,6 +19,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("broken_file", broken_file),
     ("diverged", diverged),
     ("full_hd", full_hd),
+    ("edges", edges),
+    ("edges_light", edges_light),
+    ("inside_a_cycle", inside_a_cycle),
+    ("inside_a_line", inside_a_line),
 ];
 
 /// Whether pictures can be rendered here.
@@ -148,4 +153,46 @@ fn diverged() {
 
 fn full_hd() {
     compare(&mut after(3, vec2(1920.0, 1080.0), Theme::Light, RunSpec::default()), "full_hd");
+}
+
+/// With every pane about edges that has a place of its own.
+fn with_edges(theme: Theme) -> Window {
+    let mut run = RunSpec::default();
+    run.method.overlap = vec![4];
+    let mut window = after(6, USUAL, theme, run);
+    for pane in ["Mean tile", "By distance"] {
+        view(&mut window, Role::CheckBox, pane);
+        window.frames(3);
+    }
+    window.until_text("points from the nearest tile border");
+    window
+}
+
+fn edges() {
+    let mut window = with_edges(Theme::Dark);
+    window.button("Column");
+    compare(&mut window, "edges");
+}
+
+fn edges_light() {
+    let mut window = with_edges(Theme::Light);
+    view(&mut window, Role::CheckBox, "Edge share");
+    window.click(Role::CheckBox, "Log");
+    compare(&mut window, "edges_light");
+}
+
+fn inside_a_cycle() {
+    let mut window = after(2, USUAL, Theme::Dark, RunSpec::default());
+    view(&mut window, Role::CheckBox, "Inside a cycle");
+    window.set_slider("Subiteration", 9.0);
+    window.until_text("9 of 16 subiterations");
+    compare(&mut window, "inside_a_cycle");
+}
+
+fn inside_a_line() {
+    let run = Preset::named("paper-1d").expect("a preset").run();
+    let mut window = after(20, USUAL, Theme::Light, run);
+    view(&mut window, Role::CheckBox, "Inside a cycle");
+    window.until_text("4 of 16 subiterations");
+    compare(&mut window, "inside_a_line");
 }

@@ -1,5 +1,6 @@
 //! From values to the picture on the graphics card, and the range of its colours.
 
+use super::colour_bar::BINS;
 use crate::app::session::{Colours, Look, RangeMode, Session};
 use crate::picture::{self, End, Range, Scale, shown_values};
 use crate::run::{FieldKind, Picture, Report};
@@ -25,6 +26,8 @@ pub(super) struct Shown {
     pub scale: Scale,
     /// Whether values lie beyond the low and the high end of the colours.
     pub clips: [bool; 2],
+    /// How many values have which colour.
+    pub histogram: Vec<u32>,
 }
 
 impl Colouring {
@@ -74,6 +77,7 @@ impl Colouring {
         picture::colours(&samples, &scale, colours.map, &mut pixels);
         let image = ColorImage::from_rgba_unmultiplied([cols, rows], &pixels);
         let clips = [samples.clip(&scale, End::Low), samples.clip(&scale, End::High)];
+        let histogram = picture::histogram(&samples, &scale, BINS);
         let handle = match self.shown.take() {
             Some(Shown { mut handle, .. }) => {
                 handle.set(image, TextureOptions::NEAREST);
@@ -81,7 +85,8 @@ impl Colouring {
             }
             None => ui.ctx().load_texture("heat map", image, TextureOptions::NEAREST),
         };
-        self.shown = Some(Shown { handle, field: report.seen.field, colours, scale, clips });
+        let field = report.seen.field;
+        self.shown = Some(Shown { handle, field, colours, scale, clips, histogram });
         self.is_fresh = true;
     }
 }

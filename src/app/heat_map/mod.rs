@@ -1,22 +1,34 @@
 //! The map: the field as a picture, with its colour bar, tile borders, and the point under the
 //! cursor.
 
-mod colour_bar;
+pub(super) mod colour_bar;
 mod colouring;
 mod controls;
+mod cut_line;
 mod inspector;
 mod overlay;
-mod zoom;
+pub(super) mod zoom;
 
+use super::cell_values::{self, Inks};
 use super::command::Command;
-use super::session::{Look, Session};
-use crate::picture::{Range, grouped};
-use crate::run::{ExactState, FieldKind, LONGEST_KEPT, Picture, Report};
+use super::session::{Colours, Look, RangeMode, Session};
+use crate::picture::{Range, grouped, value_label};
+use crate::run::{CutLine, ExactState, FieldKind, LONGEST_KEPT, Picture, Report};
+use colour_bar::Bar;
 use colouring::{Colouring, Shown};
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
 };
 use zoom::Zoom;
+
+/// What is marked on the map for other panes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// The line of the cut.
+    pub cut: Option<CutLine>,
+    /// The tile that is followed, from the left and from the top; a click chooses another.
+    pub tile: Option<[usize; 2]>,
+}
 
 /// The map's own state: what it shows of the grid, and in which colours.
 #[derive(Default)]
@@ -27,6 +39,8 @@ pub(super) struct HeatMap {
     area: Option<Rect>,
     most: [usize; 2],
     hover: Option<[usize; 2]>,
+    /// Whether it is a line's diagram, whose rows are cycles.
+    is_diagram: bool,
 }
 
 impl HeatMap {
@@ -43,6 +57,11 @@ impl HeatMap {
     /// The point under the cursor.
     pub fn probe(&self) -> Option<[usize; 2]> {
         self.hover
+    }
+
+    /// The point of the grid under the cursor; of a diagram, whichever the cycle.
+    pub fn pointed_at(&self) -> Option<[usize; 2]> {
+        self.hover.map(|[i, row]| if self.is_diagram { [i, 0] } else { [i, row] })
     }
 
     /// The range of the colours as they are, if it is `field` that is shown.
@@ -77,13 +96,15 @@ impl HeatMap {
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
+        marks: Marks,
         commands: &mut Vec<Command>,
     ) {
         controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
-        let end = room.max - egui::vec2(colour_bar::ROOM, inspector::ROOM);
+        let end =
+            room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, inspector::ROOM);
         let area = Rect::from_min_max(room.min + left, end);
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.area = Some(area);
@@ -106,7 +127,8 @@ impl HeatMap {
         let grid = grid_of(report, picture);
         let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
         let to_screen = RectTransform::from_to(seen, area);
-        if picture.cycles_per_row.is_some() {
+        self.is_diagram = picture.cycles_per_row.is_some();
+        if self.is_diagram {
             // A diagram comes as a whole: as many samples as make the part that is seen sharp.
             for (most, part) in
                 self.most.iter_mut().zip([seen.width() / grid.x, seen.height() / grid.y])
@@ -124,14 +146,63 @@ impl HeatMap {
         if session.look.borders {
             overlay::borders(ui, area, &to_screen, grid, report, picture);
         }
-        let pointer = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
+        // Under the cut line, too.
+        let pointer = ui.input(|input| input.pointer.hover_pos());
+        let pointer = pointer.filter(|_| response.contains_pointer());
+        let pointer = pointer.map(|at| to_screen.inverse().transform_pos(at));
         self.hover = pointer
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
             .map(|at| [at.x as usize, at.y as usize]);
+        if picture.samples.block == [1, 1] {
+            let samples = &picture.samples;
+            let Colours { map, absolute, .. } = shown.colours;
+            let inks = Inks { scale: &shown.scale, map, absolute };
+            let cells = [samples.columns.clone(), samples.rows.clone()];
+            cell_values::ui(ui, area, &to_screen, cells, inks, |i, row| samples.at(i, row));
+        }
         if let Some(point) = self.hover {
             overlay::outline(ui, &to_screen, point);
         }
-        colour_bar::ui(ui, area, report.seen.field, shown);
+        for (index, &point) in session.look.probes.iter().enumerate() {
+            overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
+        }
+        if let Some(point) = self.pointed_at().filter(|_| response.secondary_clicked()) {
+            commands.push(Command::ToggleProbe(point));
+        }
+        if let Some(tile) = marks.tile {
+            overlay::tile(ui, area, &to_screen, grid, report, tile);
+            if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
+                let mut look = session.look.clone();
+                let tiling = &report.plan.tiling;
+                look.inside.tile = [tiling.x().owner(i), tiling.y().map_or(0, |y| y.owner(row))];
+                commands.push(Command::Look(look));
+            }
+        }
+        if let Some(line) = marks.cut {
+            let shape = &report.plan.problem.shape;
+            let line = line.within(shape);
+            let dragged = cut_line::ui(ui, area, &to_screen, shape, line);
+            if let Some(line) = dragged.filter(|dragged| *dragged != line) {
+                let mut look = session.look.clone();
+                look.cut.line = Some(line);
+                commands.push(Command::Look(look));
+            }
+        }
+        let Colours { scale, map, absolute, .. } = shown.colours;
+        let title = value_label(report.seen.field, scale, absolute);
+        let bar = Bar {
+            map,
+            scale: &shown.scale,
+            clips: shown.clips,
+            title: &title,
+            histogram: &shown.histogram,
+        };
+        colour_bar::ui(ui, area, &bar);
+        if let Some(range) = colour_bar::ends(ui, area, &bar) {
+            let mut look = session.look.clone();
+            look.of_field_mut(report.seen.field).range = RangeMode::Locked(range);
+            commands.push(Command::Look(look));
+        }
         inspector::ui(ui, area, self.hover, report, picture);
     }
 }

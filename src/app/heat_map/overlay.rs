@@ -1,5 +1,7 @@
 //! What is drawn over the map: tile borders, the point under the cursor, cycles beside a diagram.
 
+use crate::app::theme;
+use crate::grid::AxisTiling;
 use crate::picture::linear_ticks;
 use crate::run::{Picture, Report};
 use eframe::egui::{
@@ -13,6 +15,9 @@ const CLOSEST_BORDERS: f32 = 5.0;
 /// A point is outlined once it is this large on the screen, in points.
 const SMALLEST_OUTLINED: f32 = 3.0;
 
+/// Radius of the mark of a probe, in points.
+const PROBE_RADIUS: f32 = 5.0;
+
 /// Room for the numbers of cycles beside a space–time diagram.
 pub(super) const CYCLES_ROOM: f32 = 52.0;
 
@@ -25,6 +30,50 @@ pub(super) fn outline(ui: &Ui, to_screen: &RectTransform, [i, row]: [usize; 2]) 
     let rect = to_screen.transform_rect(Rect::from_min_size(min, Vec2::splat(1.0)));
     let stroke = Stroke::new(1.5, Color32::WHITE);
     ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
+}
+
+/// Marks a point that is followed; of a diagram, its column.
+pub(super) fn probe(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    [i, row]: [usize; 2],
+    index: usize,
+    is_diagram: bool,
+) {
+    let at = to_screen.transform_pos(egui::pos2(i as f32 + 0.5, row as f32 + 0.5));
+    let painter = ui.painter().with_clip_rect(area);
+    for (width, colour) in [(3.5, Color32::from_black_alpha(190)), (2.0, theme::curve(ui, index))] {
+        let stroke = Stroke::new(width, colour);
+        if is_diagram {
+            painter.vline(at.x, area.y_range(), stroke);
+        } else {
+            painter.circle_stroke(at, PROBE_RADIUS, stroke);
+        }
+    }
+}
+
+/// Frames what a tile owns; of a line, at all cycles. `grid` is the size of what is shown.
+pub(super) fn tile(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    grid: Vec2,
+    report: &Report,
+    [across, down]: [usize; 2],
+) {
+    let tiling = &report.plan.tiling;
+    let owned = |axis: &AxisTiling, tile: usize| {
+        let owned = axis.owned(tile.min(axis.count() - 1));
+        owned.start as f32..=owned.end as f32
+    };
+    let rows = tiling.y().map_or(0.0..=grid.y, |y| owned(y, down));
+    let cells = Rect::from_x_y_ranges(owned(tiling.x(), across), rows);
+    let rect = to_screen.transform_rect(cells);
+    let painter = ui.painter().with_clip_rect(area);
+    for (width, colour) in [(4.0, Color32::from_black_alpha(150)), (2.0, Color32::WHITE)] {
+        painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), egui::StrokeKind::Middle);
+    }
 }
 
 /// Cycles beside a space–time diagram.

@@ -8,7 +8,7 @@ const DEEPEST: f32 = 4.0;
 
 /// What is seen of the grid.
 #[derive(Default)]
-pub(super) struct Zoom {
+pub(in crate::app) struct Zoom {
     /// The part that fills the map, in points of the grid; `None` for all of it.
     zoom: Option<Rect>,
     /// The grid that it is a part of.

@@ -37,9 +37,24 @@ impl Layout {
     pub fn usual() -> Self {
         let curves = Self::Down(vec![
             part(0.58, Self::Pane(Pane::Convergence)),
-            part(0.42, Self::Pane(Pane::Cut)),
+            part(0.42, Self::Tabs(0, vec![Self::Pane(Pane::Cut), Self::Pane(Pane::Inside)])),
         ]);
-        Self::Across(vec![part(0.64, Self::Pane(Pane::HeatMap)), part(0.36, curves)])
+        let edges = Self::Across(vec![
+            part(0.45, Self::Pane(Pane::MeanTile)),
+            part(
+                0.55,
+                Self::Tabs(
+                    0,
+                    vec![
+                        Self::Pane(Pane::Distance),
+                        Self::Pane(Pane::EdgeShare),
+                        Self::Pane(Pane::Probes),
+                    ],
+                ),
+            ),
+        ]);
+        let map = Self::Down(vec![part(0.62, Self::Pane(Pane::HeatMap)), part(0.38, edges)]);
+        Self::Across(vec![part(0.64, map), part(0.36, curves)])
     }
 
     /// The panes as they are laid out on the screen.

@@ -6,6 +6,7 @@ use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
 use crate::run::seen::Seen;
+use crate::run::track::Tracks;
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,7 @@ pub(super) struct Job {
     speed: Speed,
     curve: Curve,
     reference: Curve,
+    tracks: Tracks,
 }
 
 /// A curve as it was told last: one that has come to its end is not thinned out again.
@@ -95,6 +97,7 @@ impl Job {
             speed: Speed::default(),
             curve: Curve::default(),
             reference: Curve::default(),
+            tracks: Tracks::default(),
         }
     }
 
@@ -242,6 +245,9 @@ impl Job {
         if let Some(captured) = &captured {
             *answered = captured.id;
         }
+        if self.failed.is_none() {
+            self.tracks.note(&seen);
+        }
         let experiment = &self.experiment;
         let run = experiment.run();
         let field = self.wish.view.field;
@@ -261,6 +267,8 @@ impl Job {
                 .classic()
                 .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
             seen,
+            edges: self.tracks.edge(),
+            probes: self.tracks.probes(field),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
             captured,

@@ -7,6 +7,7 @@ use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
 use crate::run::seen::{Seen, View};
 use crate::run::spec::RunSpec;
+use crate::run::track::{AtCycle, ProbeTrack};
 use crate::solver::{Footprint, Kernel, SolverError, Window};
 use std::sync::Arc;
 
@@ -156,6 +157,10 @@ pub struct Report {
     pub reference: Arc<[Record]>,
     /// What is to be seen of an iterate: the newest; where the solver failed, nothing.
     pub seen: Seen,
+    /// How much of the residual lay at tile borders, at the cycles that were looked at.
+    pub edges: Arc<[AtCycle]>,
+    /// The field at the points that are looked at, at those cycles.
+    pub probes: Vec<ProbeTrack>,
     /// How far the exact solution is.
     pub exact: ExactState,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.

@@ -1,0 +1,183 @@
+//! What happens at an edge: the cut, the mean tile, the field by distance, the edge share, and the
+//! inside of a cycle.
+
+use crate::controls::{line, small};
+use crate::driver::Window;
+use crate::panes::view;
+use eframe::egui::{Key, Pos2, Rect, accesskit::Role};
+use egui_kittest::kittest::{NodeT, Queryable};
+use tilescope::run::RunSpec;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("the_cut_is_dragged_over_the_map", the_cut_is_dragged_over_the_map),
+    ("fields_are_added_along_the_cut", fields_are_added_along_the_cut),
+    ("panes_about_edges_tell_of_a_plane_and_of_a_line", panes_about_edges_tell),
+    ("one_tile_has_no_borders", one_tile_has_no_borders),
+    ("a_cycle_is_stepped_through_inside_a_tile", a_cycle_is_stepped_through),
+    ("values_stand_in_large_cells", values_stand_in_large_cells),
+    ("the_ends_of_the_colours_are_dragged", the_ends_of_the_colours_are_dragged),
+    ("a_point_is_followed_over_the_cycles", a_point_is_followed_over_the_cycles),
+];
+
+/// Shows a pane that is hidden at first.
+fn show(window: &mut Window, pane: &str) {
+    view(window, Role::CheckBox, pane);
+    window.frames(3);
+}
+
+fn map(window: &Window) -> Rect {
+    window.rect(Role::Image, "Heat map of the residual")
+}
+
+fn drag(window: &mut Window, from: Pos2, to: Pos2) {
+    window.harness.hover_at(from);
+    window.frames(2);
+    window.harness.drag_at(from);
+    window.frame();
+    for part in [0.3, 0.7, 1.0] {
+        window.harness.hover_at(from + part * (to - from));
+        window.frames(2);
+    }
+    window.harness.drop_at(to);
+    window.frames(2);
+    window.harness.remove_cursor();
+    window.frames(2);
+}
+
+/// The row or column that is cut along.
+fn cut_at(window: &Window) -> f64 {
+    let node = window.harness.get_by_role_and_label(Role::SpinButton, "Cut at");
+    node.accesskit_node().numeric_value().expect("a number")
+}
+
+fn the_cut_is_dragged_over_the_map() {
+    let mut window = Window::paused(small());
+    window.until("cut", |window| window.has(Role::Splitter, "Cut line"));
+    let at = |window: &Window| window.rect(Role::Splitter, "Cut line").center();
+    assert!((at(&window).y - map(&window).center().y).abs() < 8.0, "the middle row at first");
+    assert_eq!(cut_at(&window), 32.0);
+    let from = at(&window);
+    let to = Pos2::new(from.x, from.y - 60.0);
+    drag(&mut window, from, to);
+    assert!((at(&window).y - to.y).abs() < 8.0, "{} for {}", at(&window).y, to.y);
+    assert!(cut_at(&window) < 32.0);
+    window.button("Column");
+    window.until("a column", |window| cut_at(window) == 32.0);
+    let from = at(&window);
+    drag(&mut window, from, Pos2::new(from.x + 50.0, from.y));
+    assert!((at(&window).x - from.x - 50.0).abs() < 8.0);
+    // It is no line of the map while nobody looks at the profile.
+    window.button("Hide Along the cut");
+    window.frames(3);
+    assert!(!window.has(Role::Splitter, "Cut line"));
+}
+
+fn fields_are_added_along_the_cut() {
+    for run in [small(), line()] {
+        let mut window = Window::paused(run);
+        window.step(2);
+        window.click(Role::ComboBox, "Fields along the cut");
+        window.click(Role::CheckBox, "Change");
+        window.until_text("2 fields");
+        window.click(Role::CheckBox, "Error");
+        window.until_text("3 fields");
+    }
+}
+
+fn panes_about_edges_tell() {
+    for run in [small(), line()] {
+        let is_line = run.problem.shape.len() == 1;
+        let mut window = Window::paused(run);
+        window.step(2);
+        show(&mut window, "Mean tile");
+        window.until_text(if is_line { "at each place of a tile" } else { "inner tiles own" });
+        show(&mut window, "By distance");
+        window.until_text("points from the nearest tile border");
+        show(&mut window, "Edge share");
+        window.until_text("within 2 points of a tile border");
+        if !is_line {
+            let mean = window.rect(Role::Image, "Mean tile of the residual");
+            window.harness.hover_at(mean.center());
+            window.frames(3);
+            assert!(window.says("over 16 tiles"), "{:?}", window.texts());
+        }
+    }
+}
+
+fn one_tile_has_no_borders() {
+    let mut run = small();
+    run.method.tile = vec![64];
+    let mut window = Window::paused(run);
+    show(&mut window, "By distance");
+    window.until_text("There is one tile, and no border.");
+    show(&mut window, "Mean tile");
+    window.until_text("inner tiles own");
+    show(&mut window, "Inside a cycle");
+    window.until_text("all points it owns are exactly Jacobi's");
+}
+
+fn a_cycle_is_stepped_through() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    show(&mut window, "Inside a cycle");
+    window.until_text("Tile (0, 0), 4 of 4 subiterations after cycle 1: ");
+    window.set_slider("Subiteration", 1.0);
+    // After one the ring is still what Jacobi's iteration has there, too.
+    window.until_text("1 of 4 subiterations after cycle 1: all points it owns are exactly");
+    window.button("Subiteration on");
+    // A corner tile has two sides that lag: 16 + 15 points.
+    window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 points");
+    window.button("Subiteration back");
+    window.until_text("1 of 4 subiterations");
+    // A click on the map chooses the tile.
+    let map = map(&window);
+    let at = map.center() + eframe::egui::vec2(20.0, 30.0);
+    window.click_at(at);
+    window.frames(3);
+    window.until_text("Tile (2, 2), 1 of 4");
+    let mut window = Window::paused(line());
+    window.step(1);
+    show(&mut window, "Inside a cycle");
+    window.until_text("Tile 0, 4 of ");
+}
+
+fn values_stand_in_large_cells() {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![6, 6];
+    run.method.tile = vec![3];
+    let mut window = Window::paused(run);
+    // b = 1 and no residual in the middle: 1 stands in 16 cells of 36.
+    window.until("written", |window| {
+        window.texts().iter().filter(|text| *text == "1.00").count() >= 16
+    });
+}
+
+fn the_ends_of_the_colours_are_dragged() {
+    let mut window = Window::paused(small());
+    window.step(2);
+    window.until("there", |window| window.has(Role::Splitter, "High end of the colours"));
+    assert!(window.says("range: this frame"));
+    let from = window.rect(Role::Splitter, "High end of the colours").center();
+    drag(&mut window, from, Pos2::new(from.x, from.y + 80.0));
+    window.until_text("range: locked");
+}
+
+fn a_point_is_followed_over_the_cycles() {
+    for run in [small(), line()] {
+        let is_line = run.problem.shape.len() == 1;
+        let mut window = Window::paused(run);
+        window.step(1);
+        let at = map(&window).left_top() + eframe::egui::vec2(100.0, 2.0);
+        let at = if is_line { at } else { map(&window).center() + eframe::egui::vec2(0.0, 40.0) };
+        window.harness.hover_at(at);
+        window.frames(2);
+        window.key(Key::P);
+        window.until("followed", |window| window.texts().iter().any(|text| text.ends_with(" ×")));
+        window.step(2);
+        let name = window.texts().into_iter().find(|text| text.ends_with(" ×")).expect("a probe");
+        let name = name.trim_end_matches(" ×").to_owned();
+        assert!(name.starts_with(if is_line { "i " } else { "(3" }), "{name}");
+        window.button(&format!("Remove {name}"));
+        window.until_text("Point at the map and press P");
+    }
+}
