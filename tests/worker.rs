@@ -5,9 +5,10 @@ use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
-    Answer, Capture, Divergence, ExactState, FieldKind, Outcome, Phase, Plan, Planner, ProblemKind,
-    Report, Run, RunSpec, StopRule, View, Wish, Worker,
+    Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Phase, Plan,
+    Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Wish, Worker,
 };
+use tilescope::solver::Quantity;
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -285,6 +286,66 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         assert!(values.iter().all(|value| value.is_finite()));
         assert_eq!(values.iter().all(|&value| value == 0.0), exact, "overlap {overlap}");
     }
+}
+
+#[test]
+fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let run = small();
+    worker.wish(paused(1, &run, 3));
+    let bare = until(&worker, |report| report.latest.cycle == 3).seen.clone();
+    assert!(bare.along.is_empty() && bare.statistics.is_none() && bare.inside.is_none());
+    assert!(bare.probes.is_empty());
+
+    let mut more = paused(1, &run, 3);
+    let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
+    more.view.cut = Some(Cut { line: CutLine::Column(999), fields: fields.clone(), most: 4096 });
+    more.view.statistics = true;
+    more.view.inside = Some(([1, 1], 2));
+    more.view.probes = vec![[5, 7], [999, 0]];
+    worker.wish(more);
+    let known = |report: &Report| {
+        report.seen.along.len() == 3
+            && report.seen.along[1].samples.values.iter().all(|value| value.is_finite())
+    };
+    let seen = until(&worker, known).seen.clone();
+    assert_eq!(seen.cycle, 3);
+    // Along the last column, for there are not so many; exactly as in the map.
+    let map = &seen.picture.as_ref().unwrap().samples;
+    let column: Vec<_> = (0..48).map(|row| map.at(63, row).unwrap()).collect();
+    assert_eq!(seen.along[0].samples.values, column);
+    assert_eq!(seen.along.iter().map(|along| along.field).collect::<Vec<_>>(), fields);
+    assert_eq!(seen.along[0].points().count(), 48);
+    assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
+    let plain = plain(&run, 3);
+    let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();
+    assert_eq!(seen.statistics.unwrap(), expected);
+    let inside = seen.inside.unwrap();
+    assert_eq!((inside.tile, inside.subiteration, inside.k), ([1, 1], 2, 4));
+}
+
+#[test]
+fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    let run = small();
+    for steps in 0..=4 {
+        let mut wish = paused(1, &run, steps);
+        wish.view.probes = vec![[5, 7]];
+        worker.wish(wish);
+        until(&worker, |report| report.latest.cycle == steps && !report.probes.is_empty());
+    }
+    let mut wish = paused(1, &run, 5);
+    wish.view.probes = vec![[5, 7]];
+    worker.wish(wish);
+    let report = until(&worker, |report| report.latest.cycle == 5);
+    let last = report.edges.last().unwrap();
+    assert_eq!((last.cycle, last.value), (5, report.seen.edge.residual));
+    let [probe] = &report.probes[..] else { panic!("{:?}", report.probes) };
+    let cycles: Vec<_> = probe.values.iter().map(|at| at.cycle).collect();
+    assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]) && cycles.len() >= 5, "{cycles:?}");
+    assert_eq!(probe.values.last().unwrap().value, f64::from(report.seen.probes[0].1));
 }
 
 #[test]

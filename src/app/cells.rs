@@ -85,9 +85,9 @@ impl Cells {
     /// Makes the texture anew if the values are others than it was made of.
     fn refresh(&mut self, ui: &Ui, shows: &Values<'_>) {
         let is_same = |(values, scale, map): &(Vec<f32>, ScaleKind, ColourMap)| {
-            let bits =
-                |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
-            (*scale, *map) == (shows.scale, shows.map) && bits(values) == bits(shows.values)
+            let known = values.iter().map(|value| value.to_bits());
+            (*scale, *map) == (shows.scale, shows.map)
+                && known.eq(shows.values.iter().map(|value| value.to_bits()))
         };
         if self.of.as_ref().is_some_and(is_same) {
             return;

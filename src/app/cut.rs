@@ -25,22 +25,19 @@ struct Unit {
     size: f64,
 }
 
-/// The fields along the cut, tile borders marked.
+/// Draws the fields along the cut, tile borders marked, and gives the point of the grid under the
+/// cursor.
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
     commands: &mut Vec<Command>,
-) {
-    let Some(report) = report else {
-        return;
-    };
+) -> Option<[usize; 2]> {
+    let report = report?;
     let shape = report.plan.problem.shape;
     controls(ui, session, &shape, commands);
-    let Some(first) = report.seen.along.first() else {
-        return;
-    };
-    let tiles = match first.line {
+    let line = report.seen.along.first()?.line;
+    let tiles = match line {
         CutLine::Row(_) => Some(report.plan.tiling.x()),
         CutLine::Column(_) => report.plan.tiling.y(),
     };
@@ -49,9 +46,14 @@ pub(super) fn ui(
     for along in report.seen.along.iter().filter(|along| !is_known(along)) {
         ui.label(RichText::new(unknown(report, along.field)).weak());
     }
-    if !known.is_empty() {
-        plot(ui, session, &known, tiles);
+    if known.is_empty() {
+        return None;
     }
+    let at = plot(ui, session, &known, tiles)?;
+    Some(match line {
+        CutLine::Row(row) => [at, row],
+        CutLine::Column(column) => [column, at],
+    })
 }
 
 fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Command>) {
@@ -110,7 +112,13 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
     }
 }
 
-fn plot(ui: &mut Ui, session: &Session, known: &[&Along], tiles: Option<&AxisTiling>) {
+/// Draws the profiles, and gives the place along the cut under the cursor.
+fn plot(
+    ui: &mut Ui,
+    session: &Session,
+    known: &[&Along],
+    tiles: Option<&AxisTiling>,
+) -> Option<usize> {
     let log = session.look.cut.log;
     let together = known.len() > 1;
     let largest = |along: &Along| {
@@ -146,9 +154,9 @@ fn plot(ui: &mut Ui, session: &Session, known: &[&Along], tiles: Option<&AxisTil
         known.iter().zip(&units).map(|(along, unit)| curve(along, unit, log)).collect();
     let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
     let colours: Vec<_> = (0..known.len()).map(|index| theme::curve(ui, index)).collect();
-    plot.label_formatter(move |hover| Some(read_off(hover, i, log, &units, place.as_ref()))).show(
-        ui,
-        |plot| {
+    let plot = plot
+        .label_formatter(move |hover| Some(read_off(hover, i, log, &units, place.as_ref())))
+        .show(ui, |plot| {
             // More borders than can be told apart would be a grey wall.
             if let Some(tiles) = borders.filter(|tiles| tiles.count() <= MOST_BORDERS) {
                 for border in tiles.borders() {
@@ -159,8 +167,11 @@ fn plot(ui: &mut Ui, session: &Session, known: &[&Along], tiles: Option<&AxisTil
             for ((points, name), colour) in curves.into_iter().zip(names).zip(colours) {
                 plot.line(Line::new(name, points).color(colour).width(1.5));
             }
-        },
-    );
+        });
+    let pointer = plot.response.hover_pos()?;
+    let at = plot.transform.value_from_position(pointer).x.round();
+    let n = tiles.map_or(known[0].samples.values.len(), AxisTiling::n);
+    (at >= 0.0 && at < n as f64).then_some(at as usize)
 }
 
 /// The points of a profile as they are drawn.
@@ -218,9 +229,6 @@ fn unknown(report: &Report, field: FieldKind) -> String {
             "Jacobi's iteration is not at this cycle; the diagram compares every {}.",
             if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
         ),
-        (FieldKind::Staleness, None) => {
-            "The staleness is followed while the map shows it.".to_owned()
-        }
         _ => format!("The {} is not known at this cycle.", field.name()),
     }
 }

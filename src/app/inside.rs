@@ -14,25 +14,23 @@ use eframe::egui::{
 /// Room for the lines under the picture.
 const LINES_ROOM: f32 = 66.0;
 
-/// Room for the number beside the slider.
-const NUMBER_ROOM: f32 = 52.0;
+/// What the other controls beside the slider take.
+const CONTROLS: f32 = 266.0;
 
-/// Draws the tile that is followed.
+/// Draws the tile that is followed, and gives the point of the grid under the cursor.
 pub(super) fn ui(
     ui: &mut Ui,
     cells: &mut Cells,
     session: &Session,
     report: Option<&Report>,
     commands: &mut Vec<Command>,
-) {
-    let Some(report) = report else {
-        return;
-    };
+) -> Option<[usize; 2]> {
+    let report = report?;
     controls(ui, session, report, commands);
     let Some(inside) = &report.seen.inside else {
         let text = "This tile has too many points and subiterations to be followed.";
         ui.label(RichText::new(text).weak());
-        return;
+        return None;
     };
     let line = report.plan.problem.shape.dim() == 1;
     let room = ui.available_rect_before_wrap();
@@ -56,11 +54,20 @@ pub(super) fn ui(
         |at| describe(inside, at, line),
     );
     ui.add(Label::new(RichText::new(point).small().weak()).wrap());
+    shown.hover.and_then(|at| point_of_grid(inside, at, line))
+}
+
+/// The point of the grid that a cell stands for; `None` on a ring that lies around the grid.
+fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usize; 2]> {
+    let i = (inside.computed[0].start + x).checked_sub(1)?;
+    let row = if line { Some(0) } else { (inside.computed[1].start + y).checked_sub(1) };
+    Some([i, row?])
 }
 
 fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<Command>) {
     let mut look = session.look.clone();
     let k = usize::try_from(report.plan.sweeps_per_cycle()).unwrap_or(usize::MAX);
+    let slider = (ui.available_width() - CONTROLS).clamp(40.0, 160.0);
     ui.horizontal_wrapped(|ui| {
         let inside = &mut look.inside;
         let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
@@ -80,7 +87,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         if on.on_hover_text("One subiteration on.").clicked() {
             at += 1;
         }
-        ui.spacing_mut().slider_width = (ui.available_width() - NUMBER_ROOM).clamp(40.0, 160.0);
+        ui.spacing_mut().slider_width = slider;
         let slider = ui.add(Slider::new(&mut at, 0..=k));
         named(slider, "Subiteration")
             .on_hover_text("How many subiterations of the next cycle the tile has made.");

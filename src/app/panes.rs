@@ -179,13 +179,14 @@ impl Behavior<Pane> for Desk<'_> {
             match pane {
                 Pane::HeatMap => map.ui(ui, session, *report, *marks, commands),
                 Pane::Convergence => convergence::ui(ui, session, *report, commands),
-                Pane::Cut => cut::ui(ui, session, *report, commands),
+                Pane::Cut => map.point_at(cut::ui(ui, session, *report, commands)),
                 Pane::MeanTile => mean_tile::ui(ui, &mut pictures.mean_tile, session, *report),
                 Pane::Distance => distance::ui(ui, *report),
                 Pane::EdgeShare => edge_share::ui(ui, *report),
                 Pane::Probes => probes::ui(ui, session, *report, commands),
                 Pane::Inside => {
-                    inside::ui(ui, &mut pictures.inside, session, *report, commands);
+                    let cells = &mut pictures.inside;
+                    map.point_at(inside::ui(ui, cells, session, *report, commands));
                 }
             }
         });

@@ -156,7 +156,7 @@ impl Default for Look {
             reference: true,
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
-            cut: CutLook::default(),
+            cut: CutLook { log: true, ..CutLook::default() },
             inside: InsideLook { subiteration: 4, ..InsideLook::default() },
             probes: Vec::new(),
         }

@@ -107,6 +107,24 @@ impl Seen {
 }
 
 impl View {
+    /// The field that others have to wait for: the staleness, if it is wanted anywhere, or else that
+    /// of the map.
+    pub(super) fn slowest(&self) -> FieldKind {
+        let along = self.cut.as_ref().map_or(&[][..], |cut| &cut.fields);
+        if along.contains(&FieldKind::Staleness) { FieldKind::Staleness } else { self.field }
+    }
+
+    /// Looks at nothing that compares with Jacobi's iteration any more.
+    pub(super) fn do_without_classic(&mut self) {
+        self.reference = false;
+        if self.field == FieldKind::Staleness {
+            self.field = FieldKind::Residual;
+        }
+        if let Some(cut) = &mut self.cut {
+            cut.fields.retain(|field| *field != FieldKind::Staleness);
+        }
+    }
+
     /// The part of a grid that is seen, and in how many samples.
     pub fn window(&self, shape: &Shape) -> Window {
         let whole = Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) };

@@ -13,6 +13,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_added_along_the_cut", fields_are_added_along_the_cut),
     ("panes_about_edges_tell_of_a_plane_and_of_a_line", panes_about_edges_tell),
     ("one_tile_has_no_borders", one_tile_has_no_borders),
+    ("the_inspector_follows_the_cursor_beside_the_map", the_inspector_follows_the_cursor),
     ("a_cycle_is_stepped_through_inside_a_tile", a_cycle_is_stepped_through),
     ("values_stand_in_large_cells", values_stand_in_large_cells),
     ("the_ends_of_the_colours_are_dragged", the_ends_of_the_colours_are_dragged),
@@ -180,4 +181,21 @@ fn a_point_is_followed_over_the_cycles() {
         window.button(&format!("Remove {name}"));
         window.until_text("Point at the map and press P");
     }
+}
+
+fn the_inspector_follows_the_cursor() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    window.until_text("Point at the map");
+    // Into the profile, below its controls.
+    let controls = window.rect(Role::SpinButton, "Cut at");
+    window.harness.hover_at(controls.center() + eframe::egui::vec2(40.0, 100.0));
+    window.until_text("j 32   r = ");
+    window.harness.remove_cursor();
+    window.until_text("Point at the map");
+    show(&mut window, "Inside a cycle");
+    window.until_text("Tile (0, 0)");
+    let cells = window.rect(Role::Image, "Tile (0, 0) inside a cycle");
+    window.harness.hover_at(cells.center());
+    window.until_text("tile (0, 0)   ");
 }

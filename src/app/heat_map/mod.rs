@@ -39,6 +39,8 @@ pub(super) struct HeatMap {
     area: Option<Rect>,
     most: [usize; 2],
     hover: Option<[usize; 2]>,
+    /// The point of the grid that another pane points at.
+    elsewhere: Option<[usize; 2]>,
     /// Whether it is a line's diagram, whose rows are cycles.
     is_diagram: bool,
 }
@@ -57,6 +59,11 @@ impl HeatMap {
     /// The point under the cursor.
     pub fn probe(&self) -> Option<[usize; 2]> {
         self.hover
+    }
+
+    /// Points at a point of the grid, whose place in another pane is under the cursor.
+    pub fn point_at(&mut self, point: Option<[usize; 2]>) {
+        self.elsewhere = self.elsewhere.or(point);
     }
 
     /// The point of the grid under the cursor; of a diagram, whichever the cycle.
@@ -87,7 +94,7 @@ impl HeatMap {
 
     /// It is out of sight: no point of it is pointed at.
     pub fn leave(&mut self) {
-        (self.area, self.hover) = (None, None);
+        (self.area, self.hover, self.elsewhere) = (None, None, None);
     }
 
     /// Draws the map with its controls, and asks for what they change.
@@ -153,6 +160,12 @@ impl HeatMap {
         self.hover = pointer
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
             .map(|at| [at.x as usize, at.y as usize]);
+        let elsewhere = self.elsewhere.take().map(|[i, row]| match picture.cycles_per_row {
+            Some(cycles) => [i, (report.seen.cycle / cycles) as usize],
+            None => [i, row],
+        });
+        let is_there = |[i, row]: &[usize; 2]| (*i as f32) < grid.x && (*row as f32) < grid.y;
+        self.hover = self.hover.or(elsewhere.filter(is_there));
         if picture.samples.block == [1, 1] {
             let samples = &picture.samples;
             let Colours { map, absolute, .. } = shown.colours;

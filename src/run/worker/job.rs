@@ -155,7 +155,7 @@ impl Job {
         }
         let stepping = self.steps_made < self.wish.steps;
         // Staleness is shown cycle by cycle: the run waits until Jacobi's iteration is in step.
-        let in_step = self.experiment.is_ready(self.wish.view.field);
+        let in_step = self.experiment.is_ready(self.wish.view.slowest());
         stepping || (self.wish.running && in_step && Instant::now() >= self.due)
     }
 
@@ -164,10 +164,10 @@ impl Job {
         if self.failed.is_some() || self.is_going_back() {
             return false;
         }
-        if !self.experiment.is_ready(self.wish.view.field) {
+        if !self.experiment.is_ready(self.wish.view.slowest()) {
             return true;
         }
-        if !self.wish.view.reference || self.wish.view.field == FieldKind::Staleness {
+        if !self.wish.view.reference || self.wish.view.slowest() == FieldKind::Staleness {
             return false;
         }
         let Some(classic) = self.experiment.classic() else {
@@ -205,7 +205,7 @@ impl Job {
 
     /// Whether each cycle is to be seen.
     fn is_watched_singly(&self) -> bool {
-        self.wish.pace.is_some() || self.wish.view.field == FieldKind::Staleness
+        self.wish.pace.is_some() || self.wish.view.slowest() == FieldKind::Staleness
     }
 
     /// Lets the solver go on while its iterate is looked at, if the run is to go on at once.
@@ -222,15 +222,14 @@ impl Job {
     /// Makes some sweeps of Jacobi's iteration: towards the staleness that is waited for, or else
     /// for the reference. Where its arrays do not fit, it is done without.
     pub fn classic_sweep(&mut self) {
-        let field = self.wish.view.field;
+        let field = self.wish.view.slowest();
         let swept = if self.experiment.is_ready(field) {
             self.experiment.advance_classic()
         } else {
             self.experiment.prepare(field)
         };
         if swept.is_err() {
-            self.wish.view.reference = false;
-            self.wish.view.field = FieldKind::Residual;
+            self.wish.view.do_without_classic();
         }
         self.is_news = true;
     }

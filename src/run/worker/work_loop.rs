@@ -188,7 +188,8 @@ impl WorkLoop {
             }
         }
         let share = if job.is_on_card() { CLASSIC_SHARE_ON_CARD } else { CLASSIC_SHARE };
-        job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.field) {
+        job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.slowest())
+        {
             (job.classic_credit + begin.elapsed().as_secs_f64() * share).min(SLICE.as_secs_f64())
         } else {
             SLICE.as_secs_f64()
