@@ -2,9 +2,11 @@
 
 use super::Explorer;
 use super::open_dialog::OpenDialog;
+use super::palette::Palette;
 use super::panes::{Pane, Panes};
 use super::save_dialog::{SaveDialog, SaveRequest};
 use super::session::Look;
+use super::undo::Choice;
 use crate::run::RunSpec;
 use eframe::egui;
 use std::path::PathBuf;
@@ -15,6 +17,10 @@ use std::sync::Arc;
 pub(super) enum Command {
     /// Another run, from cycle 0; or the same elsewhere, from where it is.
     Change(RunSpec),
+    /// Take the last change of a setting back.
+    Undo,
+    /// Make it again.
+    Redo,
     /// Go on, or wait.
     Run(bool),
     /// One cycle.
@@ -37,6 +43,10 @@ pub(super) enum Command {
     ShowSave(bool),
     /// Open the dialog that opens files, or close it.
     ShowOpen(bool),
+    /// Open the palette of all actions, or close it.
+    ShowPalette(bool),
+    /// Open the sheet of keys, or close it.
+    ShowKeys(bool),
     /// Save a file.
     Save(SaveRequest),
     /// Open a run file, a figure, a picture or an array.
@@ -51,7 +61,18 @@ impl Explorer {
     /// Does what was asked for.
     pub(super) fn carry_out(&mut self, command: Command, context: &egui::Context) {
         match command {
-            Command::Change(spec) => self.session.change(spec),
+            Command::Change(spec) => {
+                self.undo.note(&self.session);
+                self.session.change(spec);
+            }
+            Command::Undo => {
+                let before = self.undo.back(&self.session);
+                self.choose(before);
+            }
+            Command::Redo => {
+                let next = self.undo.forth(&self.session);
+                self.choose(next);
+            }
             Command::Run(running) => self.session.running = running,
             Command::Step => {
                 self.session.running = false;
@@ -63,7 +84,10 @@ impl Explorer {
                 self.session.running = false;
             }
             Command::Pace(pace) => self.session.pace = pace,
-            Command::Look(look) => self.session.look = look,
+            Command::Look(look) => {
+                self.undo.note(&self.session);
+                self.session.look = look;
+            }
             Command::ZoomOut => self.map.zoom_out(),
             Command::ToggleProbe(point) => {
                 self.session.look.toggle_probe(point);
@@ -81,6 +105,8 @@ impl Explorer {
             }
             Command::ShowSave(false) => self.save = None,
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
+            Command::ShowPalette(open) => self.palette = open.then(Palette::default),
+            Command::ShowKeys(open) => self.keys = open,
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None => {
@@ -97,6 +123,17 @@ impl Explorer {
                 egui::Theme::Dark => egui::Theme::Light,
                 egui::Theme::Light => egui::Theme::Dark,
             }),
+        }
+    }
+
+    /// Takes over what was chosen before.
+    fn choose(&mut self, choice: Option<Choice>) {
+        let Some(Choice { spec, look }) = choice else {
+            return;
+        };
+        self.session.look = look;
+        if *spec != *self.session.spec {
+            self.session.change(RunSpec::clone(&spec));
         }
     }
 }

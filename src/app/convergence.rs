@@ -1,5 +1,6 @@
 //! The curves: convergence of the run beside Jacobi's iteration.
 
+use super::actions;
 use super::command::Command;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
@@ -72,9 +73,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             }
         });
         named(response.response, "Against").on_hover_text("What the curve is drawn against.");
-        ui.checkbox(&mut look.reference, "Classic").on_hover_text(
-            "Make Jacobi's iteration on the same problem in the background, as a reference.",
-        );
+        ui.checkbox(&mut look.reference, "Classic")
+            .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
     });
     if look != session.look {
         commands.push(Command::Look(look));

@@ -1,28 +1,17 @@
 //! What happens between two frames: commands are carried out, the worker is told and heard.
 
 use super::Explorer;
+use super::actions;
 use super::command::Command;
 use super::files::Done;
 use crate::picture::{Opened, grouped};
 use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
-use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
-
-/// The keys, and what they ask for.
-pub(super) const STEP: KeyboardShortcut = plain(Key::ArrowRight);
-pub(super) const RUN: KeyboardShortcut = plain(Key::Space);
-pub(super) const RESET: KeyboardShortcut = plain(Key::R);
-pub(super) const BORDERS: KeyboardShortcut = plain(Key::B);
-pub(super) const PROBE: KeyboardShortcut = plain(Key::P);
-pub(super) const OPEN: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::O);
-pub(super) const SAVE: KeyboardShortcut = KeyboardShortcut::new(Modifiers::COMMAND, Key::S);
-
-const fn plain(key: Key) -> KeyboardShortcut {
-    KeyboardShortcut::new(Modifiers::NONE, key)
-}
+use eframe::egui::{self, KeyboardShortcut};
 
 impl Explorer {
     /// Carries out what was asked for, tells the worker, and takes its answers in.
     pub(super) fn update(&mut self, context: &egui::Context) {
+        self.undo.follow(context);
         self.read_keys(context);
         let dropped = context.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path().to_owned());
@@ -73,36 +62,32 @@ impl Explorer {
         }
     }
 
-    /// Keys ask for something unless somebody is typing.
+    /// Keys ask for something, unless somebody is typing, or a dialog is answered by them. A
+    /// control that was gone to by the keyboard keeps its own: those without Ctrl.
     fn read_keys(&mut self, context: &egui::Context) {
-        if context.egui_wants_keyboard_input() || self.save.is_some() || self.open.is_some() {
+        if context.text_edit_focused() || self.is_asking() {
             return;
         }
-        let session = &self.session;
-        let mut look = session.look.clone();
-        look.borders = !look.borders;
-        // As on their buttons: a run that is at its end neither goes on nor waits.
-        let goes = !session.is_finished(self.report.as_deref());
-        let keys = [
-            (OPEN, Command::ShowOpen(true), true),
-            (SAVE, Command::ShowSave(true), true),
-            (RUN, Command::Run(!session.running), goes),
-            (STEP, Command::Step, goes),
-            (RESET, Command::Reset, true),
-            (BORDERS, Command::Look(look), true),
-        ];
-        if let Some(point) = self.map.pointed_at()
-            && context.input_mut(|input| input.consume_shortcut(&PROBE))
-        {
-            self.commands.push(Command::ToggleProbe(point));
-        }
-        context.input_mut(|input| {
-            for (shortcut, command, works) in keys {
-                if input.consume_shortcut(&shortcut) && works {
-                    self.commands.push(command);
-                }
-            }
+        let is_free = !context.egui_wants_keyboard_input();
+        let is_ours = |key: &KeyboardShortcut| is_free || key.modifiers.command;
+        let pressed: Vec<_> = context.input_mut(|input| {
+            let keys = actions::BY_KEY.iter().filter(|(key, _)| is_ours(key));
+            keys.filter(|(key, _)| input.consume_shortcut(key)).collect()
         });
+        let asked = pressed.into_iter().filter_map(|(_, action)| action.command(self));
+        let asked: Vec<_> = asked.collect();
+        self.commands.extend(asked);
+    }
+
+    /// Whether a dialog is open.
+    fn is_asking(&self) -> bool {
+        self.save.is_some() || self.open.is_some() || self.palette.is_some() || self.keys
+    }
+
+    /// Whether the run can go on: as on their buttons, a run that is at its end neither goes on
+    /// nor waits.
+    pub(super) fn can_go(&self) -> bool {
+        !self.session.is_finished(self.report.as_deref())
     }
 
     fn take_report(&mut self, report: Box<Report>) {
@@ -146,8 +131,12 @@ impl Explorer {
     fn take_done(&mut self, done: Result<Done, String>) {
         match done {
             Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
-            Ok(Done::Opened(opened)) => self.take_in(opened),
+            Ok(Done::Opened(opened)) => {
+                self.undo.note(&self.session);
+                self.take_in(opened);
+            }
             Ok(Done::Problem(problem)) => {
+                self.undo.note(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
                 spec.stop = problem.kind.default_stop();
                 spec.problem = problem;

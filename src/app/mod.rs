@@ -5,6 +5,7 @@
 //! out, tells the worker what is wanted as a whole, and takes its next report in. No panel owns a
 //! solver, and nothing here waits for one.
 
+mod actions;
 mod backend;
 mod cell_values;
 mod cells;
@@ -18,10 +19,12 @@ mod files;
 mod heat_map;
 mod icon;
 mod inside;
+mod keys;
 mod logic;
 mod mean_tile;
 mod method;
 mod open_dialog;
+mod palette;
 mod panes;
 mod probes;
 mod problem;
@@ -30,6 +33,7 @@ mod session;
 mod theme;
 mod toasts;
 mod toolbar;
+mod undo;
 
 use crate::picture::Opened;
 use crate::run::{Report, Wish, Worker};
@@ -38,9 +42,11 @@ use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
 use open_dialog::OpenDialog;
+use palette::Palette;
 use panes::{Desk, Panes, Pictures};
 use save_dialog::SaveDialog;
 use session::Session;
+use undo::Undo;
 
 /// The name of the application, to the window manager too.
 const NAME: &str = "tilescope";
@@ -61,6 +67,10 @@ pub struct Explorer {
     panes: Panes,
     save: Option<SaveDialog>,
     open: Option<OpenDialog>,
+    palette: Option<Palette>,
+    /// Whether the sheet of keys is open.
+    keys: bool,
+    undo: Undo,
     files: files::Files,
     backends: Backends,
     toasts: toasts::Toasts,
@@ -107,6 +117,9 @@ impl Explorer {
             panes: Panes::default(),
             save: None,
             open: None,
+            palette: None,
+            keys: false,
+            undo: Undo::default(),
             files: files::Files::new(context),
             backends: Backends::look_for(),
             toasts: toasts::Toasts::default(),
@@ -154,6 +167,14 @@ impl eframe::App for Explorer {
         }
         if let Some(dialog) = open {
             dialog.ui(ui.ctx(), commands);
+        }
+        if let Some(mut palette) = self.palette.take() {
+            let asked = palette.ui(ui.ctx(), self);
+            self.commands.extend(asked);
+            self.palette = Some(palette);
+        }
+        if self.keys {
+            keys::ui(ui.ctx(), &mut self.commands);
         }
         self.toasts.show(ui.ctx(), shown);
         self.obey(ui.ctx());

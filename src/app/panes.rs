@@ -3,6 +3,7 @@
 
 mod layout;
 
+use super::actions;
 use super::cells::Cells;
 use super::command::Command;
 use super::heat_map::{HeatMap, Marks};
@@ -10,7 +11,9 @@ use super::session::Session;
 use super::toolbar::named;
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, probes, theme};
 use crate::run::Report;
-use eframe::egui::{self, Color32, Response, Stroke, Ui, Visuals, WidgetText};
+use eframe::egui::{
+    self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
+};
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 use layout::Layout;
 use serde::{Deserialize, Serialize};
@@ -87,6 +90,23 @@ impl Pane {
             Self::Inside => {
                 "The subiterations of one tile, one by one: how the frozen ring makes points lag. A click on the map chooses the tile."
             }
+        }
+    }
+
+    /// The key that shows and hides it.
+    pub fn keys(self) -> &'static [KeyboardShortcut] {
+        const fn key(key: Key) -> KeyboardShortcut {
+            KeyboardShortcut::new(Modifiers::COMMAND, key)
+        }
+        match self {
+            Self::HeatMap => const { &[key(Key::Num1)] },
+            Self::Convergence => const { &[key(Key::Num2)] },
+            Self::Cut => const { &[key(Key::Num3)] },
+            Self::MeanTile => const { &[key(Key::Num4)] },
+            Self::Distance => const { &[key(Key::Num5)] },
+            Self::EdgeShare => const { &[key(Key::Num6)] },
+            Self::Probes => const { &[key(Key::Num7)] },
+            Self::Inside => const { &[key(Key::Num8)] },
         }
     }
 }
@@ -266,14 +286,13 @@ pub(super) fn menu(ui: &mut Ui, panes: &Panes, commands: &mut Vec<Command>) {
             }
         }
         ui.separator();
-        let about = "Put every pane back where it was at first.";
-        if ui.button("Usual arrangement").on_hover_text(about).clicked() {
+        let (arrange, theme) = (&actions::ARRANGE, &actions::THEME);
+        if ui.button(arrange.name).on_hover_text(arrange.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ArrangePanes);
             ui.close();
         }
         ui.separator();
-        let about = "Switch between a dark and a light window.";
-        if ui.button("Dark or light").on_hover_text(about).clicked() {
+        if ui.button(theme.name).on_hover_text(theme.tooltip(ui.ctx())).clicked() {
             commands.push(Command::SwitchTheme);
         }
     });

@@ -3,7 +3,7 @@
 use super::panes::{Pane, Panes};
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, Over, Range, ScaleKind};
-use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Report, RunSpec, View, Wish};
+use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
 use std::sync::Arc;
 
 /// Samples of a profile: as many as any screen has pixels across.
@@ -89,6 +89,19 @@ pub(super) struct Colours {
     pub range: RangeMode,
     /// On a linear scale: magnitudes, or values with their sign.
     pub absolute: bool,
+}
+
+impl Colours {
+    /// Takes another scale, and what goes with it.
+    pub fn set_scale(&mut self, scale: ScaleKind) {
+        self.scale = scale;
+        // A diverging map is for signs, the others for magnitudes and levels.
+        let diverging = scale == ScaleKind::Symmetric;
+        if diverging != self.map.is_diverging() {
+            self.map = if diverging { ColourMap::RedBlue } else { ColourMap::Inferno };
+        }
+        self.range = RangeMode::ThisFrame;
+    }
 }
 
 /// Which values the colours span.
@@ -266,6 +279,16 @@ impl Against {
 }
 
 impl Session {
+    /// The run with a ready-made problem in place of its own.
+    pub fn with(&self, preset: &Preset) -> RunSpec {
+        let (problem, stop) = preset.problem();
+        let mut spec = RunSpec { problem, stop, ..(*self.spec).clone() };
+        // One tile and overlap for all axes: the problem may have others.
+        spec.method.tile.truncate(1);
+        spec.method.overlap.truncate(1);
+        spec
+    }
+
     /// The wish that stands for all this. `part` and `most` say which part of the field the map
     /// shows, and in how many samples; `probe` is the point under the cursor. What no pane shows is
     /// not wished for.

@@ -1,13 +1,14 @@
 //! The bar on top: which problem, the transport, where the run is, and files.
 
+use super::actions;
 use super::command::Command;
 use super::icon::Icon;
-use super::logic::{OPEN, RESET, RUN, SAVE, STEP, elsewhere};
+use super::logic::elsewhere;
 use super::panes::{self, Panes};
 use super::session::Session;
 use super::theme;
 use crate::picture::grouped;
-use crate::run::{Outcome, PRESETS, Phase, Report, RunSpec};
+use crate::run::{Outcome, PRESETS, Phase, Report};
 use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
 
 /// Paces to choose from, in cycles a second.
@@ -47,23 +48,19 @@ pub(super) fn ui(
             }
             panes::menu(ui, panes, commands);
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
-            let save = named(ui.button(save), "Save …").on_hover_text(format!(
-                "Save a figure, the run, its curve or the field. ({})",
-                ui.ctx().format_shortcut(&SAVE)
-            ));
+            let save =
+                named(ui.button(save), "Save …").on_hover_text(actions::SAVE.tooltip(ui.ctx()));
             if save.clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let open = named(ui.button(open), "Open …").on_hover_text(format!(
-                "Open a run, a figure, or a picture or an array as the right-hand side. ({})",
-                ui.ctx().format_shortcut(&OPEN)
-            ));
+            let open =
+                named(ui.button(open), "Open …").on_hover_text(actions::OPEN.tooltip(ui.ctx()));
             if open.clicked() {
                 commands.push(Command::ShowOpen(true));
             }
             let copy = ui.button(if roomy { "Copy as command" } else { "Copy" });
             let copy = named(copy, "Copy as command")
-                .on_hover_text("Copy the command line that makes this run again.");
+                .on_hover_text(actions::COPY_COMMAND.tooltip(ui.ctx()));
             if copy.clicked() {
                 let text = crate::run::command_line(&session.spec);
                 commands.push(Command::Copy { text, what: "Command line" });
@@ -79,7 +76,7 @@ fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
     let dark = ui.visuals().dark_mode;
     let sign = if dark { Icon::Sun } else { Icon::Moon };
     let name = if dark { "Light theme" } else { "Dark theme" };
-    let about = "Switch between a dark and a light window.";
+    let about = actions::THEME.tooltip(ui.ctx());
     if named(ui.button(sign.atom()), name).on_hover_text(about).clicked() {
         commands.push(Command::SwitchTheme);
     }
@@ -93,11 +90,7 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
         for preset in &PRESETS {
             let selected = current.is_some_and(|current| current.name == preset.name);
             if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
-                let (problem, stop) = preset.problem();
-                let method = session.spec.method.clone();
-                let spec =
-                    RunSpec { problem, stop, method: fitting(method), ..(*session.spec).clone() };
-                commands.push(Command::Change(spec));
+                commands.push(Command::Change(session.with(preset)));
             }
         }
     });
@@ -105,22 +98,13 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
         .on_hover_text("Choose a ready-made problem; its details are on the left.");
 }
 
-/// A method as it was, with one tile and overlap for all axes: the next problem may have others.
-fn fitting(mut method: crate::run::MethodSpec) -> crate::run::MethodSpec {
-    method.tile.truncate(1);
-    method.overlap.truncate(1);
-    method
-}
-
 fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let finished = session.is_finished(report);
-    let key = |shortcut| ui.ctx().format_shortcut(&shortcut);
-    let (run_key, step_key, reset_key) = (key(RUN), key(STEP), key(RESET));
     let going = session.running && !finished;
     // Both texts are given the same room, so that nothing moves when one becomes the other.
     let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
     let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
-    let about = format!("Go on making cycles, or wait. ({run_key})");
+    let about = actions::RUN.tooltip(ui.ctx());
     if ui
         .add_enabled(!finished, run)
         .on_hover_text(&about)
@@ -130,11 +114,11 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         commands.push(Command::Run(!session.running));
     }
     let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
-    if step.on_hover_text(format!("Make one cycle, and wait. ({step_key})")).clicked() {
+    if step.on_hover_text(actions::STEP.tooltip(ui.ctx())).clicked() {
         commands.push(Command::Step);
     }
     let reset = ui.button((Icon::Reset.atom(), "Reset"));
-    if reset.on_hover_text(format!("Back to cycle 0, and wait. ({reset_key})")).clicked() {
+    if reset.on_hover_text(actions::RESET.tooltip(ui.ctx())).clicked() {
         commands.push(Command::Reset);
     }
     let text =

@@ -76,6 +76,15 @@ impl ColourMap {
         }
     }
 
+    /// What it is for, in one sentence.
+    pub const fn about(self) -> &'static str {
+        if self.is_diverging() {
+            "Two colours that part at the middle: for values with their sign."
+        } else {
+            "From low to high: for magnitudes and levels."
+        }
+    }
+
     /// The name in a menu: `Red–blue`.
     pub const fn label(self) -> &'static str {
         match self {

@@ -68,6 +68,17 @@ fn all_faces() -> Vec<(&'static str, Window)> {
     let mut opening = Window::paused(small());
     opening.button("Open …");
     faces.push(("the open dialog", opening));
+    let mut menu = Window::paused(small());
+    menu.button("View");
+    faces.push(("the View menu", menu));
+    let mut keys = Window::paused(small());
+    keys.key(Key::Questionmark);
+    keys.frames(2);
+    faces.push(("the sheet of keys", keys));
+    let mut palette = Window::paused(small());
+    palette.harness.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    palette.frames(2);
+    faces.push(("the palette", palette));
     for combo in [
         "Problem",
         "Pace",
@@ -104,7 +115,7 @@ const NOT_OURS: [&str; 4] = ["this run", "classic Jacobi", "tolerance", "Resize 
 
 fn every_control_has_a_tooltip() {
     let (mut tried, mut without) = (BTreeSet::new(), Vec::new());
-    for (face, mut window) in all_faces().into_iter().take(8) {
+    for (face, mut window) in all_faces().into_iter().take(10) {
         let nodes = window.harness.root().children_recursive();
         let controls: Vec<_> = nodes
             .filter(|node| is_input(node.accesskit_node().role()))

@@ -8,6 +8,7 @@ mod controls;
 mod driver;
 mod edges;
 mod files;
+mod habits;
 mod panes;
 mod pictures;
 
@@ -18,9 +19,12 @@ fn main() {
     // One after the other: software renderers are not at their most reliable side by side.
     arguments.test_threads.get_or_insert(1);
     let tests =
-        [controls::TESTS, backends::TESTS, files::TESTS, panes::TESTS, edges::TESTS].concat();
-    let mut trials: Vec<Trial> =
-        tests.into_iter().map(|(name, test)| Trial::test(name, move || done(test))).collect();
+        [controls::TESTS, backends::TESTS, files::TESTS, habits::TESTS, panes::TESTS, edges::TESTS];
+    let mut trials: Vec<Trial> = tests
+        .concat()
+        .into_iter()
+        .map(|(name, test)| Trial::test(name, move || done(test)))
+        .collect();
     let without = !arguments.list && !pictures::is_renderer_there();
     if without {
         eprintln!("skipped: no software renderer (install mesa-vulkan-drivers)");

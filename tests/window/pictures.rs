@@ -2,7 +2,7 @@
 
 use crate::driver::{Painted, USUAL, Window};
 use crate::panes::view;
-use eframe::egui::{Rangef, Rect, Theme, Vec2, accesskit::Role, vec2};
+use eframe::egui::{Event, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2};
 use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
 use std::panic;
 use tilescope::run::{Preset, RunSpec};
@@ -23,6 +23,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("edges_light", edges_light),
     ("inside_a_cycle", inside_a_cycle),
     ("inside_a_line", inside_a_line),
+    ("palette", palette),
+    ("keys", keys),
 ];
 
 /// Whether pictures can be rendered here.
@@ -195,4 +197,18 @@ fn inside_a_line() {
     view(&mut window, Role::CheckBox, "Inside a cycle");
     window.until_text("4 of 16 subiterations");
     compare(&mut window, "inside_a_line");
+}
+
+fn palette() {
+    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::P);
+    window.frames(2);
+    window.harness.event(Event::Text("map".to_owned()));
+    compare(&mut window, "palette");
+}
+
+fn keys() {
+    let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
+    window.key(Key::Questionmark);
+    compare(&mut window, "keys");
 }

@@ -1,11 +1,22 @@
 //! The controls above the map: which field, and how it is coloured.
 
+use crate::app::actions;
 use crate::app::command::Command;
 use crate::app::session::{Colours, RangeMode, Session};
 use crate::app::toolbar::named;
 use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
 use eframe::egui::{ComboBox, Ui};
+
+/// The ranges that follow the field, with their names and what they are in one sentence.
+pub(in crate::app) const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
+    (RangeMode::ThisFrame, "this frame", "Colours span the values of the frame that is shown."),
+    (
+        RangeMode::WholeRun,
+        "whole run",
+        "Colours span the values of all frames of this run that were shown.",
+    ),
+];
 
 /// Draws the controls, and asks for what they change. `shown` is the range of the map as it is,
 /// `is_zoomed` whether a part of the grid fills it.
@@ -29,14 +40,9 @@ pub(super) fn ui(
         let combo = ComboBox::from_id_salt("scale").width(84.0).selected_text(colours.scale.label());
         let response = combo.show_ui(ui, |ui| {
             for scale in ScaleKind::ALL {
-                let chosen = ui.selectable_value(&mut colours.scale, scale, scale.label());
+                let chosen = ui.selectable_label(colours.scale == scale, scale.label());
                 if chosen.on_hover_text(scale.about()).clicked() {
-                    // A diverging map is for signs, the others for magnitudes and levels.
-                    let diverging = scale == ScaleKind::Symmetric;
-                    if diverging != colours.map.is_diverging() {
-                        colours.map = if diverging { ColourMap::RedBlue } else { ColourMap::Inferno };
-                    }
-                    colours.range = RangeMode::ThisFrame;
+                    colours.set_scale(scale);
                 }
             }
         });
@@ -46,12 +52,7 @@ pub(super) fn ui(
         let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
         let response = combo.show_ui(ui, |ui| {
             for map in ColourMap::ALL {
-                let about = if map.is_diverging() {
-                    "Two colours that part at the middle: for values with their sign."
-                } else {
-                    "From low to high: for magnitudes and levels."
-                };
-                ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(about);
+                ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(map.about());
             }
         });
         named(response.response, "Colour map").on_hover_text("The colours of the map.");
@@ -59,8 +60,8 @@ pub(super) fn ui(
         if colours.scale == ScaleKind::Linear {
             ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
         }
-        ui.checkbox(&mut look.borders, "Borders").on_hover_text("Draw the borders between tiles over the map. (B)");
-        if is_zoomed && ui.button("Whole grid").on_hover_text("Show all of the grid again; a double click on the map does, too.").clicked() {
+        ui.checkbox(&mut look.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
+        if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ZoomOut);
         }
     });
@@ -77,12 +78,9 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
     };
     let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
     let response = combo.show_ui(ui, |ui| {
-        let about = "Colours span the values of the frame that is shown.";
-        ui.selectable_value(&mut colours.range, RangeMode::ThisFrame, "this frame")
-            .on_hover_text(about);
-        let about = "Colours span the values of all frames of this run that were shown.";
-        ui.selectable_value(&mut colours.range, RangeMode::WholeRun, "whole run")
-            .on_hover_text(about);
+        for (range, name, about) in AUTOMATIC {
+            ui.selectable_value(&mut colours.range, range, name).on_hover_text(about);
+        }
         let about = "Colours stay as they are now, for this run and the next: for comparing.";
         let locked = matches!(colours.range, RangeMode::Locked(_));
         if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()

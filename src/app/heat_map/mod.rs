@@ -16,6 +16,7 @@ use crate::picture::{Range, grouped, value_label};
 use crate::run::{CutLine, ExactState, FieldKind, LONGEST_KEPT, Picture, Report};
 use colour_bar::Bar;
 use colouring::{Colouring, Shown};
+pub(super) use controls::AUTOMATIC;
 use eframe::egui::{
     self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
 };

@@ -1,0 +1,191 @@
+//! What is the same in every good program: undo, the palette, the sheet of keys.
+
+use crate::controls::small;
+use crate::driver::Window;
+use eframe::egui::{Event, Key, Modifiers, accesskit::Role};
+use egui_kittest::kittest::{NodeT, Queryable};
+use std::fs;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
+    ("what_is_looked_at_is_undone_too", what_is_looked_at_is_undone_too),
+    ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
+    ("an_opened_run_is_undone", an_opened_run_is_undone),
+    ("the_palette_does_what_is_typed", the_palette_does_what_is_typed),
+    ("the_palette_shows_keys_and_what_is_impossible", the_palette_shows_keys),
+    ("the_sheet_tells_every_key", the_sheet_tells_every_key),
+    ("keys_step_through_the_settings", keys_step_through_the_settings),
+    ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
+];
+
+/// A key while others are held.
+fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
+    window.harness.key_press_modifiers(modifiers, key);
+    window.frames(2);
+}
+
+fn undo(window: &mut Window) {
+    press(window, Modifiers::COMMAND, Key::Z);
+}
+
+fn redo(window: &mut Window) {
+    press(window, Modifiers::COMMAND | Modifiers::SHIFT, Key::Z);
+}
+
+/// Opens the palette and types.
+fn ask(window: &mut Window, query: &str) {
+    press(window, Modifiers::COMMAND, Key::P);
+    assert!(window.has(Role::TextInput, "Action"), "the palette is open");
+    window.harness.event(Event::Text(query.to_owned()));
+    window.frames(2);
+}
+
+fn is_open(window: &Window) -> bool {
+    window.has(Role::TextInput, "Action")
+}
+
+fn a_drag_is_undone_at_once_and_made_again() {
+    let mut window = Window::paused(small());
+    let values = window.drag_slider("Overlap", &[0.0, 0.2, 0.5, 0.9, 0.6]);
+    let last = *values.last().expect("there are values");
+    assert!(last > 0.0 && values.iter().any(|&value| value > last), "{values:?}");
+    window.set_slider("k", 8.0);
+    undo(&mut window);
+    assert_eq!((window.slider("k"), window.slider("Overlap")), (4.0, last));
+    undo(&mut window);
+    assert_eq!(window.slider("Overlap"), 0.0, "the drag is one step");
+    assert_eq!(window.run_under_way(), small());
+    undo(&mut window);
+    assert_eq!(window.run_under_way(), small(), "nothing is before the start");
+    redo(&mut window);
+    assert_eq!((window.slider("k"), window.slider("Overlap")), (4.0, last));
+    press(&mut window, Modifiers::COMMAND, Key::Y);
+    assert_eq!((window.slider("k"), window.slider("Overlap")), (8.0, last));
+    redo(&mut window);
+    assert_eq!(window.run_under_way().method.k, 8, "nothing comes after the last");
+}
+
+fn what_is_looked_at_is_undone_too() {
+    let mut window = Window::paused(small());
+    window.step(3);
+    window.choose("Field", "Change");
+    window.until("shown", |window| window.says("|Δu|"));
+    window.click(Role::CheckBox, "Borders");
+    undo(&mut window);
+    assert!(window.is_on("Borders"));
+    undo(&mut window);
+    window.until("as before", |window| !window.says("|Δu|"));
+    assert_eq!(window.cycle(), 3, "the run stands where it was");
+}
+
+fn a_refused_setting_is_no_step_to_undo() {
+    let mut window = Window::paused(small());
+    window.set_slider("k", 8.0);
+    window.type_into("k", "0");
+    window.until("told", |window| window.messages() == 1 && window.slider("k") == 8.0);
+    undo(&mut window);
+    assert_eq!(window.slider("k"), 4.0);
+}
+
+fn an_opened_run_is_undone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("other.toml");
+    let mut other = small();
+    other.method.k = 16;
+    fs::write(&path, other.to_toml()).expect("it can be written");
+    let mut window = Window::paused(small());
+    window.drop_file(&path);
+    window.until("opened", |window| window.slider("k") == 16.0);
+    undo(&mut window);
+    assert_eq!(window.run_under_way(), small());
+}
+
+fn the_palette_does_what_is_typed() {
+    let mut window = Window::paused(small());
+    ask(&mut window, "stalen");
+    window.key(Key::Enter);
+    window.until("shown", |window| !is_open(window) && window.says("Staleness"));
+    ask(&mut window, "poisson");
+    let rows = |window: &Window| {
+        let buttons = window.harness.query_all_by_role(Role::Button);
+        let names = buttons.filter_map(|node| node.accesskit_node().label());
+        names.filter(|name| name.starts_with("Problem: ")).collect::<Vec<_>>()
+    };
+    let rows = rows(&window);
+    assert!(rows.len() > 2, "{rows:?}");
+    // Down twice and up once: the second row.
+    for key in [Key::ArrowDown, Key::ArrowDown, Key::ArrowUp, Key::Enter] {
+        window.key(key);
+    }
+    window.frames(2);
+    let chosen = rows[1].trim_start_matches("Problem: ");
+    assert!(window.says(chosen), "{chosen}: {:?}", window.texts());
+    ask(&mut window, "no such thing");
+    assert!(window.says("Nothing is called that."));
+    window.key(Key::Enter);
+    assert!(is_open(&window));
+    window.key(Key::Escape);
+    window.frames(2);
+    assert!(!is_open(&window));
+    assert_eq!(window.cycle(), 0, "what was typed was no key");
+}
+
+fn the_palette_shows_keys() {
+    let mut run = small();
+    run.stop.tolerance = Some(0.5);
+    let mut window = Window::with(run);
+    window.until_text("✓ converged");
+    ask(&mut window, "run");
+    assert!(window.is_enabled(Role::Button, "Run: Reset"));
+    assert!(!window.is_enabled(Role::Button, "Run: Step"), "the run is at its end");
+    assert!(window.says("Space"), "{:?}", window.texts());
+    window.button("Run: Reset");
+    window.until("reset", |window| !is_open(window) && window.cycle() == 0);
+}
+
+fn the_sheet_tells_every_key() {
+    let mut window = Window::paused(small());
+    window.key(Key::Questionmark);
+    window.frames(2);
+    for told in ["Ctrl+P", "Ctrl+Shift+Z  or  Ctrl+Y", "Space", "Make one cycle, and wait."] {
+        assert!(window.says(told), "{told}: {:?}", window.texts());
+    }
+    window.key(Key::B);
+    assert!(window.is_on("Borders"), "a dialog keeps the keys");
+    window.button("Close");
+    assert!(!window.says("Make one cycle, and wait."));
+    window.key(Key::F1);
+    window.frames(2);
+    window.key(Key::Escape);
+    window.frames(2);
+    assert!(!window.says("Make one cycle, and wait."));
+}
+
+fn keys_step_through_the_settings() {
+    let mut window = Window::paused(small());
+    for (modifiers, key, slider, value) in [
+        (Modifiers::NONE, Key::K, "k", 8.0),
+        (Modifiers::SHIFT, Key::K, "k", 4.0),
+        (Modifiers::NONE, Key::O, "Overlap", 2.0),
+        (Modifiers::NONE, Key::T, "Tile", 20.0),
+        (Modifiers::SHIFT, Key::O, "Overlap", 0.0),
+        (Modifiers::SHIFT, Key::T, "Tile", 16.0),
+    ] {
+        press(&mut window, modifiers, key);
+        assert_eq!(window.slider(slider), value, "{key:?}");
+    }
+    assert_eq!(window.run_under_way(), small());
+    window.key(Key::Num5);
+    window.until("shown", |window| window.says("Solution"));
+}
+
+fn keys_with_ctrl_work() {
+    let mut window = Window::paused(small());
+    window.set_slider("k", 8.0);
+    window.harness.get_by_role_and_label(Role::Slider, "Tile").focus();
+    window.frames(2);
+    window.key(Key::B);
+    assert!(window.is_on("Borders"), "the slider keeps its keys");
+    undo(&mut window);
+    assert_eq!(window.slider("k"), 4.0);
+}
