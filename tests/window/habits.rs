@@ -147,7 +147,7 @@ fn the_sheet_tells_every_key() {
     let mut window = Window::paused(small());
     window.key(Key::Questionmark);
     window.frames(2);
-    for told in ["Ctrl+P", "Ctrl+Shift+Z  or  Ctrl+Y", "Space", "Make one cycle, and wait."] {
+    for told in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, and wait."] {
         assert!(window.says(told), "{told}: {:?}", window.texts());
     }
     window.key(Key::B);

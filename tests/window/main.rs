@@ -9,6 +9,7 @@ mod driver;
 mod edges;
 mod files;
 mod habits;
+mod monkey;
 mod panes;
 mod pictures;
 
@@ -18,8 +19,15 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // One after the other: software renderers are not at their most reliable side by side.
     arguments.test_threads.get_or_insert(1);
-    let tests =
-        [controls::TESTS, backends::TESTS, files::TESTS, habits::TESTS, panes::TESTS, edges::TESTS];
+    let tests = [
+        controls::TESTS,
+        backends::TESTS,
+        files::TESTS,
+        habits::TESTS,
+        panes::TESTS,
+        edges::TESTS,
+        monkey::TESTS,
+    ];
     let mut trials: Vec<Trial> = tests
         .concat()
         .into_iter()

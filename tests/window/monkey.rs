@@ -1,0 +1,573 @@
+//! A monkey: a seeded random driver over every control and key. Whatever it does, nothing panics,
+//! no frame takes long, and memory stays flat.
+//!
+//! `TILESCOPE_MONKEY_ACTIONS` lets it go on for longer, and `TILESCOPE_MONKEY_SEED` makes it do the
+//! same again, as far as the worker's pace allows. Nothing is rendered, and nothing that it does
+//! leaves its own temporary folder: no clipboard, no browser, no file elsewhere.
+
+use crate::controls::small;
+use eframe::App;
+use eframe::egui::{
+    self, CentralPanel, Context, Event, HoveredFile, Key, Modifiers, MouseWheelSource,
+    MouseWheelUnit, PointerButton, Pos2, RawInput, Rect, TouchPhase, Vec2, ViewportId,
+    accessibility::is_input, accesskit::Role, pos2, vec2,
+};
+use std::collections::VecDeque;
+use std::fs;
+use std::panic;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tilescope::app::Explorer;
+use tilescope::picture::Opened;
+use tilescope::run::save_run;
+
+pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_nothing)];
+
+/// What it does in the test suite.
+const ACTIONS: u64 = 20_000;
+
+/// The longest that the window's own work for a frame may take.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Frames whose time is not counted: the first ones make the letters.
+const FIRST: u64 = 10;
+
+/// Bytes that the process may grow by after the first third of all actions. Reports of grids of
+/// other sizes come and go; what leaks grows by as much again in every third.
+const GROWTH: u64 = 96 << 20;
+
+/// After so many actions it begins with a small run again, and memory is looked at.
+const ROUND: u64 = 500;
+
+/// Actions that are told when something is found.
+const TOLD: usize = 12;
+
+/// Entries that would make runs so large that nothing else would be tried for a while.
+const TOO_LARGE: [&str; 3] = ["4096²", "2048²", "1024²"];
+
+/// Random numbers of which a seed gives always the same (Vigna's SplitMix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn one_in(&mut self, many: usize) -> bool {
+        self.below(many) == 0
+    }
+
+    fn part(&mut self) -> f32 {
+        self.below(10_001) as f32 / 10_000.0
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {
+        (!from.is_empty()).then(|| &from[self.below(from.len())])
+    }
+
+    fn point(&mut self, within: Rect) -> Pos2 {
+        within.min + within.size() * vec2(self.part(), self.part())
+    }
+}
+
+/// A control as assistive technology sees it.
+struct Control {
+    name: String,
+    rect: Rect,
+}
+
+struct Monkey {
+    random: Random,
+    context: Context,
+    explorer: Explorer,
+    frame: eframe::Frame,
+    time: f64,
+    /// The window in points before any zoom, and pixels a point of the screen.
+    size: Vec2,
+    scale: f32,
+    controls: Vec<Control>,
+    files: Vec<PathBuf>,
+    frames: u64,
+    slowest: Duration,
+    slow: Vec<String>,
+    done: VecDeque<String>,
+}
+
+impl Monkey {
+    fn new(seed: u64, files: Vec<PathBuf>) -> Self {
+        let context = Context::default();
+        context.enable_accesskit();
+        let mut run = small();
+        run.method.threads = 1;
+        let explorer = Explorer::new(&context, Some(Opened { run, view: None }));
+        Self {
+            random: Random(seed),
+            explorer: explorer.expect("there are threads to be had"),
+            context,
+            frame: eframe::Frame::_new_kittest(),
+            time: 0.0,
+            size: vec2(1280.0, 800.0),
+            scale: 1.0,
+            controls: Vec::new(),
+            files,
+            frames: 0,
+            slowest: Duration::ZERO,
+            slow: Vec::new(),
+            done: VecDeque::new(),
+        }
+    }
+
+    /// Makes a frame and measures the window's own part of it.
+    fn frame(&mut self, change: impl FnOnce(&mut RawInput)) {
+        let seen = self.size / self.context.zoom_factor();
+        let mut input = RawInput {
+            screen_rect: Some(Rect::from_min_size(Pos2::ZERO, seen)),
+            time: Some(self.time),
+            ..RawInput::default()
+        };
+        let viewport = input.viewports.entry(ViewportId::ROOT).or_default();
+        viewport.native_pixels_per_point = Some(self.scale);
+        change(&mut input);
+        // Time goes on as on a screen; sometimes a tooltip's worth at once.
+        self.time += if self.random.one_in(20) { 0.7 } else { 1.0 / 60.0 };
+        let Self { explorer, frame, .. } = self;
+        let mut took = Duration::ZERO;
+        let mut output = self.context.run_ui(input, |ui| {
+            let begin = OwnTime::now();
+            let context = ui.ctx().clone();
+            explorer.logic(&context, frame);
+            CentralPanel::no_frame().show(ui, |ui| explorer.ui(ui, frame));
+            took += begin.elapsed();
+        });
+        output.textures_delta.clear();
+        self.frames += 1;
+        if self.frames > FIRST {
+            self.slowest = self.slowest.max(took);
+            if took > LONGEST {
+                self.slow.push(format!("{took:?} after {:?}", self.done.back()));
+            }
+        }
+        if let Some(update) = output.platform_output.accesskit_update {
+            let controls = update.nodes.iter().filter_map(|(_, node)| {
+                let bounds = node.bounds().filter(|_| is_control(node.role()))?;
+                let corner = |x: f64, y: f64| pos2(x as f32, y as f32);
+                Some(Control {
+                    name: node.label().unwrap_or_default().to_owned(),
+                    rect: Rect::from_min_max(
+                        corner(bounds.x0, bounds.y0),
+                        corner(bounds.x1, bounds.y1),
+                    ),
+                })
+            });
+            self.controls = controls.collect();
+        }
+    }
+
+    fn events(&mut self, events: Vec<Event>) {
+        self.frame(|input| input.events = events);
+    }
+
+    /// One action of any kind.
+    fn act(&mut self) {
+        match self.random.below(100) {
+            0..40 => self.click(),
+            40..55 => self.drag(),
+            55..75 => self.press(),
+            75..85 => self.type_text(),
+            85..91 => self.scroll(),
+            91..94 => self.resize(),
+            94..97 => self.drop_file(),
+            _ => self.leave(),
+        }
+    }
+
+    fn note(&mut self, what: String) {
+        if self.done.len() >= TOLD {
+            self.done.pop_front();
+        }
+        self.done.push_back(what);
+    }
+
+    /// A place to press: mostly in a control.
+    fn place(&mut self) -> (Pos2, String) {
+        let whole = Rect::from_min_size(Pos2::ZERO, self.size / self.context.zoom_factor());
+        if !self.random.one_in(8) {
+            let index = self.random.below(self.controls.len().max(1));
+            if let Some(Control { name, rect }) = self.controls.get(index)
+                && !TOO_LARGE.iter().any(|large| name.contains(large))
+            {
+                let name = name.clone();
+                return (self.random.point(*rect), name);
+            }
+        }
+        (self.random.point(whole), "the window".to_owned())
+    }
+
+    fn modifiers(&mut self) -> Modifiers {
+        let all = [
+            Modifiers::NONE,
+            Modifiers::NONE,
+            Modifiers::SHIFT,
+            Modifiers::COMMAND,
+            Modifiers::COMMAND | Modifiers::SHIFT,
+            Modifiers::ALT,
+        ];
+        all[self.random.below(all.len())]
+    }
+
+    fn click(&mut self) {
+        let (pos, name) = self.place();
+        let button = match self.random.below(12) {
+            0 => PointerButton::Secondary,
+            1 => PointerButton::Middle,
+            _ => PointerButton::Primary,
+        };
+        let modifiers = if self.random.one_in(6) { self.modifiers() } else { Modifiers::NONE };
+        self.note(format!("click {name} at {pos}, {button:?}, {modifiers:?}"));
+        let press = |pressed| Event::PointerButton { pos, button, pressed, modifiers };
+        self.events(vec![Event::PointerMoved(pos)]);
+        for _ in 0..if self.random.one_in(8) { 2 } else { 1 } {
+            self.events(vec![press(true), press(false)]);
+        }
+    }
+
+    fn drag(&mut self) {
+        let (from, name) = self.place();
+        let whole = Rect::from_min_size(Pos2::ZERO, self.size / self.context.zoom_factor());
+        let to = match self.random.below(3) {
+            0 => self.place().0,
+            1 => from + vec2(self.random.part() - 0.5, self.random.part() - 0.5) * 120.0,
+            _ => self.random.point(whole),
+        };
+        self.note(format!("drag {name} from {from} to {to}"));
+        let press = |pos, pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        };
+        self.events(vec![Event::PointerMoved(from), press(from, true)]);
+        let steps = 1 + self.random.below(4);
+        for step in 1..=steps {
+            self.events(vec![Event::PointerMoved(from.lerp(to, step as f32 / steps as f32))]);
+        }
+        self.events(vec![press(to, false)]);
+    }
+
+    fn press(&mut self) {
+        let Some(&key) = self.random.pick(Key::ALL) else {
+            return;
+        };
+        let modifiers = self.modifiers();
+        self.note(format!("press {key:?} with {modifiers:?}"));
+        let event =
+            |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
+        let mut events = vec![event(true)];
+        match key {
+            // As the system does with these.
+            Key::C if modifiers.command => events.push(Event::Copy),
+            Key::X if modifiers.command => events.push(Event::Cut),
+            Key::V if modifiers.command => events.push(Event::Paste("12".to_owned())),
+            _ => {}
+        }
+        events.push(event(false));
+        self.events(events);
+    }
+
+    /// Types, and sometimes ends it. Numbers are small, or none that any machine has room for; a
+    /// name of a file stays in the folder.
+    fn type_text(&mut self) {
+        let texts = [
+            "0",
+            "1",
+            "2",
+            "3",
+            "7",
+            "16",
+            "64",
+            "100",
+            "-1",
+            "-0",
+            "0.5",
+            "1e-3",
+            "1e400",
+            "nan",
+            "inf",
+            "99999999999999",
+            "1000000000000",
+            "",
+            " ",
+            "..",
+            "a",
+            "map",
+            "save",
+            "reset",
+            "run.toml",
+            "figure.png",
+            "figure.svg",
+            "figure.gif",
+            "u.npy",
+            "‖r‖₂",
+            "ß\u{301}🙂",
+            "\u{202e}abc",
+            "x\ty",
+        ];
+        let text = (*self.random.pick(&texts).expect("there are texts")).to_owned();
+        self.note(format!("type {text:?}"));
+        self.events(vec![Event::Text(text)]);
+        if self.random.one_in(2) {
+            let key = Key::Enter;
+            let event = |pressed| Event::Key {
+                key,
+                physical_key: None,
+                pressed,
+                repeat: false,
+                modifiers: Modifiers::NONE,
+            };
+            self.events(vec![event(true), event(false)]);
+        }
+    }
+
+    fn scroll(&mut self) {
+        let (pos, name) = self.place();
+        let delta = vec2(self.random.part() - 0.5, self.random.part() - 0.5) * 800.0;
+        let modifiers = self.modifiers();
+        self.note(format!("scroll {name} by {delta} with {modifiers:?}"));
+        let pinch = self.random.one_in(4).then(|| Event::Zoom(0.5 + 1.5 * self.random.part()));
+        let wheel = Event::MouseWheel {
+            unit: MouseWheelUnit::Point,
+            delta,
+            phase: TouchPhase::Move,
+            source: MouseWheelSource::Unknown,
+            modifiers,
+        };
+        self.events(vec![Event::PointerMoved(pos), pinch.unwrap_or(wheel)]);
+    }
+
+    fn resize(&mut self) {
+        let sizes = [[1280, 800], [960, 600], [1920, 1080], [2560, 1440], [640, 400], [160, 90]];
+        let size = sizes[self.random.below(sizes.len())];
+        self.size = vec2(size[0] as f32, size[1] as f32);
+        self.scale = [1.0, 1.0, 1.5, 2.0, 3.0][self.random.below(5)];
+        self.note(format!("resize to {} at {}", self.size, self.scale));
+        self.frame(|_| {});
+    }
+
+    fn drop_file(&mut self) {
+        let Some(path) = self.random.pick(&self.files).cloned() else {
+            return;
+        };
+        self.note(format!("drop {}", path.display()));
+        let hovered = HoveredFile { path: Some(path.clone()), mime: String::new() };
+        self.frame(|input| input.hovered_files = vec![hovered]);
+        if !self.random.one_in(4) {
+            self.frame(|input| input.dropped_files = vec![Arc::new(Dropped(path))]);
+        }
+        // Files are read beside the window.
+        std::thread::sleep(Duration::from_millis(1));
+    }
+
+    fn leave(&mut self) {
+        self.note("leave the window for a while".to_owned());
+        self.events(vec![Event::PointerGone, Event::WindowFocused(false)]);
+        std::thread::sleep(Duration::from_millis(2));
+        self.events(vec![Event::WindowFocused(true)]);
+    }
+
+    /// Begins with the small run again, so that one large run does not fill all that follows.
+    fn begin_again(&mut self, run: &Path) {
+        for _ in 0..4 {
+            let key = Key::Escape;
+            let event = Event::Key {
+                key,
+                physical_key: None,
+                pressed: true,
+                repeat: false,
+                modifiers: Modifiers::NONE,
+            };
+            self.events(vec![event]);
+        }
+        let run = run.to_owned();
+        self.frame(|input| input.dropped_files = vec![Arc::new(Dropped(run))]);
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(2));
+            self.frame(|_| {});
+        }
+    }
+}
+
+/// Whether it is something that can be turned or pressed.
+fn is_control(role: Role) -> bool {
+    is_input(role) || matches!(role, Role::Image | Role::Label)
+}
+
+#[derive(Debug)]
+struct Dropped(PathBuf);
+
+impl egui::DroppedFile for Dropped {
+    fn path(&self) -> &Path {
+        &self.0
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>, String> {
+        fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+/// The time that a thread spends on its own behalf: working, and waiting for what it asked for.
+/// What it waits for a processor, because the machine has much else to do, does not count.
+struct OwnTime {
+    begin: Instant,
+    queued: Duration,
+}
+
+impl OwnTime {
+    fn now() -> Self {
+        Self { begin: Instant::now(), queued: queued() }
+    }
+
+    fn elapsed(&self) -> Duration {
+        let queued = queued().saturating_sub(self.queued);
+        self.begin.elapsed().saturating_sub(queued)
+    }
+}
+
+/// How long this thread was ready to work while others did: the second number that Linux tells of
+/// it (`Documentation/scheduler/sched-stats.rst`). Elsewhere it is not known, and counts.
+fn queued() -> Duration {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let queued = stat.split_whitespace().nth(1).and_then(|number| number.parse().ok());
+    Duration::from_nanos(queued.unwrap_or(0))
+}
+
+/// Bytes of memory that the process has now; `None` where the system does not tell.
+fn memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+    let kibibytes: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+/// Files to drop: good ones of each kind, and bad ones.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let path = |name: &str| folder.join(name);
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(path(name), bytes).expect("the folder can be written to");
+        path(name)
+    };
+    let mut other = small();
+    other.problem.shape = vec![40, 24];
+    other.method.overlap = vec![2];
+    save_run(&path("other.toml"), &other).expect("the folder can be written to");
+    let mut odd = small();
+    odd.method.overlap = vec![3];
+    save_run(&path("odd.toml"), &odd).expect("the folder can be written to");
+    image::GrayImage::from_fn(40, 30, |x, y| image::Luma([(x * y % 251) as u8]))
+        .save(path("mine.png"))
+        .expect("the folder can be written to");
+    let mut array = b"\x93NUMPY\x01\x00v\x00".to_vec();
+    array.extend(
+        format!("{:117}\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (4, 4), }").bytes(),
+    );
+    array.extend((0..16).flat_map(|value| f64::from(value).to_le_bytes()));
+    vec![
+        path("other.toml"),
+        path("odd.toml"),
+        path("mine.png"),
+        write("mine.npy", &array),
+        write("cut.npy", &array[..150]),
+        write("foreign.toml", b"[package]\nname = \"x\"\n"),
+        write("newer.toml", b"version = 99\n"),
+        write("cut.png", &b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR"[..]),
+        write("text.svg", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
+        write("empty", b""),
+        path("missing.toml"),
+        folder.to_owned(),
+    ]
+}
+
+/// Keeps what the process works in as it was, whatever happens.
+struct Inside(PathBuf);
+
+impl Inside {
+    fn folder(folder: &Path) -> Self {
+        let before = std::env::current_dir().expect("there is a folder to work in");
+        std::env::set_current_dir(folder).expect("it was made before");
+        Self(before)
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        _ = std::env::set_current_dir(&self.0);
+    }
+}
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+fn a_monkey_finds_nothing() {
+    let actions = number("TILESCOPE_MONKEY_ACTIONS").unwrap_or(ACTIONS);
+    let seed = number("TILESCOPE_MONKEY_SEED").unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(1, |now| now.as_secs())
+    });
+    println!("monkey: TILESCOPE_MONKEY_SEED={seed} TILESCOPE_MONKEY_ACTIONS={actions}");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let run = folder.path().join("run-to-begin-with.toml");
+    let mut first = small();
+    first.method.threads = 1;
+    save_run(&run, &first).expect("the folder can be written to");
+    let files = files(folder.path());
+    // The dialogs suggest the folder that the program was started in.
+    let _inside = Inside::folder(folder.path());
+
+    // A panic on another thread would be told, and go by.
+    let panics = Arc::new(Mutex::new(Vec::new()));
+    let (told, noted) = (Arc::new(panic::take_hook()), Arc::clone(&panics));
+    let hook = Arc::clone(&told);
+    panic::set_hook(Box::new(move |info| {
+        noted.lock().unwrap_or_else(PoisonError::into_inner).push(info.to_string());
+        hook(info);
+    }));
+
+    let mut monkey = Monkey::new(seed, files);
+    let mut sizes = Vec::new();
+    let begin = Instant::now();
+    let went = panic::catch_unwind(panic::AssertUnwindSafe(|| {
+        for action in 0..actions {
+            if action % ROUND == 0 {
+                monkey.begin_again(&run);
+                sizes.extend(memory());
+            }
+            monkey.act();
+        }
+    }));
+    panic::set_hook(Box::new(move |info| told(info)));
+    let Monkey { frames, slowest, slow, done, .. } = monkey;
+    println!(
+        "monkey: {actions} actions, {frames} frames in {:.1?}, the slowest took {slowest:.1?}; {} to {} MB",
+        begin.elapsed(),
+        sizes.first().unwrap_or(&0) >> 20,
+        sizes.iter().max().unwrap_or(&0) >> 20,
+    );
+    let last = format!("seed {seed}; the last actions: {done:#?}");
+    let panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
+    assert!(went.is_ok() && panics.is_empty(), "panicked: {panics:#?}; {last}");
+    assert!(slow.is_empty(), "slow frames: {slow:#?}; seed {seed}");
+    if let Some(third) = sizes.len().checked_div(3).filter(|&third| third > 0) {
+        let most = |sizes: &[u64]| sizes.iter().copied().max().unwrap_or(0);
+        let (before, after) = (most(&sizes[..third]), most(&sizes[third..]));
+        assert!(after <= before + GROWTH, "memory grows: {before} to {after} bytes; seed {seed}");
+    }
+}
