@@ -128,13 +128,36 @@ impl View {
     /// The part of a grid that is seen, and in how many samples.
     pub fn window(&self, shape: &Shape) -> Window {
         let whole = Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) };
+        // At least a point of the grid, whatever was asked for.
+        let within = |part: &std::ops::Range<usize>, points: usize| {
+            let start = part.start.min(points - 1);
+            start..part.end.clamp(start + 1, points)
+        };
         match &self.part {
             Some([columns, rows]) => Window {
-                columns: columns.start.min(shape.nx() - 1)..columns.end.min(shape.nx()),
-                rows: rows.start.min(shape.rows() - 1)..rows.end.min(shape.rows()),
+                columns: within(columns, shape.nx()),
+                rows: within(rows, shape.rows()),
                 ..whole
             },
             None => whole,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window that is smaller than what stands around the map once asked for such a part.
+    #[test]
+    fn a_part_that_makes_no_sense_is_at_least_a_point_of_the_grid() {
+        let shape = Shape::plane(64, 40).unwrap();
+        for part in [[(32, 8), (39, 3)], [(90, 200), (0, 0)], [(usize::MAX, 1), (40, 41)]] {
+            let part = part.map(|(start, end)| start..end);
+            let view = View { part: Some(part), ..View::default() };
+            let Window { columns, rows, .. } = view.window(&shape);
+            assert!(columns.start < columns.end && columns.end <= 64, "{columns:?}");
+            assert!(rows.start < rows.end && rows.end <= 40, "{rows:?}");
         }
     }
 }

@@ -114,6 +114,11 @@ impl HeatMap {
         let end =
             room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, inspector::ROOM);
         let area = Rect::from_min_max(room.min + left, end);
+        if !area.is_positive() {
+            // A pane that is all controls.
+            self.leave();
+            return;
+        }
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.area = Some(area);
         self.most = most_samples(area, ui.ctx().pixels_per_point());
