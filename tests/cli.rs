@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
-use tilescope::picture::{ViewSpec, open, read_figure};
+use tilescope::picture::{FigureKind, Frames, Spacing, ViewSpec, open, read_figure};
 use tilescope::run::{FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
 
 fn folder() -> TempDir {
@@ -27,6 +27,15 @@ fn tilescope(folder: &TempDir, arguments: &str) -> Command {
 
 /// A small problem that is solved in a moment.
 const SMALL: &str = "--shape 24x20 --tile 8 --k 4";
+
+/// The same as a description.
+fn small() -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![24, 20];
+    run.method.tile = vec![8];
+    run.method.k = 4;
+    run
+}
 
 fn json(folder: &TempDir, arguments: &str) -> Value {
     let output = tilescope(folder, &format!("solve --json {arguments}")).output().unwrap();
@@ -406,13 +415,10 @@ fn a_figure_carries_its_run_and_opens() {
         tilescope(&folder, &format!("{arguments} -o {name}")).assert().success().stderr("");
         let path = folder.path().join(name);
         let (run, view) = read_figure(&path).unwrap();
-        let mut expected = RunSpec::default();
-        expected.problem.shape = vec![24, 20];
-        expected.method.tile = vec![8];
-        expected.method.k = 4;
+        let mut expected = small();
         expected.method.overlap = vec![2];
         assert_eq!(run, expected);
-        let ViewSpec { cycle, field, figure } = view.unwrap();
+        let ViewSpec { cycle, field, figure, .. } = view.unwrap();
         assert_eq!((cycle, field, figure.size), (5, FieldKind::Residual, [400, 300]));
         // Its run is a file to start from, and changes like any other.
         let said = json(&folder, &format!("--run {name} --k 2 --max-cycles 10000 --tol 0.5"));
@@ -444,6 +450,166 @@ fn every_field_of_planes_and_lines_is_drawn() {
         .success();
     let svg = fs::read_to_string(folder.path().join("c.svg")).unwrap();
     assert!(svg.contains("Convergence") && svg.contains("tolerance"));
+}
+
+#[test]
+fn two_runs_are_drawn_in_one_figure() {
+    let folder = folder();
+    let mut other = small();
+    other.method.overlap = vec![2];
+    save_run(&folder.path().join("other.toml"), &other).unwrap();
+    let drawn = |arguments: &str, name: &str| {
+        let arguments = format!("render {SMALL} --compare other.toml {arguments} -o {name}");
+        tilescope(&folder, &arguments).assert().success().stderr("");
+        let (run, view) = read_figure(&folder.path().join(name)).unwrap();
+        let view = view.unwrap();
+        assert_eq!((&run, &view.compared.as_ref().unwrap().run), (&small(), &other));
+        view
+    };
+    let view = drawn("--at-cycle 5", "a.svg");
+    assert_eq!((view.kind, view.cycle), (FigureKind::SideBySide, 5));
+    assert_eq!(view.compared.unwrap().cycle, 5);
+    let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert!(svg.contains(">overlap 0 · ") && svg.contains(">overlap 2 · "));
+    assert!(svg.contains("k = 4, tile 8 · f64"), "what they have in common");
+    // To the end of each, which is not the same cycle.
+    let view = drawn("--kind curves", "b.svg");
+    assert!(view.compared.unwrap().cycle < view.cycle);
+    drawn("--kind profile --at-cycle 5 --theme transparent", "c.png");
+    let page = image::open(folder.path().join("c.png")).unwrap().into_rgba8();
+    assert_eq!(page.get_pixel(0, 0).0[3], 0, "what lies behind it shows through");
+    // A figure stands for its run, too.
+    tilescope(&folder, "render --shape 24x20 --tile 8 --k 2 --compare c.png -o d.png")
+        .assert()
+        .success();
+}
+
+#[test]
+fn what_cannot_be_compared_is_told_in_a_sentence() {
+    let folder = folder();
+    save_run(&folder.path().join("other.toml"), &RunSpec::default()).unwrap();
+    let refused = |arguments: &str, code, parts: &[&str]| {
+        refused(&folder, &format!("render {SMALL} --at-cycle 1 {arguments} -o a.png"), code, parts);
+    };
+    let both = ["the run to compare with has 256 × 256 points, this one 24 × 20"];
+    refused("--compare other.toml", 2, &both);
+    refused("--compare other.toml --kind heat-map", 2, &["heat-map shows one run"]);
+    refused("--compare nowhere.toml", 1, &["nowhere.toml", "no such file"]);
+    fs::write(folder.path().join("broken.toml"), "version = 1\n[method]\nk = \"many\"").unwrap();
+    refused("--compare broken.toml", 1, &["broken.toml is not a run description"]);
+}
+
+#[test]
+fn an_animation_carries_its_run_and_plays() {
+    let folder = folder();
+    let animate = format!("render {SMALL} --animate 0..9:3 --fps 8 --size 300x240");
+    tilescope(&folder, &format!("{animate} -o a.apng")).assert().success().stderr("");
+    let (run, view) = read_figure(&folder.path().join("a.apng")).unwrap();
+    let view = view.unwrap();
+    let frames = Frames { first: 0, last: 9, spacing: Spacing::Every(3), rate: 8.0 };
+    assert_eq!((run, view.cycle, view.frames), (small(), 9, Some(frames)));
+    assert_eq!(open(&folder.path().join("a.apng")).unwrap().run, small());
+    let file = std::io::BufReader::new(fs::File::open(folder.path().join("a.apng")).unwrap());
+    let png = png::Decoder::new(file).read_info().unwrap();
+    assert_eq!(png.info().animation_control().unwrap().num_frames, 4);
+    // All frames have the range of all of them, which is not that of the first alone.
+    tilescope(&folder, &format!("render {SMALL} --at-cycle 0 --size 300x240 -o b.png"))
+        .assert()
+        .success();
+    fs::rename(folder.path().join("a.apng"), folder.path().join("a.png")).unwrap();
+    let [first, still] =
+        ["a.png", "b.png"].map(|name| image::open(folder.path().join(name)).unwrap().into_rgba8());
+    assert_eq!(first.dimensions(), still.dimensions());
+    assert_ne!(first, still);
+
+    for kind in ["heat-map", "curves", "profile", "bare-map"] {
+        let size = if kind == "bare-map" { "" } else { "--size 300x240" };
+        let options = format!("--animate 0..9:3 --kind {kind} {size} --theme screen");
+        tilescope(&folder, &format!("render {SMALL} {options} -o a.gif")).assert().success();
+        let file = fs::File::open(folder.path().join("a.gif")).unwrap();
+        let mut gif = gif::DecodeOptions::new().read_info(file).unwrap();
+        let mut delays = Vec::new();
+        while let Some(frame) = gif.read_next_frame().unwrap() {
+            delays.push(frame.delay);
+        }
+        assert_eq!(delays, [8, 9, 8, 8], "{kind}: four frames, a third of a second");
+    }
+    // A line's diagram fills from the top; all frames are of one size.
+    tilescope(&folder, "render --shape 40 --tile 8 --animate 1..64:log --bare -o line.gif")
+        .assert()
+        .success();
+}
+
+/// The search path with a program called ffmpeg that does this.
+#[cfg(unix)]
+fn ffmpeg(folder: &TempDir, script: &str) -> std::ffi::OsString {
+    use std::os::unix::fs::PermissionsExt;
+    let place = folder.path().join("bin");
+    fs::create_dir_all(&place).unwrap();
+    fs::write(place.join("ffmpeg"), format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(place.join("ffmpeg"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths([place].into_iter().chain(std::env::split_paths(&path))).unwrap()
+}
+
+#[cfg(unix)]
+#[test]
+fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
+    let folder = folder();
+    let animate = format!("render {SMALL} --animate 0..4 --size 101x99 -o a.mp4");
+    // It writes what it is given into the file that is named last.
+    let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; for out; do :; done; cat > "$out""#);
+    tilescope(&folder, &animate).env("PATH", path).assert().success().stderr("");
+    assert_eq!(fs::metadata(folder.path().join("a.mp4")).unwrap().len(), 5 * 101 * 99 * 3);
+    fs::remove_file(folder.path().join("a.mp4")).unwrap();
+
+    let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
+    let said = "tilescope: ffmpeg could not make a.mp4: no encoder\n";
+    tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
+    let none = "ffmpeg is not installed, and makes .mp4 files; .apng and .gif need nothing";
+    let none = format!("tilescope: {none}\n");
+    tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
+    assert_eq!(files(&folder), ["bin"]);
+}
+
+#[test]
+fn animations_that_make_no_sense_are_refused() {
+    let folder = folder();
+    for (arguments, parts) in [
+        ("--animate 400..0:8 -o a.gif", &["400..0", "reversed", "0..400"][..]),
+        ("--animate 0..400:0 -o a.gif", &["step", "at least 1"]),
+        ("--animate 0..99999 -o a.gif", &["number of frames is 100000", "1 to 10000"]),
+        ("--animate often -o a.gif", &["'often'", "--animate", "0..400:8"]),
+        ("--animate 0..9 --fps 0 -o a.gif", &["frame rate is 0", "0.1 to 60"]),
+        ("--animate 0..9 -o a.svg", &["a.svg is none of .apng, .png, .gif and .mp4"]),
+        ("--animate 0..9 -o a", &["none of .apng"]),
+        ("--animate 0..9 --theme transparent -o a.gif", &["without a background", ".apng"]),
+        ("--animate 0..9 --at-cycle 4 -o a.gif", &["--animate", "--at-cycle"]),
+        ("--fps 9 -o a.png", &["--animate"]),
+        ("-o a.gif", &["a.gif is an animation", "--animate 0..400:8"]),
+    ] {
+        refused(&folder, &format!("render {SMALL} {arguments}"), 2, parts);
+    }
+    let nowhere = "--animate 0..9 -o no/such/a.gif";
+    refused(&folder, &format!("render {SMALL} {nowhere}"), 1, &["no/such/a.gif", "no such file"]);
+}
+
+#[test]
+fn a_figure_for_paper_is_as_large_as_it_was_asked_for() {
+    let folder = folder();
+    let drawn = format!("render {SMALL} --at-cycle 2 --size 8x6cm --font-size 8 --no-annotations");
+    tilescope(&folder, &format!("{drawn} -o a.png")).assert().success().stderr("");
+    tilescope(&folder, &format!("{drawn} -o a.svg")).assert().success().stderr("");
+    let picture = image::open(folder.path().join("a.png")).unwrap();
+    assert_eq!((picture.width(), picture.height()), (945, 709), "300 pixels an inch");
+    let file = std::io::BufReader::new(fs::File::open(folder.path().join("a.png")).unwrap());
+    let png = png::Decoder::new(file).read_info().unwrap();
+    assert_eq!(png.info().pixel_dims.unwrap().xppu, 11_811, "pixels a metre");
+    let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert!(svg.contains("width=\"3.1500in\"") && !svg.contains("Residual after"), "{svg:.300}");
+    let (_, view) = read_figure(&folder.path().join("a.svg")).unwrap();
+    let figure = view.unwrap().figure;
+    assert_eq!((figure.dpi, figure.font, figure.annotations), (300.0, Some(8.0), false));
 }
 
 #[test]
@@ -576,6 +742,22 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
     refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
+    for (arguments, parts) in [
+        ("--kind movie", &["'movie'", "--kind", "side-by-side, space-time"][..]),
+        ("--kind space-time", &["space-time is drawn of lines", "256 × 256"]),
+        ("--kind side-by-side", &["side-by-side needs a second run"]),
+        ("--kind profile --cut j=256", &["cut is j=256", "j=0 to j=255"]),
+        ("--kind profile --cut i=-1", &["--cut", "j=128"]),
+        ("--kind profile --shape 90 --cut i=3", &["cut is i=3", "no columns"]),
+        ("--size 9x9cm --dpi 9000", &["9 × 9 cm at 9000 pixels an inch", "64 to 16384"]),
+        ("--dpi 7", &["dpi is 7", "30 to 2400"]),
+        ("--font-size 0", &["font size is 0", "3 to 144 points"]),
+        ("--range 1,0", &["--range", "reversed"]),
+        ("--theme neon", &["'neon'", "--theme", "transparent"]),
+        ("--compare", &["--compare"]),
+    ] {
+        refused(&folder, &format!("render {arguments} -o a.png"), 2, parts);
+    }
     refused(&folder, "open", 2, &["<FILE>"]);
     let bench = "bench ladder --backend cpu";
     refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);
@@ -758,6 +940,7 @@ mod signals {
         for arguments in [
             "solve --max-cycles 1000000000000 --save-field u.npy --save-curve c.csv --json",
             "render --max-cycles 1000000000000 --field staleness -o a.png",
+            "render --animate 0..1000000000000:1000000000 -o a.gif",
         ] {
             let folder = folder();
             let mut child = start(&folder, arguments);

@@ -4,9 +4,11 @@
 use std::path::PathBuf;
 
 use tilescope::picture::{
-    Axis, ColourMap, Curve, CurvesFigure, HeatMapFigure, Range, Samples, Scale, ScaleKind, Theme,
-    render, save_png,
+    Axis, ColourMap, Compared, Curve, CurvesFigure, Drawing, FigureKind, FigureSpec, HeatMapFigure,
+    Page, Panel, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme, ViewSpec, figure, render,
+    save_png,
 };
+use tilescope::run::{Captured, FieldKind, Planner, RunSpec, Watch, When, shoot};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -15,7 +17,7 @@ fn check(name: &str, svg: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     let drawn = render(svg).expect("figures are valid SVG");
     if std::env::var("UPDATE_SNAPSHOTS").is_ok_and(|answer| answer == "true" || answer == "1") {
-        save_png(&path, &drawn, &[]).unwrap();
+        save_png(&path, &drawn, SCREEN_DPI, &[]).unwrap();
         return;
     }
     let golden = image::open(&path).unwrap_or_else(|error| {
@@ -27,7 +29,7 @@ fn check(name: &str, svg: &str) {
     let wrong = drawn.iter().zip(golden.iter()).filter(|(a, b)| off(a, b)).count();
     if wrong > 0 {
         let shown = std::env::temp_dir().join(format!("tilescope-{name}"));
-        save_png(&shown, &drawn, &[]).unwrap();
+        save_png(&shown, &drawn, SCREEN_DPI, &[]).unwrap();
         panic!("{name}: {wrong} channels differ; what was drawn is in {}", shown.display());
     }
 }
@@ -47,21 +49,24 @@ fn residual(n: u32, tile: u32) -> Vec<f32> {
 
 fn residual_figure(theme: Theme, kind: ScaleKind, map: ColourMap, borders: &[f64]) -> String {
     let values = residual(64, 16);
+    let panel = Panel {
+        title: "",
+        samples: Samples::new(64, 64, &values).unwrap(),
+        end: 64.0,
+        tile_borders_x: borders,
+        tile_borders_y: borders,
+    };
     HeatMapFigure {
         title: "Residual after cycle 16",
         subtitle: "Poisson 2D, 64² · k = 16, overlap = 0, tile = 16 · ‖r‖/‖r₀‖ = 0.031",
-        samples: Samples::new(64, 64, &values).unwrap(),
+        panels: &[panel],
         x_axis: Axis { label: "i", start: 0.0, end: 64.0 },
         y_axis: Axis { label: "j", start: 0.0, end: 64.0 },
-        tile_borders_x: borders,
-        tile_borders_y: borders,
         equal_aspect: true,
         scale: Scale::new(kind, Range::of(kind, values.iter().copied())),
         map,
         value_label: "|residual|",
-        width: 480,
-        height: 360,
-        theme,
+        page: Page { width: 480, height: 360, theme, font: None },
     }
     .svg()
 }
@@ -92,22 +97,25 @@ fn space_time_with_cycles_to_come() {
     };
     let values: Vec<f32> =
         (0..rows).flat_map(|cycle| (0..cols).map(move |x| value(x, cycle))).collect();
+    let panel = Panel {
+        title: "",
+        samples: Samples::new(cols.into(), rows.into(), &values).unwrap(),
+        end: rows.into(),
+        tile_borders_x: &[],
+        tile_borders_y: &[],
+    };
     let svg = HeatMapFigure {
         title: "Change, cycle by cycle",
         subtitle: "Poisson 1D, n = 128 · k = 8, overlap = 0, tile = 16",
-        samples: Samples::new(cols.into(), rows.into(), &values).unwrap(),
+        panels: &[panel],
         x_axis: Axis { label: "x", start: 0.0, end: cols.into() },
         y_axis: Axis { label: "cycle", start: 0.0, end: rows.into() },
-        tile_borders_x: &[],
-        tile_borders_y: &[],
         equal_aspect: false,
         // Narrower than the values, so that both ends of the bar are marked.
         scale: Scale::new(ScaleKind::Linear, Range::new(-0.6, 0.8)),
         map: ColourMap::Viridis,
         value_label: "change",
-        width: 480,
-        height: 320,
-        theme: Theme::Light,
+        page: Page { width: 480, height: 320, theme: Theme::Light, font: None },
     }
     .svg();
     check("space-time.png", &svg);
@@ -115,16 +123,16 @@ fn space_time_with_cycles_to_come() {
 
 #[test]
 fn convergence_curves() {
-    let curve = |rate: f64, count: u32| -> Vec<(f64, f64)> {
+    let falling = |rate: f64, count: u32| -> Vec<(f64, f64)> {
         let cycles = (0..count).map(f64::from);
         cycles.map(|c| (c, 0.3 * (-0.2 * c).exp() + 0.7 * (-rate * c).exp())).collect()
     };
-    let (classic, none, four) = (curve(0.004, 500), curve(0.012, 500), curve(0.03, 320));
+    let (classic, none, four) = (falling(0.004, 500), falling(0.012, 500), falling(0.03, 320));
     let theme = Theme::Light;
     let runs = [
-        Curve { label: "classic", points: &classic, colour: theme.curve(7), dashed: true },
-        Curve { label: "overlap = 0", points: &none, colour: theme.curve(0), dashed: false },
-        Curve { label: "overlap = 4", points: &four, colour: theme.curve(1), dashed: false },
+        curve("classic", &classic, theme.curve(7), true),
+        curve("overlap = 0", &none, theme.curve(0), false),
+        curve("overlap = 4", &four, theme.curve(1), false),
     ];
     let svg = CurvesFigure {
         title: "Convergence",
@@ -132,12 +140,93 @@ fn convergence_curves() {
         x_label: "cycles",
         y_label: "‖r‖ / ‖r₀‖",
         curves: &runs,
-        y_log: true,
+        y_scale: ScaleKind::Log,
+        y_range: None,
         level: Some((1e-4, "tolerance 10⁻⁴")),
-        width: 480,
-        height: 360,
-        theme,
+        marks: &[],
+        page: Page { width: 480, height: 360, theme, font: None },
     }
     .svg();
     check("convergence.png", &svg);
+}
+
+fn curve<'a>(label: &'a str, points: &'a [(f64, f64)], colour: [u8; 3], dashed: bool) -> Curve<'a> {
+    Curve { label, points, so_far: points.len(), colour, dashed }
+}
+
+/// A small run that was looked at for a view.
+fn shot(run: &RunSpec, view: &ViewSpec) -> Captured {
+    let plan = Planner::default().plan(run).unwrap();
+    let capture = view.capture(0, &plan.problem.shape);
+    let mut watch = Watch { cancel: &false.into(), told: &mut |_| {} };
+    let seen = shoot(&plan, &capture, When::Cycles(&[view.cycle]), &mut watch).unwrap();
+    seen.shots[0].clone()
+}
+
+/// Draws a view of a run on this grid, and of the same with overlap if the view compares.
+fn drawn(shape: &[usize], view: ViewSpec) -> String {
+    let mut run = RunSpec::default();
+    run.problem.shape = shape.to_vec();
+    run.method.tile = vec![16];
+    let mut other = run.clone();
+    other.method.overlap = vec![8];
+    let compared = view.kind.compares();
+    let view = ViewSpec {
+        compared: compared.then(|| Compared { cycle: view.cycle, run: other.clone() }),
+        ..view
+    };
+    let shots = [shot(&run, &view), shot(&other, &view)];
+    let shots: Vec<_> = shots.iter().take(1 + usize::from(compared)).collect();
+    match figure(&shots, &view) {
+        Drawing::Figure(svg) => svg,
+        Drawing::Map(_) => panic!("a bare map is no figure"),
+    }
+}
+
+fn view(kind: FigureKind, cycle: u64, size: [u32; 2], theme: Theme) -> ViewSpec {
+    let figure = FigureSpec { size, theme, ..FigureSpec::default() };
+    ViewSpec { cycle, kind, figure, ..ViewSpec::default() }
+}
+
+#[test]
+fn two_runs_side_by_side() {
+    let mut view = view(FigureKind::SideBySide, 20, [720, 400], Theme::Dark);
+    view.figure.borders = true;
+    check("side-by-side.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn two_runs_one_above_the_other_without_annotations() {
+    let mut view = view(FigureKind::SideBySide, 30, [420, 560], Theme::Light);
+    view.figure.annotations = false;
+    check("side-by-side-stacked.png", &drawn(&[96, 48], view));
+}
+
+#[test]
+fn two_lines_side_by_side() {
+    check(
+        "side-by-side-lines.png",
+        &drawn(&[96], view(FigureKind::SideBySide, 24, [720, 360], Theme::Light)),
+    );
+}
+
+#[test]
+fn the_convergence_of_two_runs_without_a_background() {
+    let view = view(FigureKind::Curves, 40, [480, 320], Theme::Transparent);
+    check("curves-two-runs.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn a_profile_with_tile_borders() {
+    let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Light);
+    view.figure.borders = true;
+    check("profile.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn a_signed_profile_of_a_line_in_large_letters() {
+    let mut view = view(FigureKind::Profile, 6, [640, 360], Theme::Dark);
+    view.field = FieldKind::Change;
+    (view.figure.scale, view.figure.font) = (ScaleKind::Symmetric, Some(13.0));
+    check("profile-of-a-line.png", &drawn(&[96], view));
 }

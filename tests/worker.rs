@@ -238,8 +238,13 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let worker = worker();
     worker.wish(paused(1, &small(), 5));
     until(&worker, |report| report.latest.cycle == 5);
-    let capture =
-        Capture { id: 1, field: FieldKind::Residual, most: [usize::MAX; 2], solution: true };
+    let capture = Capture {
+        id: 1,
+        field: FieldKind::Residual,
+        cut: None,
+        most: [usize::MAX; 2],
+        solution: true,
+    };
     worker.wish(Wish { capture: Some(capture.clone()), ..paused(1, &small(), 12) });
     let report = until(&worker, |report| report.captured.is_some());
     let captured = report.captured.unwrap();
@@ -262,7 +267,8 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
     until(&worker, |report| report.latest.cycle == 2);
     assert!(is_silent(&worker));
     for id in 1..=3 {
-        let capture = Capture { id, field: FieldKind::Solution, most: [10, 10], solution: false };
+        let capture =
+            Capture { id, field: FieldKind::Solution, cut: None, most: [10, 10], solution: false };
         worker.wish(Wish { capture: Some(capture), ..paused(1, &small(), 2) });
         let captured = answer(&worker).unwrap().captured.expect("what was asked for");
         assert_eq!((captured.id, captured.cycle), (id, 2));

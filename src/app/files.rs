@@ -1,10 +1,7 @@
 //! Files, read and written on threads of their own, so that no disk makes the window wait.
 
 use super::save_dialog::{SaveRequest, What};
-use crate::picture::{
-    self, Drawing, OpenError, Opened, RunCurve, ViewSpec, bare, curves_svg, heat_map_svg,
-    method_title, save_figure,
-};
+use crate::picture::{self, FigureKind, OpenError, Opened, ViewSpec, figure, save_figure};
 use crate::problem::input;
 use crate::run::{self, Capture, Captured, Planner, ProblemKind, ProblemSpec};
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -15,7 +12,7 @@ use std::sync::Arc;
 /// What came of a file.
 pub(super) enum Done {
     Saved(PathBuf),
-    Opened(Opened),
+    Opened(Box<Opened>),
     Problem(ProblemSpec),
 }
 
@@ -50,7 +47,7 @@ impl Files {
             _ => request.figure.size.map(|side| side as usize),
         };
         let solution = request.what == What::Field;
-        let capture = Capture { id: self.last, field: request.field, most, solution };
+        let capture = Capture { id: self.last, field: request.field, cut: None, most, solution };
         self.requests.push((self.last, request));
         capture
     }
@@ -90,14 +87,18 @@ impl Files {
 /// Writes what was asked for.
 fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     let path = &request.path;
-    let view = ViewSpec { cycle: captured.cycle, field: captured.field, figure: request.figure };
     let run = &captured.plan.spec;
-    let figure = |drawing| save_figure(path, &drawing, run, Some(&view)).map_err(|e| e.to_string());
+    let drawn = |kind| {
+        let (cycle, field) = (captured.cycle, captured.field);
+        let (over, look) = (request.over, request.figure);
+        let view = ViewSpec { cycle, field, kind, over, figure: look, ..ViewSpec::default() };
+        save_figure(path, &figure(&[captured], &view), run, Some(&view)).map_err(|e| e.to_string())
+    };
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        What::Figure => figure(Drawing::Figure(heat_map_svg(captured, &request.figure))),
-        What::Curves => figure(Drawing::Figure(curves(request, captured))),
-        What::BareMap => figure(Drawing::Map(bare(captured, &request.figure))),
+        What::Figure => drawn(FigureKind::HeatMap),
+        What::Curves => drawn(FigureKind::Curves),
+        What::BareMap => drawn(FigureKind::BareMap),
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
         What::CurveTable => {
             let sweeps = captured.plan.sweeps_per_cycle();
@@ -113,35 +114,16 @@ fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     }
 }
 
-/// The curve of the run, and of its reference.
-fn curves(request: &SaveRequest, captured: &Captured) -> String {
-    let records: Vec<_> = captured.history.records().copied().collect();
-    let sweeps = captured.plan.sweeps_per_cycle();
-    let curve = |label, records, sweeps_per_cycle, reference| RunCurve {
-        label,
-        records,
-        sweeps_per_cycle,
-        start_residual: captured.start_residual,
-        reference,
-    };
-    let run = curve("this run", &records, sweeps, false);
-    let classic = curve("classic Jacobi", &captured.reference, 1, true);
-    let both = [run, classic];
-    let shown = if captured.reference.is_empty() { &both[..1] } else { &both };
-    let settings = method_title(&captured.plan.spec);
-    curves_svg(&captured.plan, &settings, shown, request.over, &request.figure)
-}
-
 /// Reads a run file, a figure that carries its run, or a right-hand side.
 fn open(path: &Path) -> Result<Done, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
-    if is("toml") || is("png") || is("svg") {
+    if is("toml") || is("png") || is("apng") || is("svg") {
         match picture::open(path) {
             Ok(opened) => {
                 // Before it takes the place of the run there is.
                 Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
-                return Ok(Done::Opened(opened));
+                return Ok(Done::Opened(opened.into()));
             }
             // Any other picture is somebody's right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}

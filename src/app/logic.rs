@@ -133,7 +133,7 @@ impl Explorer {
             Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
             Ok(Done::Opened(opened)) => {
                 self.undo.note(&self.session);
-                self.take_in(opened);
+                self.take_in(*opened);
             }
             Ok(Done::Problem(problem)) => {
                 self.undo.note(&self.session);

@@ -206,6 +206,7 @@ impl SaveDialog {
                 size: self.size,
                 theme: self.theme,
                 borders: session.look.borders,
+                ..FigureSpec::default()
             },
         }
     }

@@ -278,7 +278,8 @@ impl RunArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{VERSION, command_line};
+    use crate::run::any::run;
+    use crate::run::command_line;
     use clap::Parser;
     use proptest::prelude::*;
 
@@ -308,60 +309,6 @@ mod tests {
         let words = words(line);
         assert_eq!(words[..2], ["tilescope", "solve"]);
         Parsed::try_parse_from(&words[1..]).unwrap().run.spec().unwrap()
-    }
-
-    fn number() -> impl Strategy<Value = f64> {
-        prop_oneof![
-            Just(0.0),
-            Just(-1.5),
-            -1e6..1e6,
-            any::<f64>().prop_filter("", |v| v.is_finite())
-        ]
-    }
-
-    prop_compose! {
-        fn problem()(
-            kind in proptest::sample::select(&ProblemKind::ALL[..]),
-            shape in prop::collection::vec(0..3000_usize, 1..=2),
-            copies in prop_oneof![Just(1), 0..2000_usize],
-            rhs in prop_oneof![Just("b.npy".to_owned()), "[-a-zé' \"$\\\\/.=\n]{1,12}"],
-            seed in proptest::option::of(prop_oneof![0..9_u64, any::<u64>()]),
-            velocity in proptest::option::of([number(), number()]),
-            sides in proptest::option::of([number(), number(), number(), number()]),
-            entries in proptest::option::of([number(), number(), number(), number(), number()]),
-        ) -> ProblemSpec {
-            let boundary = sides.map(|[left, right, top, bottom]| Boundary { left, right, top, bottom });
-            let stencil = entries.map(|[d, a, c, e, f]| Stencil { d, a, c, e, f });
-            let rhs = (kind == ProblemKind::Picture).then(|| PathBuf::from(rhs));
-            ProblemSpec { kind, shape, copies, rhs, seed, velocity, boundary, stencil }
-        }
-    }
-
-    prop_compose! {
-        fn run()(
-            problem in problem(),
-            classic in any::<bool>(),
-            k in 0..5000_usize,
-            tile in prop::collection::vec(0..300_usize, 1..=2),
-            overlap in prop::collection::vec(0..300_usize, 1..=2),
-            single in any::<bool>(),
-            threads in prop_oneof![Just(0), 0..64_usize],
-            backend in proptest::sample::select(&[Backend::Cpu, Backend::Cuda]),
-            kernel in proptest::sample::select(&Kernel::ALL),
-            change in any::<bool>(),
-            tolerance in proptest::option::of(number()),
-            max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
-        ) -> RunSpec {
-            let name = if classic { MethodName::Classic } else { MethodName::Hierarchical };
-            let precision = if single { Precision::F32 } else { Precision::F64 };
-            let rule = if change { StopRule::Change } else { StopRule::Residual };
-            RunSpec {
-                version: VERSION,
-                problem,
-                method: MethodSpec { name, k, tile, overlap, precision, backend, threads, kernel },
-                stop: StopSpec { rule, tolerance, max_cycles },
-            }
-        }
     }
 
     proptest! {

@@ -2,13 +2,9 @@
 
 use super::console::{INTERRUPTED, print};
 use super::interrupt::Interrupt;
-use super::render::make_cycles;
-use crate::picture::{
-    Drawing, FigureSpec, Over, RunCurve, ViewSpec, curves_svg, heat_map_svg, save_figure,
-};
-use crate::run::{
-    Capture, Captured, Experiment, FieldKind, Plan, Planner, Record, RunSpec, save_curve, save_run,
-};
+use super::progress::Progress;
+use crate::picture::{Compared, FigureKind, FigureSpec, ViewSpec, figure, save_figure};
+use crate::run::{Captured, Experiment, FieldKind, Plan, Planner, RunSpec, save_curve, save_run};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -22,9 +18,6 @@ const CYCLE: u64 = 40;
 /// The overlap that is put beside none.
 const OVERLAP: usize = 4;
 
-/// What the two runs have in common.
-const SETTINGS: &str = "k = 16, tile 32 · f64";
-
 /// Draws the default experiment, and says which files it wrote.
 pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
@@ -35,26 +28,29 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let mut overlapping = spec.clone();
     overlapping.method.overlap = vec![OVERLAP];
 
+    let field = FieldKind::Residual;
+    let view = ViewSpec { field, figure: FigureSpec::suiting(field), ..ViewSpec::default() };
     let mut files = Vec::new();
-    let mut captures = Vec::new();
+    let mut ends = Vec::new();
     for (run, name) in [(&spec, "heat-map.png"), (&overlapping, "heat-map-overlap-4.png")] {
         let plan = Arc::new(Planner::default().plan(run)?);
-        let Some((at_cycle, at_end)) = solve(&plan, interrupt)? else {
+        let Some((at_cycle, at_end)) = solve(&plan, &view, interrupt)? else {
             return Ok(ExitCode::from(INTERRUPTED));
         };
-        let figure = FigureSpec::suiting(at_cycle.field);
-        let view = ViewSpec { cycle: at_cycle.cycle, field: at_cycle.field, figure };
+        let view = ViewSpec { cycle: at_cycle.cycle, ..view.clone() };
         let path = folder.join(name);
-        let drawing = Drawing::Figure(heat_map_svg(&at_cycle, &figure));
-        interrupt.hold(|| save_figure(&path, &drawing, run, Some(&view)))?;
+        interrupt.hold(|| save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view)))?;
         files.push((path, "the residual after 40 cycles"));
-        captures.push((run.method.overlap[0], at_end));
+        ends.push(at_end);
     }
-    let path = folder.join("curves.png");
-    let drawing = Drawing::Figure(curves(&captures));
-    interrupt.hold(|| save_figure(&path, &drawing, &spec, None))?;
-    files.push((path, "how the residual falls, without and with overlap"));
-    if let Some((_, run)) = captures.first() {
+    if let [run, other] = &ends[..] {
+        let path = folder.join("curves.png");
+        let compared = Compared { cycle: other.cycle, run: overlapping };
+        let kind = FigureKind::Curves;
+        let view = ViewSpec { cycle: run.cycle, kind, compared: Some(compared), ..view };
+        let drawing = figure(&[run, other], &view);
+        interrupt.hold(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
+        files.push((path, "how the residual falls, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
         interrupt.hold(|| save_curve(&path, &run.history, sweeps, run.start_residual))?;
@@ -70,40 +66,26 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
 }
 
 /// Makes a run and looks twice: at [`CYCLE`], and at its end. Nothing if somebody stopped it.
-fn solve(plan: &Arc<Plan>, interrupt: Interrupt) -> anyhow::Result<Option<(Captured, Captured)>> {
-    let field = FieldKind::Residual;
-    let most = FigureSpec::default().size.map(|side| side as usize);
-    let capture = Capture { id: 0, field, most, solution: false };
+fn solve(
+    plan: &Arc<Plan>,
+    view: &ViewSpec,
+    interrupt: Interrupt,
+) -> anyhow::Result<Option<(Captured, Captured)>> {
+    let capture = view.capture(0, &plan.problem.shape);
     let mut experiment = Experiment::new(plan)?;
     for _ in 0..CYCLE {
         experiment.advance(1)?;
     }
     experiment.settle()?;
     let early = Captured::of(&experiment, &capture)?;
-    if !make_cycles(&mut experiment, interrupt)? {
-        return Ok(None);
+    let mut progress = Progress::start();
+    while experiment.run().outcome().is_none() {
+        if interrupt.came() {
+            return Ok(None);
+        }
+        experiment.advance(u64::MAX)?;
+        progress.show_run(experiment.run());
     }
     experiment.settle()?;
     Ok(Some((early, Captured::of(&experiment, &capture)?)))
-}
-
-fn curves(runs: &[(usize, Captured)]) -> String {
-    let records: Vec<Vec<Record>> =
-        runs.iter().map(|(_, run)| run.history.records().copied().collect()).collect();
-    let labels: Vec<_> = runs.iter().map(|(overlap, _)| format!("overlap {overlap}")).collect();
-    let curves: Vec<_> = runs
-        .iter()
-        .zip(&records)
-        .zip(&labels)
-        .map(|(((_, run), records), label)| RunCurve {
-            label,
-            records,
-            sweeps_per_cycle: run.plan.sweeps_per_cycle(),
-            start_residual: run.start_residual,
-            reference: false,
-        })
-        .collect();
-    runs.first().map_or_else(String::new, |(_, run)| {
-        curves_svg(&run.plan, SETTINGS, &curves, Over::Cycles, &FigureSpec::default())
-    })
 }

@@ -1,23 +1,24 @@
-//! `tilescope render`: a figure of a run.
+//! `tilescope render`: a figure of a run, or of two.
 
 use super::args::RunArgs;
 use super::console::{INTERRUPTED, UsageError, tell};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::solve::stopped;
-use super::values;
+use super::values::{self, Size};
 use crate::files;
 use crate::picture::{
-    ColourMap, Drawing, FigureFile, FigureSpec, Over, RunCurve, ScaleKind, Theme, ViewSpec, bare,
-    curves_svg, heat_map_svg, method_title, natural_map, natural_scale, save_figure,
+    self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
+    Frames, LARGEST_SIDE, Over, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme,
+    ViewError, ViewSpec, common_range, figure, natural_map, natural_scale, save_figure, save_film,
 };
-use crate::problem::{self, ExactError};
-use crate::run::{Capture, Captured, Experiment, FieldKind, Outcome, Plan, Planner, RunSpec, Stop};
-use anyhow::bail;
-use clap::{Args, ValueEnum};
+use crate::run::{
+    Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage, Watch, When,
+    shoot,
+};
+use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,12 +26,20 @@ Examples:
       the residual of the default experiment after 40 cycles: tile edges shine
   tilescope render --overlap 4 --at-cycle 40 --field staleness --scale symmetric -o lag.svg
       how far each point lags behind Jacobi's iteration, as a vector figure
+  tilescope render --at-cycle 40 --compare overlap-4.toml --size 16x9cm -o both.png
+      two runs side by side, in the same colours
   tilescope render --preset paper-1d --max-cycles 500 --field change -o space-time.png
       of a line, a space-time diagram: x across, cycles downwards
-  tilescope render --shape 1024x1024 --at-cycle 10 --bare -o map.png
+  tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
+      the residual along a row, with the tile borders, to be put on a page of any colour
+  tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the bare map, one pixel a point
-  tilescope render --kind curves --theme dark -o curves.png
+  tilescope render --kind curves --theme screen -o curves.png
       how the residual falls, cycle by cycle
+  tilescope render --animate 0..400:8 --borders -o film.gif
+      the residual after 0, 8, 16 … 400 cycles, one after the other
+  tilescope render --animate 0..4000:log --compare overlap-4.toml --theme screen -o both.mp4
+      two runs side by side, at cycles that are evenly spread by their logarithm
 
 The file carries the run: `tilescope open residual.png` shows it again, and --run residual.png
 starts from it.";
@@ -50,9 +59,12 @@ pub struct Render {
         allow_negative_numbers = true
     )]
     at_cycle: Option<u64>,
-    /// What to draw
-    #[arg(long, default_value = "heat-map", help_heading = "Figure")]
-    kind: Kind,
+    /// What to draw [default: heat-map; side-by-side with --compare]
+    #[arg(long, help_heading = "Figure")]
+    kind: Option<FigureKind>,
+    /// A second run for the same figure: a run file (.toml) or a figure that carries its run
+    #[arg(long, value_name = "FILE", help_heading = "Figure")]
+    compare: Option<PathBuf>,
     /// The field
     #[arg(long, default_value = "residual", help_heading = "Figure")]
     field: FieldKind,
@@ -63,190 +75,265 @@ pub struct Render {
     /// On a linear scale: magnitudes in place of values with their sign
     #[arg(long, help_heading = "Figure")]
     absolute: bool,
+    /// The lowest and the highest value shown [default: those of the field]
+    #[arg(
+        long,
+        value_name = "LO,HI",
+        help_heading = "Figure",
+        value_parser = values::range,
+        allow_hyphen_values = true
+    )]
+    range: Option<Range>,
     /// The colours [default: inferno; red-blue for a symmetric scale]
     #[arg(long, help_heading = "Figure")]
     map: Option<ColourMap>,
-    /// Pixels across and down [default: 1200x900]
-    #[arg(long, value_name = "WxH", help_heading = "Figure", value_parser = values::size)]
-    size: Option<[u32; 2]>,
-    /// Draw the borders of the tiles over the map
+    /// The row or the column that a profile follows [default: the middle row]
+    #[arg(long, value_name = "j=N | i=N", help_heading = "Figure", value_parser = values::cut)]
+    cut: Option<CutLine>,
+    /// What curves are drawn over [default: cycles]
+    #[arg(long, help_heading = "Figure")]
+    over: Option<Over>,
+    /// Pixels, or centimetres, across and down [default: 1200x900; 1600x900 side by side]
+    #[arg(long, value_name = "WxH | WxHcm", help_heading = "Figure", value_parser = values::size)]
+    size: Option<Size>,
+    /// Pixels an inch [default: 300 for a size in centimetres, 96 for one in pixels]
+    #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number)]
+    dpi: Option<f64>,
+    /// The size of letters, in points [default: what suits the size of the figure]
+    #[arg(long, value_name = "PT", help_heading = "Figure", value_parser = values::number)]
+    font_size: Option<f64>,
+    /// Draw the borders of the tiles over the map; a profile has them in any case
     #[arg(long, help_heading = "Figure")]
     borders: bool,
-    /// Draw the bare map, one pixel a point, without axes and text
-    #[arg(long, help_heading = "Figure", conflicts_with = "size")]
+    /// Leave out the title and the line of settings, for a figure with a caption of its own
+    #[arg(long, help_heading = "Figure")]
+    no_annotations: bool,
+    /// The same as --kind bare-map
+    #[arg(long, help_heading = "Figure", conflicts_with = "kind")]
     bare: bool,
-    /// For paper, or for a dark slide
+    /// What it is to stand on; print is light, and screen is dark
     #[arg(long, default_value = "light", help_heading = "Figure")]
     theme: Theme,
-    /// The file: .png or .svg
+    /// Draw an animation: the cycles from..to:step, or from..to:log for as many as suit, evenly
+    /// spread by their logarithm (from..to:log40 for 40). All frames have the same range
+    #[arg(
+        long,
+        value_name = "A..B:STEP",
+        help_heading = "Animation",
+        value_parser = values::cycles,
+        conflicts_with = "at_cycle"
+    )]
+    animate: Option<(u64, u64, Spacing)>,
+    /// Frames a second [default: 12]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Animation",
+        value_parser = values::number,
+        requires = "animate"
+    )]
+    fps: Option<f64>,
+    /// The file: .png or .svg; an animation is an .apng (or .png), a .gif or, if ffmpeg is
+    /// installed, an .mp4
     #[arg(short, long, value_name = "FIGURE", help_heading = "Figure")]
     output: PathBuf,
 }
 
-/// As many samples as there are points: the bare map is not thinned out.
-const ALL: [usize; 2] = [usize::MAX; 2];
+/// Pixels an inch of a figure for paper.
+const PRINT_DPI: f64 = 300.0;
 
-/// The kinds of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
-    /// Of a plane the map of a field, of a line its space–time diagram
-    HeatMap,
-    /// How the residual falls
-    Curves,
-}
+/// Pixels across and down that suit two maps side by side.
+const FOR_TWO: [u32; 2] = [1600, 900];
+
+const CENTIMETRES_PER_INCH: f64 = 2.54;
 
 impl Render {
-    /// Makes the run, draws it, saves the figure.
+    /// Makes the runs, draws them, saves the figure.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        if self.bare && self.kind == Kind::Curves {
-            return Err(UsageError("--bare draws a map; curves have none".to_owned()).into());
-        }
-        if let Err(refused) = FigureFile::of(&self.output) {
-            return Err(UsageError(refused.to_string()).into());
-        }
+        let view = self.view()?;
+        self.check_file(&view)?;
         files::check_place(&self.output)?;
         let spec = self.run.spec()?;
-        let plan = Planner::default().plan(&spec)?;
-        if let Some(warning) = plan.warning() {
+        let other = self.compare.as_deref().map(picture::open).transpose()?;
+        let mut planner = Planner::default();
+        let plans = [Some(&spec), other.as_ref().map(|opened| &opened.run)];
+        let plans: Vec<_> =
+            plans.into_iter().flatten().map(|run| planner.plan(run)).collect::<Result<_, _>>()?;
+        let grid = |index: usize| plans.get(index).map(|plan| &plan.problem.shape);
+        if let Some(shape) = grid(0) {
+            view.check(shape, grid(1)).map_err(|refused| UsageError(refused.to_string()))?;
+        }
+        for warning in plans.iter().filter_map(Plan::warning) {
             tell(&warning);
         }
         let interrupt = Interrupt::listen()?;
-        let figure = self.figure();
-        let Some(captured) = self.capture(plan, &figure, interrupt)? else {
-            return Ok(ExitCode::from(INTERRUPTED));
-        };
-        interrupt.hold(|| self.save(&spec, &captured, figure))?;
-        Ok(ExitCode::SUCCESS)
+        let mut runs = Vec::new();
+        for plan in &plans {
+            match self.shoot(plan, &view, interrupt) {
+                Ok(shots) => runs.push(shots),
+                Err(error) => match error.downcast_ref() {
+                    Some(ShootError::Cancelled { cycle }) => {
+                        tell(&stopped(*cycle));
+                        return Ok(ExitCode::from(INTERRUPTED));
+                    }
+                    _ => return Err(error),
+                },
+            }
+        }
+        match interrupt.hold(|| self.save(&spec, &runs, view, interrupt)) {
+            Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
+                tell("interrupted; nothing was saved");
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+            saved => saved.map(|()| ExitCode::SUCCESS),
+        }
     }
 
-    fn figure(&self) -> FigureSpec {
+    /// Whether such a file can be made of what is wanted, before there is anything to write.
+    fn check_file(&self, view: &ViewSpec) -> anyhow::Result<()> {
+        let path = self.output.display();
+        let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
+            (_, Ok(film)) if self.animate.is_some() => match film.check(view.figure.theme) {
+                // The option makes sense; it is the machine that does not have it.
+                Err(error @ FilmError::NoFfmpeg) => return Err(error.into()),
+                Err(error) => error.to_string(),
+                Ok(()) => return Ok(()),
+            },
+            (_, Err(error)) if self.animate.is_some() => error.to_string(),
+            (Ok(_), _) => return Ok(()),
+            (Err(_), Ok(_)) => {
+                format!("{path} is an animation; say of which cycles, such as --animate 0..400:8")
+            }
+            (Err(error), _) => error.to_string(),
+        };
+        Err(UsageError(refused).into())
+    }
+
+    /// The frames of an animation, if one is wanted.
+    fn frames(&self) -> Option<Frames> {
+        let (first, last, spacing) = self.animate?;
+        Some(Frames { first, last, spacing, rate: self.fps.unwrap_or(RATE) })
+    }
+
+    /// What is to be drawn; the cycle, and that of the other run, are found out on the way.
+    fn view(&self) -> Result<ViewSpec, UsageError> {
+        let usual =
+            if self.compare.is_some() { FigureKind::SideBySide } else { FigureKind::HeatMap };
+        let kind = if self.bare { FigureKind::BareMap } else { self.kind.unwrap_or(usual) };
+        if kind == FigureKind::BareMap && self.size.is_some() {
+            let why = "--bare draws a pixel for each point; --size is of the other kinds";
+            return Err(UsageError(why.to_owned()));
+        }
+        Ok(ViewSpec {
+            field: self.field,
+            kind,
+            over: self.over.unwrap_or_default(),
+            cut: self.cut,
+            frames: self.frames(),
+            figure: self.figure(kind)?,
+            ..ViewSpec::default()
+        })
+    }
+
+    fn figure(&self, kind: FigureKind) -> Result<FigureSpec, UsageError> {
         let diverging = self.map.is_some_and(ColourMap::is_diverging);
         let scale = self.scale.unwrap_or(match diverging {
             true => ScaleKind::Symmetric,
             false => natural_scale(self.field),
         });
-        let usual = FigureSpec::default();
-        FigureSpec {
+        let mut usual = FigureSpec::default();
+        if kind == FigureKind::SideBySide {
+            usual.size = FOR_TWO;
+        }
+        let (size, dpi) = match self.size {
+            None => (usual.size, self.dpi.unwrap_or(SCREEN_DPI)),
+            Some(Size::Pixels(size)) => (size, self.dpi.unwrap_or(SCREEN_DPI)),
+            Some(Size::Centimetres(size)) => {
+                let dpi = self.dpi.unwrap_or(PRINT_DPI);
+                let pixels = size.map(|side| (side / CENTIMETRES_PER_INCH * dpi).round());
+                let allowed = f64::from(SMALLEST_SIDE)..=f64::from(LARGEST_SIDE);
+                if !pixels.iter().all(|side| allowed.contains(side)) {
+                    return Err(UsageError(format!(
+                        "a figure of {} × {} cm at {dpi} pixels an inch has {} × {} pixels; each side takes {SMALLEST_SIDE} to {LARGEST_SIDE}",
+                        size[0], size[1], pixels[0], pixels[1]
+                    )));
+                }
+                (pixels.map(|side| side as u32), dpi)
+            }
+        };
+        Ok(FigureSpec {
             scale,
             absolute: self.absolute,
             map: self.map.unwrap_or(natural_map(scale)),
-            size: self.size.unwrap_or(usual.size),
+            range: self.range,
+            size,
+            dpi,
+            font: self.font_size,
             theme: self.theme,
-            borders: self.borders,
-            ..usual
-        }
+            borders: self.borders || kind == FigureKind::Profile,
+            annotations: !self.no_annotations,
+        })
     }
 
-    /// Goes to the cycle that is wanted and looks; nothing if somebody stopped it before.
-    fn capture(
+    /// Goes to the cycle that is wanted and looks. A cycle that is named is drawn wherever the run
+    /// would have stopped; what the figure carries is the run as it was asked for.
+    fn shoot(
         &self,
-        plan: Plan,
-        figure: &FigureSpec,
+        plan: &Plan,
+        view: &ViewSpec,
         interrupt: Interrupt,
-    ) -> anyhow::Result<Option<Captured>> {
-        // A cycle that is named is drawn wherever the run would have stopped; what the figure
-        // carries is the run as it was asked for.
-        let stop = self.at_cycle.map_or(plan.stop, |cycle| Stop {
-            tolerance: None,
-            max_cycles: cycle,
-            ..plan.stop
-        });
-        let mut experiment = Experiment::new(&Arc::new(Plan { stop, ..plan }))?;
-        if self.kind == Kind::HeatMap
-            && self.field == FieldKind::Error
-            && !set_exact(&mut experiment, interrupt)?
-        {
-            tell(&stopped(0));
-            return Ok(None);
-        }
-        if !make_cycles(&mut experiment, interrupt)? || !self.prepare(&mut experiment, interrupt)? {
-            tell(&stopped(experiment.run().cycle()));
-            return Ok(None);
-        }
-        experiment.settle()?;
-        let cycle = experiment.run().cycle();
-        if let Some(Outcome::Diverged(divergence)) = experiment.run().outcome() {
-            if self.at_cycle.is_some_and(|wanted| wanted != cycle) {
-                bail!("{divergence}");
+    ) -> anyhow::Result<Vec<Captured>> {
+        let capture = view.capture(0, &plan.problem.shape);
+        let frames = view.frames.map(|frames| frames.cycles());
+        let cycles = frames.unwrap_or_else(|| self.at_cycle.into_iter().collect());
+        let when = if cycles.is_empty() { When::End } else { When::Cycles(&cycles) };
+        let mut progress = Progress::start();
+        let mut told = |stage: Stage<'_>| match stage {
+            Stage::Run(run) => progress.show_run(run),
+            Stage::Jacobi(made) => {
+                progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
             }
+        };
+        let mut watch = Watch { cancel: interrupt.flag(), told: &mut told };
+        let seen = match shoot(plan, &capture, when, &mut watch) {
+            Ok(seen) => seen,
+            // The exit code depends on what the solver says.
+            Err(ShootError::Solver(error)) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
+        };
+        drop(progress);
+        if let Some(Outcome::Diverged(divergence)) = seen.outcome {
             tell(&divergence.to_string());
         }
-        let most = if self.bare { ALL } else { figure.size.map(|side| side as usize) };
-        let capture = Capture { id: 0, field: self.field, most, solution: false };
-        let captured = Captured::of(&experiment, &capture)?;
-        let unknown = captured.picture.samples.values.iter().all(|value| value.is_nan());
-        if self.kind == Kind::HeatMap && unknown {
-            bail!(
-                "nothing is known of the {} of this run at cycle {cycle}; choose another --field",
-                self.field.name()
-            );
-        }
-        Ok(Some(captured))
+        // What is drawn is how far it goes; what it was to go to, its description says.
+        let asked = |shot| Captured { plan: plan.clone().into(), ..shot };
+        Ok(seen.shots.into_iter().map(asked).collect())
     }
 
-    /// Does what the field needs beside the run; `false` if somebody stopped it before.
-    fn prepare(&self, experiment: &mut Experiment, interrupt: Interrupt) -> anyhow::Result<bool> {
-        if self.kind == Kind::Curves {
-            return Ok(true);
+    fn save(
+        &self,
+        run: &RunSpec,
+        runs: &[Vec<Captured>],
+        view: ViewSpec,
+        interrupt: Interrupt,
+    ) -> anyhow::Result<()> {
+        let shots: Vec<&Captured> = runs.iter().filter_map(|shots| shots.last()).collect();
+        let [first, others @ ..] = &shots[..] else { return Ok(()) };
+        let (field, cycle) = (view.field, first.cycle);
+        if view.kind.shows_field() && common_range(&shots, &view).is_none() {
+            return Err(ViewError::Unknown { field, cycle }.into());
         }
-        let mut progress = Progress::start();
-        while !experiment.is_ready(self.field) {
-            if interrupt.came() {
-                return Ok(false);
-            }
-            experiment.prepare(self.field)?;
-            progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * experiment.prepared()));
-        }
-        Ok(true)
-    }
-
-    fn save(&self, run: &RunSpec, captured: &Captured, figure: FigureSpec) -> anyhow::Result<()> {
-        let view = ViewSpec { cycle: captured.cycle, field: self.field, figure };
-        let drawing = match self.kind {
-            Kind::HeatMap if self.bare => Drawing::Map(bare(captured, &figure)),
-            Kind::HeatMap => Drawing::Figure(heat_map_svg(captured, &figure)),
-            Kind::Curves => Drawing::Figure(curves(captured, run, &figure)),
+        let compared = others
+            .first()
+            .map(|other| Compared { cycle: other.cycle, run: other.plan.spec.clone() });
+        let view = ViewSpec { cycle, compared, ..view };
+        let Some(frames) = view.frames else {
+            return Ok(save_figure(&self.output, &figure(&shots, &view), run, Some(&view))?);
         };
-        Ok(save_figure(&self.output, &drawing, run, Some(&view))?)
+        let film = Film { runs, view: &view, frames };
+        let mut progress = Progress::start();
+        let all = runs[0].len();
+        let mut told = |made| progress.show(|| format!("frame {made} of {all}"));
+        Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut told)?)
     }
-}
-
-fn curves(captured: &Captured, run: &RunSpec, figure: &FigureSpec) -> String {
-    let records: Vec<_> = captured.history.records().copied().collect();
-    let curve = RunCurve {
-        label: "",
-        records: &records,
-        sweeps_per_cycle: captured.plan.sweeps_per_cycle(),
-        start_residual: captured.start_residual,
-        reference: false,
-    };
-    let plan = Plan { stop: run.stop, ..(*captured.plan).clone() };
-    curves_svg(&plan, &method_title(run), &[curve], Over::Cycles, figure)
-}
-
-/// Makes cycles to the end of the run; `false` if somebody stopped it before.
-pub(super) fn make_cycles(
-    experiment: &mut Experiment,
-    interrupt: Interrupt,
-) -> anyhow::Result<bool> {
-    let mut progress = Progress::start();
-    while experiment.run().outcome().is_none() {
-        if interrupt.came() {
-            return Ok(false);
-        }
-        experiment.advance(u64::MAX)?;
-        progress.show_run(experiment.run());
-    }
-    Ok(true)
-}
-
-/// Computes the exact solution; `false` if somebody stopped it before.
-fn set_exact(experiment: &mut Experiment, interrupt: Interrupt) -> anyhow::Result<bool> {
-    let problem = Arc::clone(&experiment.run().plan().problem);
-    match problem::exact(&problem, interrupt.flag()) {
-        Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
-        Err(ExactError::Cancelled) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(true)
 }

@@ -3,8 +3,9 @@
 //! What is read here has the right form; whether it makes sense is found out where all of a run is
 //! checked ([`Planner`](crate::run::Planner)).
 
-use crate::picture::{LARGEST_SIDE, SMALLEST_SIDE};
+use crate::picture::{LARGEST_SIDE, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
+use crate::run::CutLine;
 
 /// A number for each axis, x first; one may stand for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,16 +122,82 @@ fn pairs(text: &str) -> Result<Vec<(&str, f64)>, String> {
     Ok(pairs)
 }
 
-pub(super) fn size(text: &str) -> Result<[u32; 2], String> {
+/// The size of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Size {
+    /// Across and down.
+    Pixels([u32; 2]),
+    /// Across and down; how many pixels that are depends on the resolution.
+    Centimetres([f64; 2]),
+}
+
+pub(super) fn size(text: &str) -> Result<Size, String> {
     let allowed = SMALLEST_SIDE..=LARGEST_SIDE;
-    let sides = text.split_once(['x', 'X', '×']);
+    let (sides, is_paper) = text.strip_suffix("cm").map_or((text, false), |sides| (sides, true));
+    let sides = sides.split_once(['x', 'X', '×']);
+    if is_paper {
+        let side = |text: &str| text.trim().parse().ok().filter(|side| *side > 0.0);
+        let sides = sides.and_then(|(width, height)| side(width).zip(side(height)));
+        let (width, height) = sides.ok_or_else(|| {
+            "it must be two positive numbers of centimetres, such as 16x12cm".to_owned()
+        })?;
+        return Ok(Size::Centimetres([width, height]));
+    }
     let side = |text: &str| text.parse().ok().filter(|side| allowed.contains(side));
     match sides.and_then(|(width, height)| side(width).zip(side(height))) {
-        Some((width, height)) => Ok([width, height]),
+        Some((width, height)) => Ok(Size::Pixels([width, height])),
         None => Err(format!(
-            "it must be two whole numbers of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels, such as 1200x900"
+            "it must be two whole numbers of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels, such as 1200x900, or centimetres, such as 16x12cm"
         )),
     }
+}
+
+/// The lowest and the highest value of a figure.
+pub(super) fn range(text: &str) -> Result<Range, String> {
+    let number = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
+    let ends = text.split_once(',').and_then(|(lo, hi)| number(lo).zip(number(hi)));
+    let (lo, hi) = ends.ok_or("it must be two numbers with a comma, such as 1e-6,1")?;
+    if lo >= hi {
+        return Err(format!("the range {text} is empty or reversed; the lower end comes first"));
+    }
+    Ok(Range::new(lo, hi))
+}
+
+/// A line through a plane: `j=128` for a row, `i=40` for a column.
+pub(super) fn cut(text: &str) -> Result<CutLine, String> {
+    let refuse = || "it must be a row, such as j=128, or a column, such as i=40".to_owned();
+    let (axis, place) = text.split_once('=').ok_or_else(refuse)?;
+    let place = place.trim().parse().map_err(|_| refuse())?;
+    match axis.trim() {
+        "j" => Ok(CutLine::Row(place)),
+        "i" => Ok(CutLine::Column(place)),
+        _ => Err(refuse()),
+    }
+}
+
+/// Frames of a logarithmic animation, unless a number is given.
+const LOGARITHMIC_FRAMES: u64 = 60;
+
+/// The cycles of an animation: `0..400:8`, `0..400` (every cycle), `0..4000:log` and
+/// `0..4000:log40` (so many frames, evenly spread by the logarithm of their cycle).
+pub(super) fn cycles(text: &str) -> Result<(u64, u64, Spacing), String> {
+    let refuse = || {
+        "it must be cycles from..to:step, such as 0..400:8, or from..to:log for logarithmic steps"
+            .to_owned()
+    };
+    let whole = |text: &str| text.trim().parse::<u64>().map_err(|_| refuse());
+    let (ends, step) = text.split_once(':').map_or((text, None), |(ends, step)| (ends, Some(step)));
+    let (first, last) = ends.split_once("..").ok_or_else(refuse)?;
+    let (first, last) = (whole(first)?, whole(last)?);
+    let spacing = match step {
+        None => Spacing::Every(1),
+        Some(step) => match step.trim().strip_prefix("log") {
+            Some("") => Spacing::Logarithmic(LOGARITHMIC_FRAMES),
+            Some(count) => Spacing::Logarithmic(whole(count)?),
+            None => Spacing::Every(whole(step)?),
+        },
+    };
+    Ok((first, last, spacing))
 }
 
 #[cfg(test)]
@@ -160,9 +227,26 @@ mod tests {
         let expected = Stencil { d: 2.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 };
         assert_eq!(stencil("d=2,a=-1,c=-1"), Ok(expected));
         assert!(stencil("d=2,a=-1").is_err() && stencil("d=2,a=-1,c=-1,g=1").is_err());
-        assert_eq!(size("640x480"), Ok([640, 480]));
-        for wrong in ["640", "0x480", "640x99999", "axb"] {
+        assert_eq!(size("640x480"), Ok(Size::Pixels([640, 480])));
+        assert_eq!(size("16x8.5cm"), Ok(Size::Centimetres([16.0, 8.5])));
+        for wrong in ["640", "0x480", "640x99999", "axb", "16cm", "0x4cm", "-1x4cm", "nanx4cm"] {
             assert!(size(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(range("-1, 1e-3"), Ok(Range::new(-1.0, 1e-3)));
+        for wrong in ["", "1", "1,1", "2,1", "a,b", "0,inf", "nan,1"] {
+            assert!(range(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((cut("j=12"), cut("i = 3")), (Ok(CutLine::Row(12)), Ok(CutLine::Column(3))));
+        for wrong in ["", "12", "k=3", "j=-1", "j=a"] {
+            assert!(cut(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(cycles("0..400:8"), Ok((0, 400, Spacing::Every(8))));
+        assert_eq!(cycles("5..9"), Ok((5, 9, Spacing::Every(1))));
+        assert_eq!(cycles("0..4000:log"), Ok((0, 4000, Spacing::Logarithmic(60))));
+        assert_eq!(cycles("1..4000:log9"), Ok((1, 4000, Spacing::Logarithmic(9))));
+        for wrong in ["", "400", "0..", "..4", "-1..4", "0..4:", "0..4:lag", "0..4:log-1", "0...4"]
+        {
+            assert!(cycles(wrong).is_err(), "{wrong}");
         }
     }
 }

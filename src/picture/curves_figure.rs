@@ -1,10 +1,10 @@
-//! The figure of convergence: one curve a run, over cycles, sweeps or seconds.
+//! Figures of curves: the convergence of runs, and their fields along a line.
 
-use super::layout::{Area, Head, Layout, room_for, snapped};
+use super::layout::{Area, Head, Layout, Page, room_for, snapped};
 use super::scale::{Range, Scale, ScaleKind};
 use super::svg::{Anchor, Canvas, Stroke, round};
 use super::text::{Weight, fit, width};
-use super::theme::Theme;
+use super::theme::Palette;
 use super::ticks::{Tick, ticks};
 
 /// A curve of a [`CurvesFigure`].
@@ -15,10 +15,21 @@ pub struct Curve<'a> {
     /// Its points, from left to right. It is broken where a value is not finite, or not positive
     /// on a logarithmic axis.
     pub points: &'a [(f64, f64)],
+    /// How many of the points there are so far; those to come are drawn faintly.
+    pub so_far: usize,
     /// Red, green, blue; see [`Theme::curve`].
     pub colour: [u8; 3],
     /// Whether it is dashed, as a reference beside runs.
     pub dashed: bool,
+}
+
+/// Thin lines that run down the plot of a [`CurvesFigure`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Marks<'a> {
+    /// Where, in units of the x axis.
+    pub places: &'a [f64],
+    /// Red, green, blue.
+    pub colour: [u8; 3],
 }
 
 /// Curves with axes, legend, title and settings.
@@ -34,17 +45,21 @@ pub struct CurvesFigure<'a> {
     pub y_label: &'a str,
     /// Drawn in this order, later ones above earlier ones.
     pub curves: &'a [Curve<'a>],
-    /// Whether the y axis is logarithmic.
-    pub y_log: bool,
+    /// How the y axis goes.
+    pub y_scale: ScaleKind,
+    /// The lowest and the highest value shown; `None` to fit the curves.
+    pub y_range: Option<Range>,
     /// A horizontal line, such as the tolerance, and its name.
     pub level: Option<(f64, &'a str)>,
-    /// Pixels across; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 300.
-    pub width: u32,
-    /// Pixels down; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 240.
-    pub height: u32,
-    /// For a bright or a dark room.
-    pub theme: Theme,
+    /// Where thin lines run down the plot, such as tile borders, and their colours. None are drawn
+    /// where they are too near each other.
+    pub marks: &'a [Marks<'a>],
+    /// What it is drawn on.
+    pub page: Page,
 }
+
+/// Marks nearer than this many pixels would hide the curves.
+const NEAREST_MARKS: f64 = 4.0;
 
 /// A run of points in pixels, without a gap.
 type Stretch = Vec<(f64, f64)>;
@@ -70,8 +85,8 @@ impl CurvesFigure<'_> {
     /// The figure as an SVG document. Text stays text; points nearer than a pixel are thinned to
     /// the lowest and highest of each pixel column.
     pub fn svg(&self) -> String {
-        let layout = Layout::new(self.width, self.height, self.theme);
-        let mut canvas = Canvas::new(layout.width, layout.height, layout.palette.background);
+        let layout = Layout::new(&self.page);
+        let mut canvas = layout.canvas();
         let head = Head::new(&layout, self.title, self.subtitle);
         let (x_scale, y_scale) = self.scales();
         let legend = self.legend(&layout);
@@ -88,9 +103,21 @@ impl CurvesFigure<'_> {
 
         head.draw(&mut canvas, &layout, 0.0, &[plan.plot.x]);
         draw_grid(&mut canvas, &layout, &plan);
+        self.draw_marks(&mut canvas, &layout, plan.plot, &x_scale);
         self.draw_level(&mut canvas, &layout, plan.plot, &y_scale, &stretches);
         for (curve, stretches) in self.curves.iter().zip(&stretches) {
-            draw_curve(&mut canvas, &layout, curve, stretches);
+            let is_whole = curve.so_far >= curve.points.len();
+            let faint = Stroke { opacity: TO_COME, ..curve_stroke(&layout, curve) };
+            let stroke = if is_whole { curve_stroke(&layout, curve) } else { faint };
+            draw_curve(&mut canvas, curve, stretches, stroke);
+            if !is_whole {
+                let so_far = Curve { points: &curve.points[..curve.so_far], ..*curve };
+                let stretches = self.stretches_of(&so_far, plan.plot, &x_scale, &y_scale);
+                draw_curve(&mut canvas, curve, &stretches, curve_stroke(&layout, curve));
+                if let Some(head) = stretches.last().and_then(|stretch| stretch.last()) {
+                    draw_dot(&mut canvas, *head, 0.35 * layout.unit, curve.colour);
+                }
+            }
         }
         layout.frame(&mut canvas, plan.plot);
         layout.x_axis(&mut canvas, plan.plot, &plan.x_ticks, self.x_label);
@@ -104,7 +131,7 @@ impl CurvesFigure<'_> {
     }
 
     fn shown(&self, (x, y): (f64, f64)) -> bool {
-        x.is_finite() && y.is_finite() && (!self.y_log || y > 0.0)
+        x.is_finite() && y.is_finite() && (self.y_scale != ScaleKind::Log || y > 0.0)
     }
 
     /// Scales that hold all that is shown, with a little air above and below.
@@ -122,16 +149,21 @@ impl CurvesFigure<'_> {
         let x_scale = Scale::new(ScaleKind::Linear, Range::new(lo, hi));
         let level = self.level.map(|(level, _)| level).filter(|level| self.shown((0.0, *level)));
         let (lo, hi) = ends(&mut points().map(|(_, y)| y).chain(level));
-        let y_scale = if self.y_log {
-            let range = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
-            let air = (range.hi() / range.lo()).abs().powf(0.04).max(1.1);
-            Scale::new(ScaleKind::Log, Range::new(range.lo() / air, range.hi() * air))
-        } else {
-            let range = Range::new(lo, hi);
-            let air = 0.04 * (range.hi() - range.lo());
-            Scale::new(ScaleKind::Linear, Range::new(range.lo() - air, range.hi() + air))
+        let fitted = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
+        let scale = Scale::new(self.y_scale, self.y_range.unwrap_or(fitted));
+        let (lo, hi) = (scale.range().lo(), scale.range().hi());
+        let range = match self.y_scale {
+            ScaleKind::Log => {
+                let air = (hi / lo).powf(0.04).max(1.1);
+                Range::new(lo / air, hi * air)
+            }
+            ScaleKind::Linear => {
+                let air = 0.04 * (hi - lo);
+                Range::new(lo - air, hi + air)
+            }
+            ScaleKind::Symmetric => Range::new(1.5 * lo, 1.5 * hi),
         };
-        (x_scale, y_scale)
+        (x_scale, Scale::new(self.y_scale, range))
     }
 
     fn plan(&self, layout: &Layout, top: f64, x_scale: &Scale, y_scale: &Scale) -> Plan {
@@ -157,16 +189,24 @@ impl CurvesFigure<'_> {
 
     /// Every curve in pixels.
     fn stretches(&self, plot: Area, x_scale: &Scale, y_scale: &Scale) -> Vec<Vec<Stretch>> {
+        let of = |curve| self.stretches_of(curve, plot, x_scale, y_scale);
+        self.curves.iter().map(of).collect()
+    }
+
+    fn stretches_of(
+        &self,
+        curve: &Curve<'_>,
+        plot: Area,
+        x_scale: &Scale,
+        y_scale: &Scale,
+    ) -> Vec<Stretch> {
         let place = |(x, y): (f64, f64)| {
             let across = plot.x + x_scale.position(x) * plot.width;
             (across, plot.bottom() - y_scale.position(y) * plot.height)
         };
-        let unbroken = |curve: &Curve<'_>| {
-            let stretches = curve.points.split(|point| !self.shown(*point));
-            let stretches = stretches.filter(|stretch| !stretch.is_empty());
-            stretches.map(|stretch| thinned(stretch.iter().map(|point| place(*point)))).collect()
-        };
-        self.curves.iter().map(unbroken).collect()
+        let stretches = curve.points.split(|point| !self.shown(*point));
+        let stretches = stretches.filter(|stretch| !stretch.is_empty());
+        stretches.map(|stretch| thinned(stretch.iter().map(|point| place(*point)))).collect()
     }
 
     fn legend(&self, layout: &Layout) -> Legend<'_> {
@@ -212,6 +252,24 @@ impl CurvesFigure<'_> {
                 && stretches.iter().flatten().all(|stretch| !touches(stretch, *area, inset))
         };
         corners.into_iter().map(|(x, y)| Area { x, y, width, height }).find(free)
+    }
+
+    fn draw_marks(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, x_scale: &Scale) {
+        let line = layout.hairline();
+        let (lo, hi) = (x_scale.range().lo(), x_scale.range().hi());
+        let place = |mark: &f64| snapped(plot.x + x_scale.position(*mark) * plot.width, line);
+        for marks in self.marks {
+            let inside = marks.places.iter().filter(|mark| (lo..=hi).contains(*mark));
+            let places: Vec<f64> = inside.map(place).collect();
+            let near = |pair: &[f64]| (pair[1] - pair[0]).abs() < NEAREST_MARKS * line;
+            if places.is_empty() || places.windows(2).any(near) {
+                continue;
+            }
+            let down = |x: &f64| format!("M{x} {}v{}", round(plot.y), round(plot.height));
+            let path: String = places.iter().map(down).collect();
+            let stroke = Stroke { opacity: 0.5, crisp: true, ..Stroke::solid(line, marks.colour) };
+            canvas.line(&path, stroke);
+        }
     }
 
     fn draw_level(
@@ -310,7 +368,8 @@ fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
         path.push_str(&format!("M{} {place}h{}", round(x), round(width)));
     }
     if !path.is_empty() {
-        let stroke = Stroke { crisp: true, ..Stroke::solid(line, layout.palette.grid) };
+        let Palette { grid, grid_opacity: opacity, .. } = layout.palette;
+        let stroke = Stroke { opacity, crisp: true, ..Stroke::solid(line, grid) };
         canvas.line(&path, stroke);
     }
 }
@@ -321,17 +380,22 @@ fn curve_stroke(layout: &Layout, curve: &Curve<'_>) -> Stroke {
     Stroke { dash, ..Stroke::solid(width, curve.colour) }
 }
 
-fn draw_curve(canvas: &mut Canvas, layout: &Layout, curve: &Curve<'_>, stretches: &[Stretch]) {
-    let stroke = curve_stroke(layout, curve);
+/// How faint a part of a curve is that is still to come.
+const TO_COME: f64 = 0.25;
+
+fn draw_dot(canvas: &mut Canvas, (x, y): (f64, f64), radius: f64, colour: [u8; 3]) {
+    let r = round(radius);
+    let (left, y) = (round(x - radius), round(y));
+    let dot = format!("M{left} {y}a{r} {r} 0 1 1 {0} 0a{r} {r} 0 1 1 -{0} 0z", round(2.0 * r));
+    canvas.area(&dot, colour);
+}
+
+fn draw_curve(canvas: &mut Canvas, curve: &Curve<'_>, stretches: &[Stretch], stroke: Stroke) {
     let mut path = String::new();
     for stretch in stretches {
-        if let [(x, y)] = stretch[..] {
+        if let [point] = stretch[..] {
             // A point between two gaps is no line; it is shown as a dot.
-            let r = round(stroke.width);
-            let (left, y) = (round(x - stroke.width), round(y));
-            let dot =
-                format!("M{left} {y}a{r} {r} 0 1 1 {0} 0a{r} {r} 0 1 1 -{0} 0z", round(2.0 * r));
-            canvas.area(&dot, curve.colour);
+            draw_dot(canvas, point, stroke.width, curve.colour);
             continue;
         }
         for (index, (x, y)) in stretch.iter().enumerate() {
@@ -375,7 +439,9 @@ impl Legend<'_> {
     }
 
     fn draw_inside(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
-        canvas.rect(area.x, area.y, area.width, area.height, layout.palette.background, 0.85);
+        if let Some(background) = layout.background() {
+            canvas.rect(area.x, area.y, area.width, area.height, background, 0.85);
+        }
         for (index, entry) in self.entries.iter().enumerate() {
             let line = index as f64 + 0.5;
             let y = area.y + 0.5 * self.padding + line * self.line_height;
@@ -413,26 +479,27 @@ impl Legend<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::render;
+    use super::super::{Theme, render};
     use super::*;
 
-    fn figure<'a>(curves: &'a [Curve<'a>], y_log: bool) -> CurvesFigure<'a> {
+    fn figure<'a>(curves: &'a [Curve<'a>], y_scale: ScaleKind) -> CurvesFigure<'a> {
         CurvesFigure {
             title: "Convergence",
             subtitle: "a < b & c",
             x_label: "cycles",
             y_label: "‖r‖ / ‖r₀‖",
             curves,
-            y_log,
+            y_scale,
+            y_range: None,
             level: Some((1e-4, "tolerance")),
-            width: 400,
-            height: 300,
-            theme: Theme::Light,
+            marks: &[Marks { places: &[1.0, f64::NAN, 2.5], colour: [9; 3] }],
+            page: Page { width: 400, height: 300, theme: Theme::Light, font: None },
         }
     }
 
     fn curve<'a>(label: &'a str, points: &'a [(f64, f64)]) -> Curve<'a> {
-        Curve { label, points, colour: Theme::Light.curve(0), dashed: false }
+        let so_far = points.len();
+        Curve { label, points, so_far, colour: Theme::Light.curve(0), dashed: false }
     }
 
     #[test]
@@ -440,10 +507,11 @@ mod tests {
         let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e-320, 1.0, 1e308];
         let all: Vec<(f64, f64)> = odd.iter().flat_map(|x| odd.map(|y| (*x, y))).collect();
         for points in [&[][..], &all[..], &[(0.0, 1.0)][..], &[(3.0, 1e308), (1.0, -1e308)][..]] {
-            for y_log in [true, false] {
+            for y_scale in ScaleKind::ALL {
                 for level in [None, Some((1e-4, "tolerance")), Some((f64::NAN, ""))] {
-                    let curves = [curve("a", points), curve("", points)];
-                    let figure = CurvesFigure { level, ..figure(&curves, y_log) };
+                    let half = Curve { so_far: points.len() / 2, ..curve("", points) };
+                    let curves = [curve("a", points), half];
+                    let figure = CurvesFigure { level, ..figure(&curves, y_scale) };
                     let svg = figure.svg();
                     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
                     assert!(render(&svg).is_ok());
@@ -453,7 +521,8 @@ mod tests {
         for (width, height) in [(64, 64), (300, 240), (8000, 300), (240, 3000)] {
             let points = [(0.0, 1.0), (100.0, 1e-6)];
             let many = [curve("a name that is rather long for a legend", &points); 12];
-            let svg = CurvesFigure { width, height, ..figure(&many, true) }.svg();
+            let page = Page { width, height, theme: Theme::Dark, font: Some(15.0) };
+            let svg = CurvesFigure { page, ..figure(&many, ScaleKind::Log) }.svg();
             assert_eq!(render(&svg).unwrap().dimensions(), (width, height));
         }
     }
@@ -474,14 +543,14 @@ mod tests {
     #[test]
     fn gaps_break_the_line() {
         let points = [(0.0, 1.0), (1.0, 0.5), (2.0, 0.0), (3.0, 0.2), (4.0, 0.1)];
-        let stretches = |y_log| {
+        let stretches = |y_scale| {
             let curves = [curve("", &points)];
-            let figure = figure(&curves, y_log);
+            let figure = figure(&curves, y_scale);
             let (x, y) = figure.scales();
             let plot = Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 };
             figure.stretches(plot, &x, &y)[0].len()
         };
-        assert_eq!((stretches(true), stretches(false)), (2, 1));
+        assert_eq!((stretches(ScaleKind::Log), stretches(ScaleKind::Linear)), (2, 1));
     }
 
     #[test]
@@ -493,7 +562,7 @@ mod tests {
         let inside = |points: &[(f64, f64)]| {
             let curves = [curve("a", points)];
             // Only a legend inside has a backdrop one can see through.
-            figure(&curves, true).svg().contains("fill-opacity")
+            figure(&curves, ScaleKind::Log).svg().contains("fill-opacity")
         };
         assert!(inside(&falling) && !inside(&zigzag));
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
 
+use super::view_spec::SCREEN_DPI;
 use crate::files::{FileError, write_atomically};
 
 /// A text in a picture longer than this is not ours.
@@ -32,12 +33,18 @@ pub enum PngError {
 }
 
 /// Writes a picture as PNG, whole or not at all. `texts` are pairs of a keyword (1–79 Latin-1
-/// characters) and any text; they go into the file as `iTXt`, before the pixels.
+/// characters) and any text; they go into the file as `iTXt`, before the pixels. `dpi` says how large
+/// the picture is on paper; at that of a screen the file says nothing of it.
 ///
 /// # Errors
 /// [`FileError::Write`] if the picture is empty, a keyword is not allowed, or the system refuses.
-pub fn save_png(path: &Path, image: &RgbaImage, texts: &[(&str, &str)]) -> Result<(), FileError> {
-    write_atomically(path, |out| encode_png(out, image, texts))
+pub fn save_png(
+    path: &Path,
+    image: &RgbaImage,
+    dpi: f64,
+    texts: &[(&str, &str)],
+) -> Result<(), FileError> {
+    write_atomically(path, |out| encode_png(out, image, dpi, texts))
 }
 
 /// Writes a picture as PNG to anything; see [`save_png`].
@@ -45,19 +52,46 @@ pub fn save_png(path: &Path, image: &RgbaImage, texts: &[(&str, &str)]) -> Resul
 /// # Errors
 /// What `out` reports, or an error of kind `Other` or `InvalidInput` for an empty picture or a
 /// keyword that is not allowed.
-pub fn encode_png(out: impl Write, image: &RgbaImage, texts: &[(&str, &str)]) -> io::Result<()> {
-    let mut encoder = png::Encoder::new(out, image.width(), image.height());
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
-    for (keyword, text) in texts {
-        encoder.add_itxt_chunk((*keyword).to_owned(), (*text).to_owned())?;
-    }
-    let mut writer = encoder.write_header()?;
+pub fn encode_png(
+    out: impl Write,
+    image: &RgbaImage,
+    dpi: f64,
+    texts: &[(&str, &str)],
+) -> io::Result<()> {
+    let mut writer = encoder(out, image.dimensions(), dpi, texts)?.write_header()?;
     writer.write_image_data(image.as_raw())?;
     writer.finish()?;
     Ok(())
 }
+
+/// What writes a PNG file, before its header is written.
+pub(super) fn encoder<W: Write>(
+    out: W,
+    (width, height): (u32, u32),
+    dpi: f64,
+    texts: &[(&str, &str)],
+) -> io::Result<png::Encoder<'static, W>> {
+    let mut encoder = png::Encoder::new(out, width, height);
+    encoder.set_color(png::ColorType::Rgba);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+    if dpi != SCREEN_DPI {
+        let per_metre = (dpi / METRES_PER_INCH).round() as u32;
+        let unit = png::Unit::Meter;
+        encoder.set_pixel_dims(Some(png::PixelDimensions {
+            xppu: per_metre,
+            yppu: per_metre,
+            unit,
+        }));
+    }
+    for (keyword, text) in texts {
+        encoder.add_itxt_chunk((*keyword).to_owned(), (*text).to_owned())?;
+    }
+    Ok(encoder)
+}
+
+/// The length of an inch.
+const METRES_PER_INCH: f64 = 0.0254;
 
 /// The text that a PNG file carries under `keyword`, if it does.
 ///
@@ -133,7 +167,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let run = "k = 32\noverlap = 4 # \u{2016}r\u{2016} \u{2264} 10\u{207b}\u{2074}, \u{1f600}";
-        save_png(&path, &picture(), &[("tilescope", run), ("Title", "")]).unwrap();
+        save_png(&path, &picture(), SCREEN_DPI, &[("tilescope", run), ("Title", "")]).unwrap();
         assert_eq!(read_png_text(&path, "tilescope").unwrap().as_deref(), Some(run));
         assert_eq!(read_png_text(&path, "Title").unwrap().as_deref(), Some(""));
         assert_eq!(read_png_text(&path, "Author").unwrap(), None);
@@ -150,7 +184,7 @@ mod tests {
             fs::write(&path, foreign).unwrap();
             assert!(say("x").ends_with("a.png is not a PNG picture"), "{}", say("x"));
         }
-        save_png(&path, &picture(), &[("tilescope", "k = 1")]).unwrap();
+        save_png(&path, &picture(), SCREEN_DPI, &[("tilescope", "k = 1")]).unwrap();
         let whole = fs::read(&path).unwrap();
         for length in 8..whole.len() - 12 {
             fs::write(&path, &whole[..length]).unwrap();
@@ -170,8 +204,8 @@ mod tests {
     fn what_is_no_picture_or_keyword_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
-        save_png(&path, &RgbaImage::new(0, 0), &[]).unwrap_err();
-        save_png(&path, &picture(), &[("", "no keyword")]).unwrap_err();
+        save_png(&path, &RgbaImage::new(0, 0), SCREEN_DPI, &[]).unwrap_err();
+        save_png(&path, &picture(), SCREEN_DPI, &[("", "no keyword")]).unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -31,24 +31,51 @@ impl Area {
     }
 }
 
+/// What a figure is drawn on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Page {
+    /// Pixels across; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 300.
+    pub width: u32,
+    /// Pixels down; 64 to [`LARGEST_SIDE`](super::LARGEST_SIDE), best from 240.
+    pub height: u32,
+    /// For a bright or a dark room.
+    pub theme: Theme,
+    /// The font size of labels in pixels; `None` for one that suits the size.
+    pub font: Option<f64>,
+}
+
 /// All lengths of a figure follow from its size in pixels.
 pub(super) struct Layout {
     pub width: u32,
     pub height: u32,
+    theme: Theme,
     /// The font size of labels, in pixels; the measure of everything else.
     pub unit: f64,
     pub palette: Palette,
 }
 
 impl Layout {
-    pub fn new(width: u32, height: u32, theme: Theme) -> Self {
-        let width = width.clamp(SMALLEST_SIDE, super::LARGEST_SIDE);
-        let height = height.clamp(SMALLEST_SIDE, super::LARGEST_SIDE);
+    pub fn new(page: &Page) -> Self {
+        let Page { theme, font, .. } = *page;
+        let width = page.width.clamp(SMALLEST_SIDE, super::LARGEST_SIDE);
+        let height = page.height.clamp(SMALLEST_SIDE, super::LARGEST_SIDE);
         let (w, h) = (f64::from(width), f64::from(height));
         // A 56th of the mean side reads well from the back of a room; long strips get smaller
         // letters, small pictures the smallest legible ones.
-        let unit = ((w * h).sqrt() / 56.0).min(w.min(h) / 20.0).max(9.0);
-        Self { width, height, unit, palette: theme.palette() }
+        let suiting = ((w * h).sqrt() / 56.0).min(w.min(h) / 20.0).max(9.0);
+        // Letters so large that they leave no room for what they name are made smaller.
+        let unit = font.map_or(suiting, |font| font.min(w.min(h) / 12.0).max(4.0));
+        Self { width, height, theme, unit, palette: theme.palette() }
+    }
+
+    /// A picture with nothing on it yet but its background, if it has one.
+    pub fn canvas(&self) -> Canvas {
+        Canvas::new(self.width, self.height, self.background())
+    }
+
+    /// The colour behind everything, if there is one.
+    pub fn background(&self) -> Option<Rgb> {
+        (!self.theme.is_transparent()).then_some(self.palette.background)
     }
 
     /// Between content and the edge of the picture.

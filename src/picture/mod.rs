@@ -9,6 +9,7 @@
 mod colour_map;
 mod curves_figure;
 mod file;
+mod film;
 mod heat_map;
 mod heat_map_figure;
 mod histogram;
@@ -22,19 +23,19 @@ mod sweep_figure;
 mod text;
 mod theme;
 mod ticks;
+mod titles;
+mod view_spec;
 
 pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
-pub use curves_figure::{Curve, CurvesFigure};
+pub use curves_figure::{Curve, CurvesFigure, Marks};
 pub use file::{PngError, encode_png, read_png_text, save_png};
+pub use film::{Film, FilmError, FilmFile, save_film};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
-pub use heat_map_figure::{Axis, HeatMapFigure};
+pub use heat_map_figure::{Axis, HeatMapFigure, Panel};
 pub use histogram::histogram;
-pub use layout::SMALLEST_SIDE;
+pub use layout::{Page, SMALLEST_SIDE};
 pub use render::{LARGEST_SIDE, PictureError, render};
-pub use run_figure::{
-    FigureSpec, Over, RunCurve, ViewSpec, bare, counted, curves_svg, grouped, heat_map_svg,
-    method_title, natural_map, natural_scale, problem_title, rounded, value_label,
-};
+pub use run_figure::{Over, common_range, figure};
 pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
 };
@@ -42,3 +43,8 @@ pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use sweep_figure::sweep_svg;
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};
+pub use titles::{counted, grouped, method_title, problem_title, rounded, told_apart, value_label};
+pub use view_spec::{
+    Compared, DPI, FONT_SIZES, FigureKind, FigureSpec, Frames, MOST_FRAMES, RATE, RATES,
+    SCREEN_DPI, Spacing, ViewError, ViewSpec, natural_map, natural_scale,
+};

@@ -1,55 +1,19 @@
-//! Figures of a run: the map of a field, and the curves of its convergence.
+//! Figures of runs: maps of a field, its values along a line, and the curves of convergence.
 
-use super::colour_map::ColourMap;
-use super::curves_figure::{Curve, CurvesFigure};
-use super::heat_map::{Samples, colours, shown_values};
-use super::heat_map_figure::{Axis, HeatMapFigure};
+use super::curves_figure::{Curve, CurvesFigure, Marks};
+use super::heat_map::{NO_VALUE, Samples, colours, shown_values};
+use super::heat_map_figure::{Axis, HeatMapFigure, Panel};
+use super::saved::Drawing;
 use super::scale::{Range, Scale, ScaleKind};
-use super::theme::Theme;
 use super::ticks::number;
-use crate::grid::Shape;
-use crate::run::{
-    Backend, Captured, FieldKind, MethodName, Plan, ProblemKind, Record, RunSpec, StopRule,
-    reduction,
-};
-use crate::solver::Kernel;
+use super::titles::{counted, grouped, problem_title, rounded, told_apart, value_label};
+use super::view_spec::{FigureKind, FigureSpec, ViewSpec};
+use crate::grid::Tiling;
+use crate::run::{Captured, CutLine, MethodName, Record, RunSpec, StopRule, reduction};
 use clap::ValueEnum;
 use image::RgbaImage;
 use serde::{Deserialize, Serialize};
-
-/// How a figure looks: everything about it that is not the run, the cycle or the field.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct FigureSpec {
-    /// How values are spread over the colours.
-    pub scale: ScaleKind,
-    /// On a linear scale: magnitudes in place of values with their sign.
-    pub absolute: bool,
-    /// The colours.
-    pub map: ColourMap,
-    /// The lowest and the highest value shown; `None` to fit the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub range: Option<Range>,
-    /// Pixels across and down.
-    pub size: [u32; 2],
-    /// For a bright or a dark room.
-    pub theme: Theme,
-    /// Whether tile borders are drawn over the map.
-    pub borders: bool,
-}
-
-/// What was looked at, and how: with a [`RunSpec`](crate::run::RunSpec) all that a figure needs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ViewSpec {
-    /// Cycles made.
-    pub cycle: u64,
-    /// The field.
-    pub field: FieldKind,
-    /// How it looks.
-    #[serde(default)]
-    pub figure: FigureSpec,
-}
+use std::borrow::Cow;
 
 /// What a curve is drawn over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
@@ -64,201 +28,313 @@ pub enum Over {
     Seconds,
 }
 
-/// The convergence of one run, for [`curves_svg`].
-#[derive(Clone, Copy, Debug)]
-pub struct RunCurve<'a> {
-    /// Its name in the legend; empty for none.
-    pub label: &'a str,
-    /// Its norms.
-    pub records: &'a [Record],
-    /// Sweeps that one of its cycles makes.
-    pub sweeps_per_cycle: u64,
-    /// ‖r₀‖₂.
-    pub start_residual: f64,
-    /// Whether it is a reference beside the runs: drawn dashed, and over cycles by its sweeps.
-    pub reference: bool,
+/// Draws what a view shows of one run, or of two. They were captured for it
+/// ([`ViewSpec::capture`]), on the same grid.
+pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
+    match view.kind {
+        FigureKind::HeatMap | FigureKind::SpaceTime | FigureKind::SideBySide => {
+            Drawing::Figure(maps(shots, view))
+        }
+        FigureKind::Curves => Drawing::Figure(curves(shots, view)),
+        FigureKind::Profile => Drawing::Figure(profile(shots, view)),
+        FigureKind::BareMap => Drawing::Map(bare(shots, view)),
+    }
 }
 
-impl Default for FigureSpec {
-    fn default() -> Self {
-        Self {
-            scale: ScaleKind::Log,
-            absolute: false,
-            map: ColourMap::Inferno,
-            range: None,
-            size: [1200, 900],
-            theme: Theme::Light,
-            borders: false,
+/// The range that shows all that these were captured for: what several figures with the same
+/// colours need. `None` where nothing is known, and of figures that show norms.
+pub fn common_range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
+    let ranges = shots.iter().filter(|_| view.kind.shows_field()).filter_map(|shot| {
+        let values = Shown::of(shot, &view.figure);
+        let known = values.known().values();
+        let is_known = known.iter().any(|value| value.is_finite());
+        let fitted = Range::of(view.figure.scale, known.iter().copied());
+        // A curve shows its lowest values, too, as far as the six decades of a map go.
+        let least = known.iter().map(|value| value.abs()).filter(|value| *value > 0.0);
+        let least = f64::from(least.fold(f32::INFINITY, f32::min));
+        let is_curve = view.kind == FigureKind::Profile && view.figure.scale == ScaleKind::Log;
+        let down = Range::new(least.max(1e-6 * fitted.hi()), fitted.hi());
+        is_known.then(|| if is_curve { fitted.union(down) } else { fitted })
+    });
+    ranges.reduce(Range::union)
+}
+
+/// The colour of references among those of curves: grey.
+const REFERENCE: usize = 7;
+
+/// What a figure shows of a field.
+struct Shown<'a> {
+    shot: &'a Captured,
+    values: Cow<'a, [f32]>,
+}
+
+impl<'a> Shown<'a> {
+    fn of(shot: &'a Captured, spec: &FigureSpec) -> Self {
+        let values = shown_values(&shot.picture.samples.values, spec.scale, spec.absolute);
+        Self { shot, values }
+    }
+
+    /// What is known: a space–time diagram down to the cycle that is shown.
+    fn known(&self) -> Samples<'_> {
+        let [cols, mut rows] = self.shot.picture.samples.size;
+        if let Some(cycles) = self.cycles_per_row() {
+            let made = usize::try_from(self.shot.cycle / cycles).unwrap_or(usize::MAX);
+            rows = rows.min(made.saturating_add(1));
+        }
+        let values = self.values.get(..cols * rows).unwrap_or_default();
+        Samples::new(cols, rows, values).unwrap_or(Samples::EMPTY)
+    }
+
+    /// The cycles that a row of samples stands for, in a space–time diagram.
+    fn cycles_per_row(&self) -> Option<u64> {
+        let picture = &self.shot.picture;
+        let cycles = picture.cycles_per_row? * picture.samples.block[1] as u64;
+        Some(cycles.max(1))
+    }
+
+    /// Where the samples end on the y axis.
+    fn end(&self) -> f64 {
+        let samples = &self.shot.picture.samples;
+        let rows = self.known().rows();
+        match self.cycles_per_row() {
+            Some(cycles) => (rows as u64 * cycles) as f64,
+            None => (samples.rows.start + rows * samples.block[1]) as f64,
+        }
+    }
+
+    /// Rows in all: a space–time diagram has room for all cycles of the run.
+    fn rows(&self) -> usize {
+        let made = self.shot.history.latest().cycle;
+        let rows = self.cycles_per_row().map_or(0, |cycles| made / cycles + 1);
+        usize::try_from(rows)
+            .unwrap_or(usize::MAX)
+            .min(self.shot.picture.samples.size[1])
+            .max(self.known().rows())
+    }
+
+    /// Where the y axis ends.
+    fn last(&self) -> f64 {
+        let samples = &self.shot.picture.samples;
+        match self.cycles_per_row() {
+            Some(cycles) => (self.rows() as u64 * cycles) as f64,
+            None => (samples.rows.start + self.rows() * samples.block[1]) as f64,
         }
     }
 }
 
-impl FigureSpec {
-    /// What suits a field: a logarithm for what goes to zero, and values as they are for the
-    /// solution.
-    pub fn suiting(field: FieldKind) -> Self {
-        Self { scale: natural_scale(field), ..Self::default() }
-    }
-}
-
-/// The scale that suits a field.
-pub fn natural_scale(field: FieldKind) -> ScaleKind {
-    match field {
-        FieldKind::Solution => ScaleKind::Linear,
-        _ => ScaleKind::Log,
-    }
-}
-
-/// The map that suits a scale: a symmetric one wants zero in the middle.
-pub fn natural_map(scale: ScaleKind) -> ColourMap {
-    match scale {
-        ScaleKind::Symmetric => ColourMap::RedBlue,
-        _ => ColourMap::Inferno,
-    }
-}
-
-/// The problem of a run as a title names it: `Poisson 2D, 256 × 256`.
-pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
-    let name = run.problem.kind.label();
-    let dim = if run.problem.kind == ProblemKind::Poisson {
-        format!(" {}D", shape.dim())
-    } else {
-        String::new()
-    };
-    match (shape.dim(), shape.copies()) {
-        (1, 1) => format!("{name}{dim}, n = {}", shape.nx()),
-        (1, copies) => format!("{name}{dim}, n = {}, {copies} copies", shape.nx()),
-        _ => format!("{name}{dim}, {shape}"),
-    }
-}
-
-/// The method of a run as a figure's settings name it: `k = 16, overlap 0, tile 32 · f64`, and the
-/// card's kernel, where one was chosen.
-pub fn method_title(run: &RunSpec) -> String {
-    let method = &run.method;
-    let axes = |values: &[usize]| {
-        let texts: Vec<_> = values.iter().map(ToString::to_string).collect();
-        let same = texts.windows(2).all(|pair| pair[0] == pair[1]);
-        if same { texts.first().cloned().unwrap_or_default() } else { texts.join(" × ") }
-    };
-    let tiles = format!("overlap {}, tile {}", axes(&method.overlap), axes(&method.tile));
-    let name = match method.name {
-        MethodName::Classic => "classic Jacobi".to_owned(),
-        MethodName::Hierarchical => format!("k = {}, {tiles}", method.k),
-    };
-    let place = match (method.backend, method.kernel) {
-        (Backend::Cpu, _) => String::new(),
-        (Backend::Cuda, Kernel::Auto) => " · CUDA".to_owned(),
-        (Backend::Cuda, kernel) => format!(" · CUDA, {} kernel", kernel.name()),
-    };
-    format!("{name} · {}{place}", method.precision.name())
-}
-
-/// The figure of a field, as SVG: of a plane its map, of a line its space–time diagram.
-pub fn heat_map_svg(captured: &Captured, spec: &FigureSpec) -> String {
-    let plan = &captured.plan;
-    let values = shown_values(&captured.picture.samples.values, spec.scale, spec.absolute);
-    let known = known(captured, &values);
-    let samples = &captured.picture.samples;
-    let end =
-        |axis: usize, start: usize, count: usize| (start + count * samples.block[axis]) as f64;
-    let columns = samples.columns.start;
-    let x_axis = Axis { label: "i", start: columns as f64, end: end(0, columns, samples.size[0]) };
-    let problem = problem_title(&plan.spec, &plan.problem.shape);
-    let label = captured.field.label();
-    let (title, y_axis, y_borders) = match captured.picture.cycles_per_row {
-        Some(stride) => {
-            let title = format!("{label}, cycle by cycle — {problem}");
-            let end = (known.rows() * samples.block[1]) as u64 * stride;
-            (title, Axis { label: "cycle", start: 0.0, end: end as f64 }, Vec::new())
-        }
-        None => {
-            let title = format!("{label} after {} — {problem}", counted(captured.cycle, "cycle"));
-            let rows = samples.rows.start;
-            let axis = Axis { label: "j", start: rows as f64, end: end(1, rows, samples.size[1]) };
-            (title, axis, borders(plan, 1))
-        }
-    };
+/// The field of each run: of a plane its map, of a line its space–time diagram.
+fn maps(shots: &[&Captured], view: &ViewSpec) -> String {
+    let Some(first) = shots.first() else { return String::new() };
+    let spec = &view.figure;
+    let shown: Vec<_> = shots.iter().map(|shot| Shown::of(shot, spec)).collect();
+    let known: Vec<_> = shown.iter().map(Shown::known).collect();
+    let titles = Titles::of(shots, view);
+    let is_plane = first.picture.cycles_per_row.is_none();
     let drawn = |borders: Vec<f64>| if spec.borders { borders } else { Vec::new() };
+    let borders: Vec<[Vec<f64>; 2]> = shots
+        .iter()
+        .map(|shot| [0, 1].map(|axis| drawn(borders(&shot.plan.tiling, axis))))
+        .collect();
+    let panels = shown.iter().zip(&known).zip(&borders).zip(&titles.each);
+    let panels: Vec<_> = panels
+        .map(|(((shown, known), [across, down]), title)| Panel {
+            title,
+            samples: *known,
+            end: shown.end(),
+            tile_borders_x: across,
+            tile_borders_y: if is_plane { down } else { &[] },
+        })
+        .collect();
+    let samples = &first.picture.samples;
+    let x_axis = Axis {
+        label: "i",
+        start: samples.columns.start as f64,
+        end: (samples.columns.start + samples.size[0] * samples.block[0]) as f64,
+    };
+    let end = shown.iter().map(Shown::last).fold(0.0, f64::max);
     HeatMapFigure {
-        title: &title,
-        subtitle: &settings(captured),
-        samples: known,
+        title: &titles.title,
+        subtitle: &titles.subtitle,
+        panels: &panels,
         x_axis,
-        y_axis,
-        tile_borders_x: &drawn(borders(plan, 0)),
-        tile_borders_y: &drawn(y_borders),
-        equal_aspect: captured.picture.cycles_per_row.is_none(),
-        scale: scale(&known, spec),
+        y_axis: match is_plane {
+            true => Axis { label: "j", start: samples.rows.start as f64, end },
+            false => Axis { label: "cycle", start: 0.0, end },
+        },
+        equal_aspect: is_plane,
+        scale: scale(shots, view),
         map: spec.map,
-        value_label: &value_label(captured.field, spec.scale, spec.absolute),
-        width: spec.size[0],
-        height: spec.size[1],
-        theme: spec.theme,
+        value_label: &value_label(first.field, spec.scale, spec.absolute),
+        page: spec.page(),
     }
     .svg()
 }
 
 /// The bare map, one pixel a sample; where nothing is known it is transparent.
-pub fn bare(captured: &Captured, spec: &FigureSpec) -> RgbaImage {
-    let values = shown_values(&captured.picture.samples.values, spec.scale, spec.absolute);
-    let known = known(captured, &values);
+fn bare(shots: &[&Captured], view: &ViewSpec) -> RgbaImage {
+    let Some(shot) = shots.first() else { return RgbaImage::default() };
+    let shown = Shown::of(shot, &view.figure);
+    let known = shown.known();
     let mut pixels = Vec::new();
-    colours(&known, &scale(&known, spec), spec.map, &mut pixels);
-    let size = u32::try_from(known.cols()).ok().zip(u32::try_from(known.rows()).ok());
+    colours(&known, &scale(shots, view), view.figure.map, &mut pixels);
+    // Cycles to come, so that all frames of an animation are of one size.
+    let rows = shown.rows();
+    pixels.resize(known.cols() * rows * NO_VALUE.len(), 0);
+    let size = u32::try_from(known.cols()).ok().zip(u32::try_from(rows).ok());
     size.and_then(|(width, height)| RgbaImage::from_raw(width, height, pixels)).unwrap_or_default()
 }
 
-/// The figure of convergence, as SVG: ‖r‖₂ / ‖r₀‖₂ of each curve, and the tolerance of `plan`,
-/// whose problem titles the figure. `settings` is the line below the title: what the runs have in
-/// common, such as [`method_title`] of a single one.
-pub fn curves_svg(
-    plan: &Plan,
-    settings: &str,
-    curves: &[RunCurve<'_>],
-    over: Over,
-    spec: &FigureSpec,
-) -> String {
-    let points: Vec<Vec<(f64, f64)>> =
-        curves.iter().map(|curve| curve.points(over, plan.sweeps_per_cycle())).collect();
-    let mut runs = 0;
-    let drawn: Vec<_> = curves
+/// The field of each run along a cut.
+fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
+    let Some(first) = shots.first() else { return String::new() };
+    let spec = &view.figure;
+    let shape = first.plan.problem.shape;
+    let cut = view.cut.unwrap_or(CutLine::middle(&shape));
+    let axis = cut.axis();
+    let points: Vec<Vec<(f64, f64)>> = shots
         .iter()
-        .zip(&points)
-        .map(|(curve, points)| {
-            let colour = if curve.reference { REFERENCE } else { runs };
-            runs += usize::from(!curve.reference);
+        .map(|shot| {
+            let samples = &shot.picture.samples;
+            let start = [&samples.columns, &samples.rows][axis].start;
+            let values = shown_values(&samples.values, spec.scale, spec.absolute);
+            let magnitude = spec.scale == ScaleKind::Log;
+            let value = |value: f32| f64::from(if magnitude { value.abs() } else { value });
+            let point = |(index, shown): (usize, &f32)| {
+                ((start + index * samples.block[axis]) as f64, value(*shown))
+            };
+            values.iter().enumerate().map(point).collect()
+        })
+        .collect();
+    let titles = Titles::of(shots, view);
+    let curves: Vec<_> = points
+        .iter()
+        .zip(&titles.each)
+        .enumerate()
+        .map(|(index, (points, label))| Curve {
+            label,
+            points,
+            so_far: points.len(),
+            colour: spec.theme.curve(index),
+            dashed: false,
+        })
+        .collect();
+    // A border lies before the point of its number. Runs with other tiles have borders of their own.
+    let same = shots.iter().all(|shot| shot.plan.tiling == first.plan.tiling);
+    let tilings = if same { &shots[..1] } else { shots };
+    let places: Vec<Vec<f64>> = tilings
+        .iter()
+        .map(|shot| borders(&shot.plan.tiling, axis).iter().map(|border| border - 0.5).collect())
+        .collect();
+    let marks = places.iter().enumerate().map(|(index, places)| Marks {
+        places,
+        colour: spec.theme.curve(if same { REFERENCE } else { index }),
+    });
+    let marks: Vec<_> = marks.filter(|_| spec.borders).collect();
+    CurvesFigure {
+        title: &titles.title,
+        subtitle: &titles.subtitle,
+        x_label: ["i", "j"][axis],
+        y_label: &value_label(first.field, spec.scale, spec.absolute),
+        curves: &curves,
+        y_scale: spec.scale,
+        y_range: spec.range.or_else(|| common_range(shots, view)),
+        level: None,
+        marks: &marks,
+        page: spec.page(),
+    }
+    .svg()
+}
+
+/// ‖r‖₂ / ‖r₀‖₂ of each run, and the tolerance of the first. The curve of a run that went on after
+/// the cycle that is shown is faint from there on.
+fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
+    let Some(first) = shots.first() else { return String::new() };
+    let spec = &view.figure;
+    let cycle = first.plan.sweeps_per_cycle();
+    let runs = shots.iter().map(|shot| RunCurve::of(shot, view.over, cycle));
+    let reference = first.reference.as_slice();
+    let reference = (!reference.is_empty()).then(|| RunCurve {
+        points: points(reference, 1, first.start_residual, view.over, cycle),
+        so_far: usize::MAX,
+    });
+    let drawn: Vec<_> = runs.chain(reference).collect();
+    let mut titles = Titles::of(shots, view);
+    if drawn.len() > shots.len() {
+        if let [only] = &mut titles.each[..] {
+            *only = "this run".to_owned();
+        }
+        titles.each.push("classic Jacobi".to_owned());
+    }
+    let curves: Vec<_> = drawn
+        .iter()
+        .zip(&titles.each)
+        .enumerate()
+        .map(|(index, (curve, label))| {
+            let is_reference = index >= shots.len();
             Curve {
-                label: curve.label,
-                points,
-                colour: spec.theme.curve(colour),
-                dashed: curve.reference,
+                label,
+                points: &curve.points,
+                so_far: curve.so_far,
+                colour: spec.theme.curve(if is_reference { REFERENCE } else { index }),
+                dashed: is_reference,
             }
         })
         .collect();
-    let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual);
+    let stop = &first.plan.spec.stop;
+    let tolerance = stop.tolerance.filter(|_| stop.rule == StopRule::Residual);
     let level_label = tolerance.map(|value| format!("tolerance {}", number(value)));
     CurvesFigure {
-        title: &format!("Convergence — {}", problem_title(&plan.spec, &plan.problem.shape)),
-        subtitle: settings,
-        x_label: match over {
+        title: &titles.title,
+        subtitle: &titles.subtitle,
+        x_label: match view.over {
             Over::Cycles => "cycles",
             Over::Sweeps => "sweeps",
             Over::Seconds => "seconds",
         },
         y_label: "‖r‖₂ / ‖r₀‖₂",
-        curves: &drawn,
-        y_log: true,
+        curves: &curves,
+        y_scale: ScaleKind::Log,
+        y_range: None,
         level: tolerance.zip(level_label.as_deref()),
-        width: spec.size[0],
-        height: spec.size[1],
-        theme: spec.theme,
+        marks: &[],
+        page: spec.page(),
     }
     .svg()
 }
 
-/// The colour of references among those of curves: grey.
-const REFERENCE: usize = 7;
+/// The convergence of a run, and how many of its points there are by the cycle that is shown.
+struct RunCurve {
+    points: Vec<(f64, f64)>,
+    so_far: usize,
+}
+
+impl RunCurve {
+    fn of(shot: &Captured, over: Over, cycle: u64) -> Self {
+        let records: Vec<_> = shot.history.records().copied().collect();
+        let made = records.iter().take_while(|record| record.cycle <= shot.cycle);
+        let so_far = made.filter(|record| record.residual.is_some()).count();
+        // A cycle of each run is a cycle; what has other ones is put beside it by its sweeps.
+        let own = shot.plan.sweeps_per_cycle();
+        let is_classic = shot.plan.spec.method.name == MethodName::Classic;
+        let cycle = if is_classic { cycle } else { own };
+        Self { points: points(&records, own, shot.start_residual, over, cycle), so_far }
+    }
+}
+
+/// Reductions over cycles, sweeps or seconds. A cycle on the axis is `cycle` sweeps.
+fn points(
+    records: &[Record],
+    sweeps_per_cycle: u64,
+    start_residual: f64,
+    over: Over,
+    cycle: u64,
+) -> Vec<(f64, f64)> {
+    let point = |record: &Record| {
+        let reduction = reduction(record.residual?.l2, start_residual);
+        Some((over.along(record, sweeps_per_cycle, cycle), reduction))
+    };
+    records.iter().filter_map(point).collect()
+}
 
 impl Over {
     /// Where a record stands along the axis, whose run makes so many sweeps a cycle; a cycle on
@@ -273,179 +349,110 @@ impl Over {
     }
 }
 
-impl RunCurve<'_> {
-    fn points(&self, over: Over, sweeps_per_cycle: u64) -> Vec<(f64, f64)> {
-        let cycle = if self.reference { sweeps_per_cycle } else { self.sweeps_per_cycle };
-        let point = |record: &Record| {
-            let reduction = reduction(record.residual?.l2, self.start_residual);
-            Some((over.along(record, self.sweeps_per_cycle, cycle), reduction))
-        };
-        self.records.iter().filter_map(point).collect()
-    }
-}
-
-/// What is known of a picture: a space–time diagram without the cycles to come.
-fn known<'a>(captured: &Captured, values: &'a [f32]) -> Samples<'a> {
-    let samples = &captured.picture.samples;
-    let [cols, mut rows] = samples.size;
-    if let Some(stride) = captured.picture.cycles_per_row {
-        let made = captured.history.latest().cycle.max(captured.cycle);
-        let made = made / (stride * samples.block[1] as u64).max(1);
-        rows = rows.min(usize::try_from(made).unwrap_or(usize::MAX).saturating_add(1));
-    }
-    let values = values.get(..cols * rows).unwrap_or_default();
-    Samples::new(cols, rows, values).unwrap_or(Samples::EMPTY)
-}
-
-fn scale(samples: &Samples<'_>, spec: &FigureSpec) -> Scale {
-    let fitted = || Range::of(spec.scale, samples.values().iter().copied());
+/// Where values lie on the colour bar: the same for all runs.
+fn scale(shots: &[&Captured], view: &ViewSpec) -> Scale {
+    let spec = &view.figure;
+    let fitted = || common_range(shots, view).unwrap_or(Range::of(spec.scale, []));
     Scale::new(spec.scale, spec.range.unwrap_or_else(fitted))
 }
 
-fn borders(plan: &Plan, axis: usize) -> Vec<f64> {
-    let tiles = plan.tiling.axes().get(axis);
-    tiles.map(|axis| axis.borders().map(|b| b as f64).collect()).unwrap_or_default()
+fn borders(tiling: &Tiling, axis: usize) -> Vec<f64> {
+    let axis = tiling.axes().get(axis);
+    axis.map(|axis| axis.borders().map(|border| border as f64).collect()).unwrap_or_default()
 }
 
-/// The line below the title.
-fn settings(captured: &Captured) -> String {
-    let plan = &captured.plan;
-    let mut text = method_title(&plan.spec);
-    let sweeps = captured.cycle * plan.sweeps_per_cycle();
-    text.push_str(&format!(" · {}", counted(sweeps, "sweep")));
-    let record = captured.history.records().find(|record| record.cycle == captured.cycle);
-    if let Some(residual) = record.and_then(|record| record.residual) {
-        let reduction = rounded(reduction(residual.l2, captured.start_residual));
-        text.push_str(&format!(" · ‖r‖/‖r₀‖ = {reduction}"));
+/// What is written above a figure, and above or beside each run in it.
+struct Titles {
+    title: String,
+    subtitle: String,
+    /// Empty for a single run.
+    each: Vec<String>,
+}
+
+impl Titles {
+    fn of(shots: &[&Captured], view: &ViewSpec) -> Self {
+        let Some(first) = shots.first() else {
+            return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };
+        };
+        let same = |of: fn(&Captured) -> u64| shots.iter().all(|shot| of(shot) == of(first));
+        let same_cycle = same(|shot| shot.cycle);
+        let is_diagram = first.picture.cycles_per_row.is_some();
+        let shows_cycle = view.kind.shows_field() && !is_diagram;
+        let after = |shot: &Captured| format!("after {}", counted(shot.cycle, "cycle"));
+        let runs: Vec<&RunSpec> = shots.iter().map(|shot| &shot.plan.spec).collect();
+        let (common, mut each) = told_apart(&runs);
+
+        let shape = &first.plan.problem.shape;
+        let same_problem = runs.iter().all(|run| run.problem == runs[0].problem);
+        let problem = match same_problem {
+            true => problem_title(runs[0], shape),
+            false => shape.to_string(),
+        };
+        let label = first.field.label();
+        let what = match view.kind {
+            FigureKind::Curves => "Convergence".to_owned(),
+            FigureKind::Profile if shape.dim() == 2 => {
+                format!("{label} along {}", spaced(view.cut.unwrap_or(CutLine::middle(shape))))
+            }
+            _ if is_diagram => format!("{label}, cycle by cycle"),
+            _ => label.to_owned(),
+        };
+        let when =
+            if shows_cycle && same_cycle { format!(" {}", after(first)) } else { String::new() };
+        let title = format!("{what}{when} — {problem}");
+
+        let mut subtitle = common;
+        match shots {
+            [shot] => {
+                if view.kind != FigureKind::Curves {
+                    subtitle.push_str(&told_of(shot));
+                }
+                each = vec![String::new()];
+            }
+            _ => {
+                for ((title, shot), name) in each.iter_mut().zip(shots).zip(["first", "second"]) {
+                    if title.is_empty() && same_cycle {
+                        *title = format!("{name} run");
+                    }
+                    if shows_cycle && !same_cycle {
+                        let between = if title.is_empty() { "" } else { ", " };
+                        title.push_str(&format!("{between}{}", after(shot)));
+                    }
+                    if view.kind == FigureKind::SideBySide
+                        && let Some(reduction) = reduction_of(shot)
+                    {
+                        title.push_str(&format!(" · {reduction}"));
+                    }
+                }
+            }
+        }
+        if view.frames.is_some() && !shows_cycle {
+            subtitle.push_str(&format!(" · cycle {}", grouped(first.cycle)));
+        }
+        if !view.figure.annotations {
+            return Self { title: String::new(), subtitle: String::new(), each };
+        }
+        Self { title, subtitle, each }
+    }
+}
+
+/// A cut as a title names it.
+fn spaced(cut: CutLine) -> String {
+    cut.to_string().replace('=', " = ")
+}
+
+/// How far a run is: its sweeps, and what is left of the residual.
+fn told_of(shot: &Captured) -> String {
+    let sweeps = shot.cycle * shot.plan.sweeps_per_cycle();
+    let mut text = format!(" · {}", counted(sweeps, "sweep"));
+    if let Some(reduction) = reduction_of(shot) {
+        text.push_str(&format!(" · {reduction}"));
     }
     text
 }
 
-/// Three digits are as many as anybody reads off a figure.
-pub fn rounded(value: f64) -> String {
-    number(format!("{value:.2e}").parse().unwrap_or(value))
-}
-
-/// `1 cycle`, `12,000 cycles`.
-pub fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {what}{plural}", grouped(count))
-}
-
-/// A number with its thousands apart: 1,234,567.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// What a colour bar says: a logarithm shows magnitudes, the other scales show signs unless
-/// magnitudes were asked for.
-pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String {
-    match scale {
-        ScaleKind::Linear if absolute => format!("|{}|", field.symbol()),
-        ScaleKind::Log => format!("|{}|", field.symbol()),
-        _ => field.symbol().to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::run::{Capture, Experiment, Planner};
-    use std::sync::Arc;
-
-    fn captured(spec: &RunSpec, cycles: u64, most: usize) -> Captured {
-        let plan = Arc::new(Planner::default().plan(spec).unwrap());
-        let mut experiment = Experiment::new(&plan).unwrap();
-        (0..cycles).for_each(|_| experiment.advance(1).unwrap());
-        experiment.settle().unwrap();
-        let field = FieldKind::Residual;
-        let capture = Capture { id: 1, field, most: [most; 2], solution: false };
-        Captured::of(&experiment, &capture).unwrap()
-    }
-
-    #[test]
-    fn a_title_names_the_card_and_its_kernel() {
-        let mut run = RunSpec::default();
-        let title = "k = 16, overlap 0, tile 32 · f64";
-        assert_eq!(method_title(&run), title);
-        run.method.backend = Backend::Cuda;
-        assert_eq!(method_title(&run), format!("{title} · CUDA"));
-        run.method.kernel = Kernel::Register;
-        assert_eq!(method_title(&run), format!("{title} · CUDA, register kernel"));
-    }
-
-    fn spec(shape: &[usize]) -> RunSpec {
-        let mut spec = RunSpec::default();
-        spec.problem.shape = shape.to_vec();
-        spec.method.tile = vec![8];
-        spec.method.k = 4;
-        spec
-    }
-
-    #[test]
-    fn a_map_says_what_it_shows() {
-        let captured = captured(&spec(&[40, 24]), 3, 4096);
-        let svg = heat_map_svg(&captured, &FigureSpec { borders: true, ..Default::default() });
-        for text in [
-            "Residual after 3 cycles — Poisson 2D, 40 × 24",
-            "k = 4, overlap 0, tile 8 · f64 · 12 sweeps · ‖r‖/‖r₀‖ = 0.",
-            ">|r|<",
-            ">i<",
-            ">j<",
-        ] {
-            assert!(svg.contains(text), "{text}");
-        }
-        let image = bare(&captured, &FigureSpec::default());
-        assert_eq!(image.dimensions(), (40, 24));
-        assert!(image.pixels().all(|pixel| pixel.0[3] == 255));
-    }
-
-    #[test]
-    fn a_line_is_drawn_down_to_its_newest_cycle() {
-        let captured = captured(&spec(&[50]), 30, 4096);
-        let figure = FigureSpec { scale: ScaleKind::Symmetric, ..Default::default() };
-        let svg = heat_map_svg(&captured, &figure);
-        for text in ["Residual, cycle by cycle — Poisson 1D, n = 50", ">cycle<", ">r<"] {
-            assert!(svg.contains(text), "{text}");
-        }
-        let image = bare(&captured, &figure);
-        assert_eq!(image.dimensions(), (50, 31));
-        assert!(image.pixels().all(|pixel| pixel.0[3] == 255));
-    }
-
-    #[test]
-    fn the_classic_run_is_put_beside_cycles_by_its_sweeps() {
-        let captured = captured(&spec(&[40]), 5, 64);
-        let records: Vec<_> = captured.history.records().copied().collect();
-        let mut curve = RunCurve {
-            label: "classic Jacobi",
-            records: &records,
-            sweeps_per_cycle: 1,
-            start_residual: captured.start_residual,
-            reference: true,
-        };
-        let last = |curve: &RunCurve<'_>, over| curve.points(over, 4).last().unwrap().0;
-        assert_eq!((last(&curve, Over::Cycles), last(&curve, Over::Sweeps)), (1.25, 5.0));
-        curve.reference = false;
-        assert_eq!(last(&curve, Over::Cycles), 5.0);
-        assert_eq!(curve.points(Over::Sweeps, 4)[0], (0.0, 1.0));
-        let svg = curves_svg(&captured.plan, "f64", &[curve], Over::Cycles, &FigureSpec::default());
-        assert!(svg.contains("tolerance 1×10⁻⁴") && svg.contains("classic Jacobi"));
-    }
-
-    #[test]
-    fn a_view_survives_being_written() {
-        let figure = FigureSpec { range: Some(Range::new(1e-7, 3.0)), ..Default::default() };
-        let view = ViewSpec { cycle: 40, field: FieldKind::Staleness, figure };
-        let text = toml::to_string(&view).unwrap();
-        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), view);
-    }
+fn reduction_of(shot: &Captured) -> Option<String> {
+    let record = shot.history.records().find(|record| record.cycle == shot.cycle)?;
+    let reduction = rounded(reduction(record.residual?.l2, shot.start_residual));
+    Some(format!("‖r‖/‖r₀‖ = {reduction}"))
 }

@@ -11,9 +11,8 @@ use resvg::usvg::roxmltree;
 
 use super::file::{PngError, encode_png, read_png_text, save_png};
 use super::render::{PictureError, render};
-use super::run_figure::ViewSpec;
 use super::svg::Canvas;
-use super::theme::Theme;
+use super::view_spec::{Compared, SCREEN_DPI, ViewSpec};
 use crate::files::{FileError, read_text, write_atomically};
 use crate::run::{RunSpec, SpecError};
 
@@ -100,17 +99,22 @@ pub struct Opened {
     pub view: Option<ViewSpec>,
 }
 
-/// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.svg`).
+/// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.apng`,
+/// `.svg`).
 ///
 /// # Errors
 /// [`OpenError`] naming the file and what is wrong with it.
 pub fn open(path: &Path) -> Result<Opened, OpenError> {
-    if FigureFile::of(path).is_ok() {
+    if FigureFile::of(path).is_ok() || is_apng(path) {
         let (run, view) = read_figure(path)?;
         Ok(Opened { run, view })
     } else {
         Ok(Opened { run: RunSpec::load(path)?, view: None })
     }
+}
+
+fn is_apng(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("apng"))
 }
 
 /// The kinds of files that figures are saved as.
@@ -149,28 +153,55 @@ pub fn save_figure(
     view: Option<&ViewSpec>,
 ) -> Result<(), SaveError> {
     let kind = FigureFile::of(path)?;
-    let mut texts = vec![(RUN, run.beside(path).to_toml())];
-    if let Some(view) = view {
-        // A view is numbers and names: it can always be written.
-        texts.push((VIEW, toml::to_string(view).unwrap_or_default()));
-    }
+    let texts = texts(path, run, view);
+    let dpi = view.map_or(SCREEN_DPI, |view| view.figure.dpi);
     match kind {
         FigureFile::Png => {
             let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
             match drawing {
-                Drawing::Figure(svg) => save_png(path, &render(svg)?, &texts)?,
-                Drawing::Map(image) => save_png(path, image, &texts)?,
+                Drawing::Figure(svg) => save_png(path, &render(svg)?, dpi, &texts)?,
+                Drawing::Map(image) => save_png(path, image, SCREEN_DPI, &texts)?,
             }
         }
         FigureFile::Svg => {
             let svg = match drawing {
-                Drawing::Figure(svg) => with_metadata(svg, &texts),
+                Drawing::Figure(svg) => with_metadata(&on_paper(svg, dpi), &texts),
                 Drawing::Map(image) => with_metadata(&embedded(path, image)?, &texts),
             };
             write_atomically(path, |out| out.write_all(svg.as_bytes()))?;
         }
     }
     Ok(())
+}
+
+/// What a file carries beside its pixels: the run and what is shown of it, under their keywords.
+pub(super) fn texts(
+    path: &Path,
+    run: &RunSpec,
+    view: Option<&ViewSpec>,
+) -> Vec<(&'static str, String)> {
+    let mut texts = vec![(RUN, run.beside(path).to_toml())];
+    if let Some(view) = view {
+        let beside = |compared: Compared| Compared { run: compared.run.beside(path), ..compared };
+        let view = ViewSpec { compared: view.compared.clone().map(beside), ..view.clone() };
+        // A view is numbers and names: it can always be written.
+        texts.push((VIEW, toml::to_string(&view).unwrap_or_default()));
+    }
+    texts
+}
+
+/// An SVG document that is as large on paper as so many pixels an inch make it.
+fn on_paper(svg: &str, dpi: f64) -> String {
+    let Some((head, body)) = svg.split_once('>').filter(|_| dpi != SCREEN_DPI) else {
+        return svg.to_owned();
+    };
+    let long = |attribute: &str| {
+        let (before, value) = attribute.split_once("=\"")?;
+        let pixels: f64 = value.strip_suffix('"')?.parse().ok()?;
+        matches!(before, "width" | "height").then(|| format!("{before}=\"{:.4}in\"", pixels / dpi))
+    };
+    let attributes = head.split(' ').map(|part| long(part).unwrap_or_else(|| part.to_owned()));
+    format!("{}>{body}", attributes.collect::<Vec<_>>().join(" "))
 }
 
 /// Reads the run that a figure carries, and what of it the figure shows, if it says so.
@@ -185,18 +216,20 @@ pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError
     let run = run.ok_or_else(|| OpenError::NoRun { path: path.to_owned() })?;
     let run = RunSpec::from_toml(&run, &format!("the text in {}", path.display()))?;
     let view = view.as_deref().map(toml::from_str).transpose();
-    let view =
+    let view: Option<ViewSpec> =
         view.map_err(|source| OpenError::View { path: path.to_owned(), source: Box::new(source) })?;
+    let beside = |compared: Compared| Compared { run: compared.run.found_beside(path), ..compared };
+    let view = view.map(|view| ViewSpec { compared: view.compared.map(beside), ..view });
     Ok((run.found_beside(path), view))
 }
 
 /// A bare map as an SVG document.
 fn embedded(path: &Path, image: &RgbaImage) -> Result<String, FileError> {
     let mut png = Vec::new();
-    encode_png(&mut png, image, &[])
+    encode_png(&mut png, image, SCREEN_DPI, &[])
         .map_err(|cause| FileError::Write { path: path.to_owned(), cause })?;
     let (width, height) = image.dimensions();
-    let mut canvas = Canvas::new(width, height, Theme::Light.palette().background);
+    let mut canvas = Canvas::new(width, height, None);
     canvas.image(0.0, 0.0, width.into(), height.into(), &png);
     Ok(canvas.finish())
 }
@@ -241,10 +274,19 @@ fn read_svg(path: &Path) -> Result<Texts, OpenError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::run_figure::FigureSpec;
+    use super::super::colour_map::ColourMap;
+    use super::super::run_figure::Over;
+    use super::super::scale::{Range, ScaleKind};
+    use super::super::theme::Theme;
+    use super::super::view_spec::{FigureKind, FigureSpec, Frames, Spacing};
     use super::*;
+    use crate::run::CutLine;
     use crate::run::FieldKind;
+    use crate::run::any::{number, run};
     use image::Rgba;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
     use std::fs;
 
     const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
@@ -261,13 +303,15 @@ mod tests {
         let mut run = RunSpec::default();
         run.problem.rhs = Some(folder.path().join("a <&> \"b\"\n‖r‖.png"));
         let figure = FigureSpec::suiting(FieldKind::Error);
-        let view = ViewSpec { cycle: 40, field: FieldKind::Error, figure };
+        let compared = Some(Compared { cycle: 30, run: run.clone() });
+        let field = FieldKind::Error;
+        let view = ViewSpec { cycle: 40, field, figure, compared, ..Default::default() };
         for name in ["a.png", "a.svg", "a.PNG"] {
             let path = folder.path().join(name);
             for drawing in drawings() {
                 for view in [Some(&view), None] {
                     save_figure(&path, &drawing, &run, view).unwrap();
-                    assert_eq!(read_figure(&path).unwrap(), (run.clone(), view.copied()));
+                    assert_eq!(read_figure(&path).unwrap(), (run.clone(), view.cloned()));
                 }
             }
             if !name.ends_with("svg") {
@@ -277,6 +321,82 @@ mod tests {
                 assert_eq!(render(&svg).unwrap().dimensions(), (5, 3));
             }
         }
+    }
+
+    prop_compose! {
+        fn figure_spec()(
+            scale in select(&ScaleKind::ALL[..]),
+            absolute in any::<bool>(),
+            map in select(&ColourMap::ALL[..]),
+            range in option::of([number(), number()]),
+            size in any::<[u32; 2]>(),
+            dpi in prop_oneof![Just(SCREEN_DPI), number()],
+            font in option::of(number()),
+            theme in select(&Theme::ALL[..]),
+            borders in any::<bool>(),
+            annotations in any::<bool>(),
+        ) -> FigureSpec {
+            let range = range.map(|[lo, hi]| Range::new(lo, hi));
+            FigureSpec { scale, absolute, map, range, size, dpi, font, theme, borders, annotations }
+        }
+    }
+
+    prop_compose! {
+        fn view_spec()(
+            cycle in any::<u64>(),
+            field in select(&FieldKind::ALL[..]),
+            kind in select(&FigureKind::ALL[..]),
+            over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
+            cut in option::of(prop_oneof![
+                any::<usize>().prop_map(CutLine::Row),
+                any::<usize>().prop_map(CutLine::Column),
+            ]),
+            figure in figure_spec(),
+            frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
+            compared in option::of((any::<u64>(), run())),
+        ) -> ViewSpec {
+            let frames = frames.map(|([first, last, step], is_even, rate)| {
+                let even = if is_even { Spacing::Every } else { Spacing::Logarithmic };
+                Frames { first, last, spacing: even(step), rate }
+            });
+            let compared = compared.map(|(cycle, run)| Compared { cycle, run });
+            ViewSpec { cycle, field, kind, over, cut, figure, frames, compared }
+        }
+    }
+
+    /// A right-hand side lies beside the figure.
+    fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
+        run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
+        run
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_figure_gives_its_run_and_its_view_back(run in run(), view in view_spec()) {
+            let folder = tempfile::tempdir().unwrap();
+            let run = placed(run, folder.path());
+            let placed = |one: Compared| Compared { run: placed(one.run, folder.path()), ..one };
+            let view = ViewSpec { compared: view.compared.clone().map(placed), ..view };
+            for name in ["a.png", "a.svg"] {
+                let path = folder.path().join(name);
+                save_figure(&path, &drawings()[0], &run, Some(&view)).unwrap();
+                let opened = open(&path).unwrap();
+                prop_assert_eq!(&opened.run, &run);
+                prop_assert_eq!(opened.view.as_ref(), Some(&view));
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_figure_is_read_and_a_plain_one_is_written_for_older_programs() {
+        let plain = ViewSpec { cycle: 40, ..ViewSpec::default() };
+        let text = toml::to_string(&plain).unwrap();
+        for key in ["kind", "over", "cut", "frames", "compared", "dpi", "font", "annotations"] {
+            assert!(!text.contains(key), "{text}");
+        }
+        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), plain);
     }
 
     #[test]
@@ -293,12 +413,13 @@ mod tests {
         assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
         assert!(say("a.png", b"").contains("is not a PNG picture"));
         let path = folder.path().join("b.png");
-        save_png(&path, &RgbaImage::new(1, 1), &[]).unwrap();
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[]).unwrap();
         assert!(read_figure(&path).unwrap_err().to_string().contains("carries no run"));
-        save_png(&path, &RgbaImage::new(1, 1), &[(RUN, "version = 7")]).unwrap();
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, "version = 7")]).unwrap();
         assert!(read_figure(&path).unwrap_err().to_string().contains("has version 7"));
         let run = RunSpec::default().to_toml();
-        save_png(&path, &RgbaImage::new(1, 1), &[(RUN, &run), (VIEW, "cycle = -1")]).unwrap();
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, &run), (VIEW, "cycle = -1")])
+            .unwrap();
         assert!(read_figure(&path).unwrap_err().to_string().contains("the view that"));
     }
 

@@ -55,15 +55,17 @@ macro_rules! put {
 }
 
 impl Canvas {
-    /// A picture of one colour.
-    pub fn new(width: u32, height: u32, background: Rgb) -> Self {
+    /// A picture of one colour, or of none: what lies behind it shows through.
+    pub fn new(width: u32, height: u32, background: Option<Rgb>) -> Self {
         let mut canvas = Self { text: String::new() };
         put!(
             canvas,
             r#"<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="{}">"#,
             family(Weight::Regular)
         );
-        canvas.rect(0.0, 0.0, width.into(), height.into(), background, 1.0);
+        if let Some(background) = background {
+            canvas.rect(0.0, 0.0, width.into(), height.into(), background, 1.0);
+        }
         canvas
     }
 

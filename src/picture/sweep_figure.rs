@@ -3,11 +3,12 @@
 use super::colour_map::{COLOURS, ColourMap};
 use super::heat_map_figure::draw_pixels;
 use super::layout::{Area, Head, Layout, room_for};
-use super::run_figure::{FigureSpec, rounded};
 use super::scale::{Range, Scale, ScaleKind};
 use super::svg::{Canvas, Stroke, round};
 use super::text::{Weight, width};
 use super::ticks::{Tick, number, ticks};
+use super::titles::rounded;
+use super::view_spec::FigureSpec;
 use crate::run::{Measure, Row, RowOutcome, Sweep};
 
 /// What is known of a cell.
@@ -106,8 +107,8 @@ const COLOUR_MAP: ColourMap = ColourMap::Viridis;
 
 impl Map<'_> {
     fn svg(&self, spec: &FigureSpec) -> String {
-        let layout = Layout::new(spec.size[0], spec.size[1], spec.theme);
-        let mut canvas = Canvas::new(layout.width, layout.height, layout.palette.background);
+        let layout = Layout::new(&spec.page());
+        let mut canvas = layout.canvas();
         let head = Head::new(&layout, &self.title, &self.subtitle);
         let scale = self.scale();
         let unit = layout.unit;

@@ -3,16 +3,22 @@
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// Whether a figure is for paper and bright rooms, or for a dark slide.
+/// What a figure is to stand on: paper and bright rooms, a dark slide, or a page of its own colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 #[value(rename_all = "kebab-case")]
 pub enum Theme {
-    /// Dark on white.
+    /// Dark on white, for print
     #[default]
+    #[value(alias = "print")]
     Light,
-    /// Light on near-black.
+    /// Light on near-black, for a dark screen
+    #[value(alias = "screen")]
     Dark,
+    /// Dark on whatever light page it is put on
+    Transparent,
+    /// Light on whatever dark slide it is put on
+    TransparentDark,
 }
 
 /// Red, green and blue (sRGB).
@@ -29,13 +35,54 @@ pub(super) struct Palette {
     pub axis: Rgb,
     /// Lines behind curves.
     pub grid: Rgb,
+    pub grid_opacity: f64,
     /// Where there is no value.
     pub missing: Rgb,
 }
 
 impl Theme {
-    /// Both themes.
-    pub const ALL: [Self; 2] = [Self::Light, Self::Dark];
+    /// Every theme, in the order of the menu.
+    pub const ALL: [Self; 4] = [Self::Light, Self::Dark, Self::Transparent, Self::TransparentDark];
+
+    /// The name on the command line and in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+            Self::Transparent => "transparent",
+            Self::TransparentDark => "transparent-dark",
+        }
+    }
+
+    /// The name in a menu.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Light => "Print",
+            Self::Dark => "Screen",
+            Self::Transparent => "Transparent",
+            Self::TransparentDark => "Transparent, for dark slides",
+        }
+    }
+
+    /// What it is for, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Light => "Dark on white, for paper and bright rooms.",
+            Self::Dark => "Light on near-black, for a dark room.",
+            Self::Transparent => "Dark, without a background: for a light page of any colour.",
+            Self::TransparentDark => "Light, without a background: for a dark slide of any colour.",
+        }
+    }
+
+    /// Whether what lies behind the figure shows through.
+    pub const fn is_transparent(self) -> bool {
+        matches!(self, Self::Transparent | Self::TransparentDark)
+    }
+
+    /// Whether the figure stands on something dark.
+    const fn is_dark(self) -> bool {
+        matches!(self, Self::Dark | Self::TransparentDark)
+    }
 
     /// The colour of the `index`th curve; eight that are told apart with any colour vision, then
     /// the same again.
@@ -61,30 +108,39 @@ impl Theme {
             [0xff, 0x7a, 0x7a],
             [0xaa, 0xaf, 0xba],
         ];
-        match self {
-            Self::Light => LIGHT[index % LIGHT.len()],
-            Self::Dark => DARK[index % DARK.len()],
-        }
+        if self.is_dark() { DARK[index % DARK.len()] } else { LIGHT[index % LIGHT.len()] }
     }
 
     pub(super) const fn palette(self) -> Palette {
+        const LIGHT: Palette = Palette {
+            background: [0xff, 0xff, 0xff],
+            ink: [0x1a, 0x1c, 0x20],
+            soft: [0x5c, 0x63, 0x70],
+            axis: [0x4a, 0x4f, 0x58],
+            grid: [0xe3, 0xe5, 0xea],
+            grid_opacity: 1.0,
+            missing: [0xd3, 0xd6, 0xdc],
+        };
+        const DARK: Palette = Palette {
+            background: [0x15, 0x17, 0x1c],
+            ink: [0xec, 0xee, 0xf2],
+            soft: [0x9f, 0xa8, 0xb6],
+            axis: [0x8b, 0x93, 0xa1],
+            grid: [0x2c, 0x30, 0x39],
+            grid_opacity: 1.0,
+            missing: [0x3c, 0x41, 0x4b],
+        };
+        // Nobody knows the colour of the page, so what is soft is nearly as strong as ink.
         match self {
-            Self::Light => Palette {
-                background: [0xff, 0xff, 0xff],
-                ink: [0x1a, 0x1c, 0x20],
-                soft: [0x5c, 0x63, 0x70],
-                axis: [0x4a, 0x4f, 0x58],
-                grid: [0xe3, 0xe5, 0xea],
-                missing: [0xd3, 0xd6, 0xdc],
-            },
-            Self::Dark => Palette {
-                background: [0x15, 0x17, 0x1c],
-                ink: [0xec, 0xee, 0xf2],
-                soft: [0x9f, 0xa8, 0xb6],
-                axis: [0x8b, 0x93, 0xa1],
-                grid: [0x2c, 0x30, 0x39],
-                missing: [0x3c, 0x41, 0x4b],
-            },
+            Self::Light => LIGHT,
+            Self::Dark => DARK,
+            Self::Transparent => {
+                Palette { soft: LIGHT.axis, grid: LIGHT.ink, grid_opacity: 0.15, ..LIGHT }
+            }
+            Self::TransparentDark => {
+                let soft = [0xc8, 0xcd, 0xd6];
+                Palette { soft, axis: soft, grid: DARK.ink, grid_opacity: 0.2, ..DARK }
+            }
         }
     }
 }

@@ -3,9 +3,12 @@
 use super::experiment::{Experiment, FieldKind};
 use crate::grid::Shape;
 use crate::solver::{Samples, SolverError, Window};
+use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A line of points of the grid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CutLine {
     /// All points of a row; of lines, a copy.
     Row(usize),
@@ -45,7 +48,38 @@ impl CutLine {
         }
     }
 
-    fn window(self, shape: &Shape, most: usize) -> Window {
+    /// The middle row of a plane, and the first copy of lines.
+    pub fn middle(shape: &Shape) -> Self {
+        Self::Row(if shape.dim() == 1 { 0 } else { shape.rows() / 2 })
+    }
+
+    /// The axis that it runs along: 0 along x, 1 along y.
+    pub fn axis(self) -> usize {
+        match self {
+            Self::Row(_) => 0,
+            Self::Column(_) => 1,
+        }
+    }
+
+    /// Whether the grid has it.
+    ///
+    /// # Errors
+    /// A sentence that says which lines the grid has.
+    pub fn check(self, shape: &Shape) -> Result<(), String> {
+        match self {
+            Self::Column(_) if shape.dim() == 1 => Err("a line has no columns to cut along".into()),
+            Self::Row(row) if row >= shape.rows() => {
+                Err(format!("rows are j=0 to j={}", shape.rows() - 1))
+            }
+            Self::Column(column) if column >= shape.nx() => {
+                Err(format!("columns are i=0 to i={}", shape.nx() - 1))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Its points, in at most so many samples.
+    pub(super) fn window(self, shape: &Shape, most: usize) -> Window {
         match self {
             Self::Row(row) => {
                 Window { columns: 0..shape.nx(), rows: row..row + 1, most: [most, 1] }
@@ -53,6 +87,15 @@ impl CutLine {
             Self::Column(column) => {
                 Window { columns: column..column + 1, rows: 0..shape.rows(), most: [1, most] }
             }
+        }
+    }
+}
+
+impl fmt::Display for CutLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Row(row) => write!(f, "j={row}"),
+            Self::Column(column) => write!(f, "i={column}"),
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Floor 3: runs. What a person chose, the loop that makes cycles until it is time to stop, what
 //! is remembered of them, and the thread on which all this happens.
 
+#[cfg(test)]
+pub(crate) mod any;
 mod command;
 mod cut;
 mod decline;
@@ -11,6 +13,7 @@ mod plan;
 mod preset;
 mod runner;
 mod seen;
+mod shoot;
 mod space_time;
 mod spec;
 mod sweep;
@@ -26,6 +29,7 @@ pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop,
 pub use preset::{PRESETS, Preset};
 pub use runner::{Divergence, Outcome, Run};
 pub use seen::{Seen, View};
+pub use shoot::{ShootError, Shots, Stage, Watch, When, shoot};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,

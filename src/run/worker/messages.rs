@@ -1,6 +1,7 @@
 //! What is said between a worker and whoever watches it.
 
-use crate::grid::Field;
+use crate::grid::{Field, Shape};
+use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::history::{History, Record};
 use crate::run::plan::Plan;
@@ -38,6 +39,9 @@ pub struct Capture {
     pub id: u64,
     /// The field to sample.
     pub field: FieldKind,
+    /// The line along which it is sampled; `None` for all of it: of a plane its map, of a line its
+    /// space–time diagram.
+    pub cut: Option<CutLine>,
     /// Samples across and down at the most.
     pub most: [usize; 2],
     /// Whether the iterate itself is wanted too.
@@ -54,11 +58,11 @@ pub struct Captured {
     /// Cycles made.
     pub cycle: u64,
     /// The field.
-    pub picture: Picture,
+    pub picture: Arc<Picture>,
     /// Which field it is.
     pub field: FieldKind,
     /// All norms so far.
-    pub history: History,
+    pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it is made beside the run.
     pub reference: Vec<Record>,
     /// ‖r₀‖₂.
@@ -67,22 +71,51 @@ pub struct Captured {
     pub solution: Option<Field<f64>>,
 }
 
+impl Capture {
+    /// The part of the grid that is sampled.
+    pub(in crate::run) fn window(&self, shape: &Shape) -> Window {
+        match self.cut {
+            Some(cut) => cut.within(shape).window(shape, self.most[cut.axis()]),
+            None => Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) },
+        }
+    }
+
+    /// The field of the present iterate, or of all cycles of a line.
+    pub(in crate::run) fn picture(&self, experiment: &Experiment) -> Result<Picture, SolverError> {
+        let window = self.window(&experiment.run().plan().problem.shape);
+        match self.cut {
+            Some(_) => {
+                let samples = experiment.samples(self.field, &window)?;
+                Ok(Picture { samples, cycles_per_row: None })
+            }
+            None => experiment.picture(self.field, &window),
+        }
+    }
+}
+
 impl Captured {
     /// Takes what was asked for from an experiment as it is now.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
     pub fn of(experiment: &Experiment, capture: &Capture) -> Result<Self, SolverError> {
+        Self::with(experiment, capture, Arc::new(capture.picture(experiment)?))
+    }
+
+    /// The same with a picture that was taken before.
+    pub(in crate::run) fn with(
+        experiment: &Experiment,
+        capture: &Capture,
+        picture: Arc<Picture>,
+    ) -> Result<Self, SolverError> {
         let run = experiment.run();
-        let shape = run.plan().problem.shape;
-        let window = Window { most: capture.most, ..Window::whole(shape.nx(), shape.rows()) };
         Ok(Self {
             id: capture.id,
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
-            picture: experiment.picture(capture.field, &window)?,
+            picture,
             field: capture.field,
-            history: run.history().clone(),
+            history: Arc::new(run.history().clone()),
             reference: experiment
                 .classic()
                 .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),

@@ -1,0 +1,251 @@
+//! Animations: the figure of a view at many cycles, one after the other.
+//!
+//! The run is made forward, once, and looked at on the way ([`shoot`](crate::run::shoot)); then all
+//! frames are drawn over the range of all of them, so that no colour changes its meaning on the way.
+
+mod apng;
+mod gif;
+mod mp4;
+mod palette;
+
+use super::render::{PictureError, render};
+use super::run_figure::{common_range, figure};
+use super::saved::{Drawing, texts};
+use super::theme::Theme;
+use super::view_spec::{FigureSpec, Frames, ViewSpec};
+use crate::files::{FileError, write_atomically};
+use crate::run::{Captured, RunSpec};
+use image::RgbaImage;
+use rayon::prelude::*;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The kinds of files that animations are saved as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilmFile {
+    /// Every pixel as it is, and the run with it.
+    Apng,
+    /// 256 colours; plays anywhere.
+    Gif,
+    /// A video, made by ffmpeg.
+    Mp4,
+}
+
+/// Why an animation could not be saved; one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum FilmError {
+    /// Another kind of file.
+    #[error(
+        "{} is none of .apng, .png, .gif and .mp4; an animation is saved as one of these",
+        .path.display()
+    )]
+    Kind {
+        /// The file that was asked for.
+        path: PathBuf,
+    },
+    /// A theme that the file cannot have.
+    #[error("an animation without a background is saved as .apng; choose that, or another theme")]
+    Transparent,
+    /// Videos are made by another program.
+    #[error("ffmpeg is not installed, and makes .mp4 files; .apng and .gif need nothing")]
+    NoFfmpeg,
+    /// The other program refuses.
+    #[error("ffmpeg could not make {}: {said}", .path.display())]
+    Ffmpeg {
+        /// The file that was asked for.
+        path: PathBuf,
+        /// What it said last.
+        said: String,
+    },
+    /// A frame could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// The file could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Somebody wanted it to stop.
+    #[error("the animation was stopped; nothing was saved")]
+    Cancelled,
+}
+
+impl FilmFile {
+    /// The kind that a name asks for by its extension.
+    ///
+    /// # Errors
+    /// [`FilmError::Kind`] for any other extension, or none.
+    pub fn of(path: &Path) -> Result<Self, FilmError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("apng" | "png") => Ok(Self::Apng),
+            Some("gif") => Ok(Self::Gif),
+            Some("mp4") => Ok(Self::Mp4),
+            _ => Err(FilmError::Kind { path: path.to_owned() }),
+        }
+    }
+
+    /// Whether such a file can be made here, with this theme: asked before there is a run.
+    ///
+    /// # Errors
+    /// [`FilmError::Transparent`] or [`FilmError::NoFfmpeg`].
+    pub fn check(self, theme: Theme) -> Result<(), FilmError> {
+        if theme.is_transparent() && self != Self::Apng {
+            return Err(FilmError::Transparent);
+        }
+        if self == Self::Mp4 && !mp4::is_there() {
+            return Err(FilmError::NoFfmpeg);
+        }
+        Ok(())
+    }
+}
+
+/// An animation that is ready to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Film<'a> {
+    /// What was seen of each run: a shot for each frame, of as many frames each.
+    pub runs: &'a [Vec<Captured>],
+    /// What is drawn of them.
+    pub view: &'a ViewSpec,
+    /// Frames a second.
+    pub frames: Frames,
+}
+
+impl Film<'_> {
+    fn len(&self) -> usize {
+        self.runs.iter().map(Vec::len).min().unwrap_or(0)
+    }
+
+    /// The view with the range that all frames need.
+    fn fixed(&self) -> ViewSpec {
+        let shots: Vec<_> = self.runs.iter().flatten().collect();
+        let range = self.view.figure.range.or_else(|| common_range(&shots, self.view));
+        let figure = FigureSpec { range, ..self.view.figure };
+        ViewSpec { figure, frames: Some(self.frames), ..self.view.clone() }
+    }
+
+    fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
+        let shots: Vec<_> = self.runs.iter().filter_map(|run| run.get(index)).collect();
+        match figure(&shots, view) {
+            Drawing::Figure(svg) => render(&svg),
+            Drawing::Map(map) => Ok(map),
+        }
+    }
+}
+
+/// Takes the frames of an animation, one after the other.
+trait Reel {
+    fn add(&mut self, frame: &RgbaImage) -> io::Result<()>;
+}
+
+/// Draws the frames and saves them as what the name asks for. An APNG carries `run` and `view`. Sets
+/// of frames are drawn side by side; `told` is called with how many are done.
+///
+/// # Errors
+/// [`FilmError`]; nothing half-written is left.
+pub fn save_film(
+    path: &Path,
+    film: &Film<'_>,
+    run: &RunSpec,
+    cancel: &AtomicBool,
+    told: &mut dyn FnMut(usize),
+) -> Result<(), FilmError> {
+    let file = FilmFile::of(path)?;
+    file.check(film.view.figure.theme)?;
+    let view = film.fixed();
+    let Some(last) = film.len().checked_sub(1) else { return Err(FilmError::Cancelled) };
+    let first = film.draw(&view, 0)?;
+    let texts = texts(path, run, Some(film.view));
+    // What stopped the frames is no matter of the file.
+    let mut stopped = None;
+    let mut shoot = |reel: &mut dyn Reel| {
+        reel_in(film, &view, reel, cancel, told).map_err(|error| match error {
+            Stop::Io(error) => error,
+            Stop::Film(error) => {
+                stopped = Some(error);
+                io::ErrorKind::Interrupted.into()
+            }
+        })
+    };
+    let written = match file {
+        FilmFile::Apng => write_atomically(path, |out| {
+            let mut reel = apng::Apng::new(out, &first, film, &texts)?;
+            shoot(&mut reel)?;
+            reel.finish()
+        }),
+        FilmFile::Gif => {
+            let some = [last / 2, last].map(|index| film.draw(&view, index));
+            let [middle, last] = some;
+            let some = [first, middle?, last?];
+            write_atomically(path, |out| {
+                let mut reel = gif::Gif::new(out, &some, film, &texts)?;
+                shoot(&mut reel)
+            })
+        }
+        FilmFile::Mp4 => {
+            let mut reel = mp4::Mp4::start(path, &first, film, run)?;
+            match shoot(&mut reel) {
+                Ok(()) => {
+                    let video = reel.finish(path)?;
+                    write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
+                }
+                // What ffmpeg has to say explains a pipe that it closed.
+                Err(error) => Err(match reel.abort(path) {
+                    Some(said) if stopped.is_none() => return Err(said),
+                    _ => FileError::Write { path: path.to_owned(), cause: error },
+                }),
+            }
+        }
+    };
+    match stopped {
+        Some(error) => Err(error),
+        None => Ok(written?),
+    }
+}
+
+/// Why frames stop coming.
+enum Stop {
+    Io(io::Error),
+    Film(FilmError),
+}
+
+/// Draws the frames, some at a time, and hands them on in order.
+fn reel_in(
+    film: &Film<'_>,
+    view: &ViewSpec,
+    reel: &mut dyn Reel,
+    cancel: &AtomicBool,
+    told: &mut dyn FnMut(usize),
+) -> Result<(), Stop> {
+    let indices: Vec<usize> = (0..film.len()).collect();
+    for some in indices.chunks(rayon::current_num_threads().max(1)) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Stop::Film(FilmError::Cancelled));
+        }
+        let drawn: Result<Vec<_>, _> = some.par_iter().map(|&at| film.draw(view, at)).collect();
+        let drawn = drawn.map_err(|error| Stop::Film(error.into()))?;
+        for (index, frame) in some.iter().zip(&drawn) {
+            reel.add(frame).map_err(Stop::Io)?;
+            told(index + 1);
+        }
+    }
+    Ok(())
+}
+
+/// Seconds that a frame stays, as a fraction of whole numbers.
+fn stay(rate: f64) -> (u16, u16) {
+    // Rates are 0.1 to 60, so that both fit.
+    (100, (100.0 * rate).round().clamp(1.0, f64::from(u16::MAX)) as u16)
+}
+
+/// The picture on the theme's background: what a file without transparency shows.
+fn flattened(frame: &RgbaImage, theme: Theme) -> Vec<[u8; 3]> {
+    let background = theme.palette().background;
+    let on = |[r, g, b, a]: [u8; 4]| {
+        let mix = |value: u8, behind: u8| {
+            let (value, behind, a) = (u32::from(value), u32::from(behind), u32::from(a));
+            ((value * a + behind * (255 - a) + 127) / 255) as u8
+        };
+        [mix(r, background[0]), mix(g, background[1]), mix(b, background[2])]
+    };
+    frame.pixels().map(|pixel| on(pixel.0)).collect()
+}

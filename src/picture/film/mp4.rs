@@ -1,0 +1,107 @@
+//! MP4, made by ffmpeg where it is installed.
+
+use super::{Film, FilmError, Reel, flattened};
+use crate::files::FileError;
+use crate::picture::Theme;
+use crate::run::{RunSpec, command_line};
+use image::RgbaImage;
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use tempfile::NamedTempFile;
+
+/// The program, as it is found in the search path.
+const PROGRAM: &str = "ffmpeg";
+
+/// x264's constant rate factor: 16 shows no trace of compression in a colour map's smooth parts.
+const QUALITY: &str = "16";
+
+/// Whether ffmpeg is installed.
+pub(super) fn is_there() -> bool {
+    let asked = Command::new(PROGRAM)
+        .arg("-version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    asked.is_ok_and(|status| status.success())
+}
+
+/// A video in the making.
+pub(super) struct Mp4 {
+    ffmpeg: Child,
+    video: NamedTempFile,
+    theme: Theme,
+}
+
+impl Mp4 {
+    pub fn start(
+        path: &Path,
+        first: &RgbaImage,
+        film: &Film<'_>,
+        run: &RunSpec,
+    ) -> Result<Self, FilmError> {
+        let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
+        // Its index goes to the front when all frames are known, which no pipe can do.
+        let video = tempfile::Builder::new().suffix(".mp4").tempfile().map_err(refuse)?;
+        let (width, height) = first.dimensions();
+        let ffmpeg = Command::new(PROGRAM)
+            .args(["-hide_banner", "-loglevel", "error", "-y"])
+            .args(["-f", "rawvideo", "-pixel_format", "rgb24"])
+            .args(["-video_size", &format!("{width}x{height}")])
+            .args(["-framerate", &film.frames.rate.to_string(), "-i", "pipe:0", "-an"])
+            // Colours are stored for two by two pixels, so sides are even.
+            .args(["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2"])
+            .args(["-c:v", "libx264", "-crf", QUALITY, "-pix_fmt", "yuv420p"])
+            .args(["-movflags", "+faststart"])
+            .args(["-metadata", &format!("comment={}", command_line(run))])
+            .arg(video.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn();
+        match ffmpeg {
+            Ok(ffmpeg) => Ok(Self { ffmpeg, video, theme: film.view.figure.theme }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(FilmError::NoFfmpeg),
+            Err(cause) => Err(refuse(cause).into()),
+        }
+    }
+
+    /// Waits for the rest, and gives the whole video.
+    pub fn finish(mut self, path: &Path) -> Result<NamedTempFile, FilmError> {
+        drop(self.ffmpeg.stdin.take());
+        let said = self.said();
+        match self.ffmpeg.wait() {
+            Ok(status) if status.success() => Ok(self.video),
+            Ok(_) => Err(FilmError::Ffmpeg { path: path.to_owned(), said }),
+            Err(cause) => Err(FileError::Write { path: path.to_owned(), cause }.into()),
+        }
+    }
+
+    /// Ends it, and gives what it complained of, if it did.
+    pub fn abort(mut self, path: &Path) -> Option<FilmError> {
+        drop(self.ffmpeg.stdin.take());
+        // One that has ended by itself needs no more.
+        _ = self.ffmpeg.kill();
+        _ = self.ffmpeg.wait();
+        let said = self.said();
+        (!said.is_empty()).then(|| FilmError::Ffmpeg { path: path.to_owned(), said })
+    }
+
+    /// The last line of what it says.
+    fn said(&mut self) -> String {
+        let mut said = String::new();
+        if let Some(errors) = &mut self.ffmpeg.stderr {
+            // What is no text tells nobody anything.
+            _ = errors.read_to_string(&mut said);
+        }
+        said.lines().last().unwrap_or_default().trim().to_owned()
+    }
+}
+
+impl Reel for Mp4 {
+    fn add(&mut self, frame: &RgbaImage) -> io::Result<()> {
+        let Some(pipe) = &mut self.ffmpeg.stdin else { return Ok(()) };
+        pipe.write_all(flattened(frame, self.theme).as_flattened())
+    }
+}
