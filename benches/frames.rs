@@ -8,10 +8,13 @@ use eframe::egui::{
     self, CentralPanel, Context, Event, Modifiers, PointerButton, Pos2, RawInput, Rect, Shape,
     accesskit::Role,
 };
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
-use tilescope::run::{Cut, CutLine, FieldKind, RunSpec, View, Wish, Worker};
+use tilescope::run::{
+    Cut, CutLine, Experiment, FieldKind, Planner, RunSpec, Seen, View, Wish, Worker,
+};
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
@@ -32,6 +35,7 @@ fn main() {
     frame_times();
     first_pictures();
     first_reports();
+    sights();
     throughput();
 }
 
@@ -260,6 +264,46 @@ fn wish(epoch: u64, run: RunSpec) -> Wish {
     Wish { epoch, spec: run.into(), running: true, steps: 0, pace: None, view, capture: None }
 }
 
+/// What looking takes, piece by piece; the least of some times, for what else the machine does adds.
+fn sights() {
+    for side in [256, 1024] {
+        let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));
+        let mut experiment = Experiment::new(&plan).expect("memory");
+        experiment.advance(3).expect("the CPU does not fail");
+        let usual = wish(1, run(side)).view;
+        let nothing = View { cut: None, ..usual.clone() };
+        let views = [
+            ("the map", nothing.clone()),
+            ("and a cut", usual),
+            ("and statistics", View { statistics: true, ..nothing.clone() }),
+            ("and inside a cycle", View { inside: Some(([3, 3], 16)), ..nothing }),
+        ];
+        let least = |look: &dyn Fn()| {
+            let time = || {
+                let begin = Instant::now();
+                look();
+                begin.elapsed()
+            };
+            (0..15).map(|_| time()).min().unwrap_or_default().as_secs_f64() * 1e3
+        };
+        let cycle = {
+            let mut other = Experiment::new(&plan).expect("memory");
+            let times = (0..15).map(|_| {
+                let begin = Instant::now();
+                other.advance(1).expect("the CPU does not fail");
+                begin.elapsed()
+            });
+            times.min().unwrap_or_default().as_secs_f64() * 1e3
+        };
+        print!("looking at {side}², where a cycle takes {cycle:.2} ms:");
+        for (name, view) in &views {
+            let took = least(&|| drop(Seen::of(&experiment, view).expect("the CPU does not fail")));
+            print!(" {name} {took:.2} ms;");
+        }
+        println!();
+    }
+}
+
 fn rate(side: usize, looks: Looks) -> f64 {
     let worker = Worker::start(|| {}).expect("there are threads to be had");
     let mut wish = wish(1, run(side));
@@ -274,12 +318,12 @@ fn rate(side: usize, looks: Looks) -> f64 {
     let begin = Instant::now();
     let first = take().latest.cycle;
     let span = Duration::from_secs(1);
-    let mut last = first;
+    let (mut last, mut end) = (first, begin);
     if looks != Looks::Nobody {
         while begin.elapsed() < span {
             std::thread::sleep(FRAME);
             if let Some(Ok(report)) = worker.answer() {
-                last = report.latest.cycle;
+                (last, end) = (report.latest.cycle, Instant::now());
             }
         }
     } else {
@@ -287,6 +331,7 @@ fn rate(side: usize, looks: Looks) -> f64 {
         // The report that waits is an old one; the next tells where the run is.
         take();
         last = last.max(take().latest.cycle);
+        end = Instant::now();
     }
-    (last - first) as f64 / begin.elapsed().as_secs_f64()
+    (last - first) as f64 / end.duration_since(begin).as_secs_f64().max(1e-3)
 }

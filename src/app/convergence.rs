@@ -163,12 +163,9 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     stop.tolerance.filter(|_| shown)
 }
 
-/// An axis of cycles.
-pub(super) fn cycles_axis() -> AxisHints<'static> {
-    AxisHints::new_x()
-        .label("cycles")
-        .formatter(|mark, _| along(mark.value))
-        .label_spacing(LABEL_SPACING)
+/// An axis across that counts something.
+pub(super) fn counting_axis(of: &'static str) -> AxisHints<'static> {
+    AxisHints::new_x().label(of).formatter(|mark, _| along(mark.value)).label_spacing(LABEL_SPACING)
 }
 
 /// Steps of the grid across, at least `least` apart, at 1, 2 or 5 times a power of ten: so that

@@ -1,7 +1,7 @@
 //! Fields along a line of the grid, which is dragged over the map.
 
 use super::command::Command;
-use super::convergence::LABEL_ROOM;
+use super::convergence::{LABEL_ROOM, counting_axis, steps};
 use super::session::Session;
 use super::theme;
 use super::toolbar::named;
@@ -138,7 +138,8 @@ fn plot(
     let mut plot = Plot::new("profile")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
-        .x_axis_label(i)
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
+        .custom_x_axes(vec![counting_axis(i)])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(move |mark, _| if log { power(mark.value) } else { number(mark.value) })
         .allow_scroll(false)

@@ -1,6 +1,6 @@
 //! The field against the distance from the nearest tile border.
 
-use super::convergence::LABEL_ROOM;
+use super::convergence::{LABEL_ROOM, counting_axis, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::theme;
 use crate::picture::{grouped, number};
@@ -32,14 +32,15 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
     let ink = theme::curve(ui, 0);
     let classes = statistics.distances.clone();
     let symbol = report.seen.field.symbol();
-    let about = format!("|{symbol}|: median, and between the quartiles the middle half");
+    let about = format!("|{symbol}|: median and middle half");
     ui.add(Label::new(RichText::new(about).small()).truncate()).on_hover_text(
         "Of all points at each distance from the nearest tile border, the median of the magnitude and its quartiles (within 6 %).",
     );
     Plot::new("distance")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
-        .x_axis_label("points from the nearest tile border")
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
+        .custom_x_axes(vec![counting_axis("points from a tile border")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))

@@ -1,6 +1,6 @@
 //! The edge share over cycles.
 
-use super::convergence::{LABEL_ROOM, cycles_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, steps};
 use super::theme;
 use crate::picture::grouped;
 use crate::run::Report;
@@ -39,7 +39,7 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
         .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![cycles_axis()])
+        .custom_x_axes(vec![counting_axis("cycles")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| format!("{:.0} %", mark.value))
         .label_formatter(|hover| {

@@ -14,8 +14,12 @@ use eframe::egui::{
 /// Room for the lines under the picture.
 const LINES_ROOM: f32 = 66.0;
 
-/// What the other controls beside the slider take.
-const CONTROLS: f32 = 266.0;
+/// What the controls beside the slider take, and what its number does.
+const CONTROLS: f32 = 208.0;
+const NUMBER: f32 = 58.0;
+
+/// With less room than this the slider comes below the other controls.
+const LEAST_SLIDER: f32 = 100.0;
 
 /// Draws the tile that is followed, and gives the point of the grid under the cursor.
 pub(super) fn ui(
@@ -66,10 +70,16 @@ fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usi
 
 fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<Command>) {
     let mut look = session.look.clone();
+    let inside = &mut look.inside;
     let k = usize::try_from(report.plan.sweeps_per_cycle()).unwrap_or(usize::MAX);
-    let slider = (ui.available_width() - CONTROLS).clamp(40.0, 160.0);
-    ui.horizontal_wrapped(|ui| {
-        let inside = &mut look.inside;
+    let mut at = inside.subiteration.min(k);
+    let room = ui.available_width() - CONTROLS;
+    let slider = |ui: &mut Ui, at: &mut usize, room: f32| {
+        ui.spacing_mut().slider_width = (room - NUMBER).clamp(40.0, 160.0);
+        named(ui.add(Slider::new(at, 0..=k)), "Subiteration")
+            .on_hover_text("How many subiterations of the next cycle the tile has made.");
+    };
+    ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
         let response = combo.show_ui(ui, |ui| {
             for kind in InsideKind::ALL {
@@ -78,7 +88,6 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
             }
         });
         named(response.response, "Shown of the tile").on_hover_text(inside.kind.about());
-        let mut at = inside.subiteration.min(k);
         let back = named(ui.add_enabled(at > 0, Button::new("◀")), "Subiteration back");
         if back.on_hover_text("One subiteration back.").clicked() {
             at -= 1;
@@ -87,14 +96,17 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         if on.on_hover_text("One subiteration on.").clicked() {
             at += 1;
         }
-        ui.spacing_mut().slider_width = slider;
-        let slider = ui.add(Slider::new(&mut at, 0..=k));
-        named(slider, "Subiteration")
-            .on_hover_text("How many subiterations of the next cycle the tile has made.");
-        if at != inside.subiteration.min(k) {
-            inside.subiteration = at;
+        if room >= LEAST_SLIDER {
+            slider(ui, &mut at, room);
         }
     });
+    if room < LEAST_SLIDER {
+        let all = ui.available_width();
+        ui.horizontal(|ui| slider(ui, &mut at, all));
+    }
+    if at != inside.subiteration.min(k) {
+        inside.subiteration = at;
+    }
     if look != session.look {
         commands.push(Command::Look(look));
     }

@@ -1,7 +1,7 @@
 //! The mean tile: the magnitude of the field folded onto one tile.
 
 use super::cells::{self, Cells, Values};
-use super::convergence::LABEL_ROOM;
+use super::convergence::{LABEL_ROOM, counting_axis, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::session::Session;
 use super::theme;
@@ -120,7 +120,8 @@ fn line(ui: &mut Ui, report: &Report, mean: &MeanTile, axis: &AxisTiling) {
     Plot::new("mean tile")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
-        .x_axis_label("place in the tile")
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
+        .custom_x_axes(vec![counting_axis("place in the tile")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))

@@ -1,7 +1,7 @@
 //! The field at single points over the cycles.
 
 use super::command::Command;
-use super::convergence::{LABEL_ROOM, cycles_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::session::{MOST_PROBES, Session};
 use super::theme;
@@ -56,7 +56,7 @@ pub(super) fn ui(
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
         .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![cycles_axis()])
+        .custom_x_axes(vec![counting_axis("cycles")])
         .y_axis_label(format!("|{symbol}|"))
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))

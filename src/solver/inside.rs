@@ -14,6 +14,9 @@ use std::sync::Arc;
 /// Point updates that are made at the most: some ten milliseconds' worth.
 const MOST_UPDATES: usize = 1 << 24;
 
+/// The longest side of a tile, and the most subiterations of a line: more is no picture.
+const LONGEST: usize = 2000;
+
 /// The cycle that comes next from a solver's iterate.
 #[derive(Clone, Copy)]
 pub struct NextCycle<'a> {
@@ -54,7 +57,8 @@ pub struct Inside {
 
 impl NextCycle<'_> {
     /// Makes some subiterations of one tile (the last one, if there are fewer tiles or
-    /// subiterations); `None` if that would take too long to be looked at.
+    /// subiterations); `None` if that would take too long, or be too
+    /// large, to be looked at.
     ///
     /// # Errors
     /// [`SolverError`] if the iterate cannot be had, or its copies do not fit.
@@ -77,7 +81,8 @@ impl NextCycle<'_> {
         let sweeps = if is_line { self.k } else { subiteration.min(self.k) };
         let points = |part: &[Range<usize>; 2]| part[0].len() * part[1].len();
         let takes_too_long = |part| points(part).saturating_mul(sweeps.max(1)) > MOST_UPDATES;
-        if takes_too_long(&computed) {
+        let sides = [computed[0].len(), computed[1].len(), if is_line { self.k } else { 0 }];
+        if sides.into_iter().any(|side| side > LONGEST) || takes_too_long(&computed) {
             return Ok(None);
         }
         let around = self.around(&computed, sweeps);

@@ -93,7 +93,7 @@ fn panes_about_edges_tell() {
         show(&mut window, "Mean tile");
         window.until_text(if is_line { "at each place of a tile" } else { "inner tiles own" });
         show(&mut window, "By distance");
-        window.until_text("points from the nearest tile border");
+        window.until_text("points from a tile border");
         show(&mut window, "Edge share");
         window.until_text("within 2 points of a tile border");
         if !is_line {

@@ -25,6 +25,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("inside_a_line", inside_a_line),
     ("palette", palette),
     ("keys", keys),
+    ("probes", probes),
+    ("smallest", smallest),
 ];
 
 /// Whether pictures can be rendered here.
@@ -166,7 +168,7 @@ fn with_edges(theme: Theme) -> Window {
         view(&mut window, Role::CheckBox, pane);
         window.frames(3);
     }
-    window.until_text("points from the nearest tile border");
+    window.until_text("points from a tile border");
     window
 }
 
@@ -211,4 +213,32 @@ fn keys() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     window.key(Key::Questionmark);
     compare(&mut window, "keys");
+}
+
+fn probes() {
+    let mut window = after(1, USUAL, Theme::Dark, RunSpec::default());
+    let map = window.rect(Role::Image, "Heat map of the residual");
+    for part in [0.125, 0.3] {
+        window.harness.hover_at(map.center() - vec2(part * map.width(), part * map.width()));
+        window.frames(2);
+        window.key(Key::P);
+    }
+    window.harness.remove_cursor();
+    // One by one, so that each is looked at.
+    for _ in 0..12 {
+        window.step(1);
+    }
+    compare(&mut window, "probes");
+}
+
+fn smallest() {
+    let mut run = RunSpec::default();
+    run.method.overlap = vec![4];
+    let mut window = after(6, vec2(960.0, 600.0), Theme::Light, run);
+    for pane in ["Mean tile", "By distance", "Inside a cycle"] {
+        view(&mut window, Role::CheckBox, pane);
+        window.frames(3);
+    }
+    window.until_text("of 16 subiterations");
+    compare(&mut window, "smallest");
 }

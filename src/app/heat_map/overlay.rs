@@ -43,7 +43,8 @@ pub(super) fn probe(
 ) {
     let at = to_screen.transform_pos(egui::pos2(i as f32 + 0.5, row as f32 + 0.5));
     let painter = ui.painter().with_clip_rect(area);
-    for (width, colour) in [(3.5, Color32::from_black_alpha(190)), (2.0, theme::curve(ui, index))] {
+    let rings = [(5.0, Color32::BLACK), (3.5, Color32::WHITE), (2.0, theme::curve(ui, index))];
+    for (width, colour) in rings {
         let stroke = Stroke::new(width, colour);
         if is_diagram {
             painter.vline(at.x, area.y_range(), stroke);
