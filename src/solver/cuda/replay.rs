@@ -284,6 +284,8 @@ impl Replay {
         let count = match self.graph(system, stream, rung, *iterates, measure)? {
             Some(recorded) if recorded.length <= left => {
                 recorded.graph.launch()?;
+                // It ends where it began, and came from the other array.
+                iterates.before = iterates.next();
                 recorded.length
             }
             recorded => {
