@@ -315,8 +315,8 @@ fn rate(side: usize, looks: Looks) -> f64 {
     worker.wish(wish);
     let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
     while take().latest.cycle == 0 {}
-    let begin = Instant::now();
     let first = take().latest.cycle;
+    let begin = Instant::now();
     let span = Duration::from_secs(1);
     let (mut last, mut end) = (first, begin);
     if looks != Looks::Nobody {

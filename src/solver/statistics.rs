@@ -234,6 +234,8 @@ pub(super) fn of_samples<S: Solver + ?Sized>(
 /// Counts and sums, while rows are added from the top down.
 struct Tally<'a> {
     sorting: &'a Sorting,
+    /// Where the histogram of each column's class begins.
+    columns: Vec<usize>,
     counts: Vec<u64>,
     sums: Vec<f64>,
     /// The sums of some tiles of a row.
@@ -245,6 +247,7 @@ impl<'a> Tally<'a> {
         let [width, height] = if sorting.folds { sorting.tile() } else { [0, 0] };
         Self {
             sorting,
+            columns: sorting.classes[0].iter().map(|&class| usize::from(class) * BINS).collect(),
             counts: vec![0; sorting.count * BINS],
             sums: vec![0.0; width * height],
             together: vec![0.0; width],
@@ -253,9 +256,10 @@ impl<'a> Tally<'a> {
 
     fn add(&mut self, row: usize, values: &[f32]) {
         if self.sorting.count > 0 {
-            let class = self.sorting.classes[1][row];
-            for (value, &column) in values.iter().zip(&self.sorting.classes[0]) {
-                self.counts[usize::from(column.min(class)) * BINS + bin(*value)] += 1;
+            // The nearer border counts: of two classes the lower, whose histogram begins first.
+            let class = usize::from(self.sorting.classes[1][row]) * BINS;
+            for (value, column) in values.iter().zip(&self.columns) {
+                self.counts[class.min(*column) + bin(*value)] += 1;
             }
         }
         if self.sorting.folds {
