@@ -72,7 +72,7 @@ fn a_sweep_has_a_row_a_setting_that_can_be_run_again() {
     assert_eq!((rows.len(), commands.len()), (16, 16));
     for row in &rows {
         let value = |name| cell(&folder, row, name);
-        assert_eq!((value("shape"), value("kernel")), ("24x20", "auto"));
+        assert_eq!((value("shape"), value("kernel")), ("24x20", "tiled"));
         if value("overlap").parse::<usize>().unwrap() > value("tile").parse::<usize>().unwrap() - 2
         {
             assert_eq!((value("outcome"), value("cycles")), ("cannot-run", ""));
@@ -109,6 +109,43 @@ fn times_come_with_their_error_and_cycles_with_or_without_them() {
     let rows = rows(&folder);
     assert_eq!(cell(&folder, &rows[0], "cycles"), "");
     assert!(cell(&folder, &rows[0], "seconds_per_cycle").parse::<f64>().unwrap() > 0.0);
+}
+
+/// Tiles and overlaps may differ from axis to axis; what runs again takes as many cycles.
+#[test]
+fn tiles_and_overlaps_can_be_given_for_each_axis() {
+    let folder = folder();
+    let sweep = "sweep --shape 24x20 --k 2 --tile 8x4,8 --overlap 2,4x2 --measure cycles -o s.csv";
+    done(&folder, sweep);
+    let rows = rows(&folder);
+    let names =
+        |row| (cell(&folder, row, "tile").to_owned(), cell(&folder, row, "overlap").to_owned());
+    let found: Vec<_> = rows.iter().map(names).collect();
+    let wanted = [("8", "2"), ("8", "4x2"), ("8x4", "2"), ("8x4", "4x2")];
+    assert_eq!(found, wanted.map(|(tile, overlap)| (tile.to_owned(), overlap.to_owned())));
+    let command = cell(&folder, &rows[3], "command");
+    assert!(command.contains("--overlap 4x2 --tile 8x4"), "{command}");
+    let command = command.strip_prefix("tilescope ").unwrap();
+    let solved: Value = serde_json::from_str(&done(&folder, &format!("{command} --json"))).unwrap();
+    assert_eq!(cell(&folder, &rows[3], "cycles"), solved["cycles"].to_string());
+    let whole = text(&folder);
+    done(&folder, &format!("{sweep} --resume"));
+    assert_eq!(text(&folder), whole);
+}
+
+/// Cycles are foreseen from the iteration's modes, and stand beside those that were counted.
+#[test]
+fn predicted_cycles_stand_beside_counted_ones() {
+    let folder = folder();
+    let sweep = "sweep --shape 64x64 --k 2,8 --tile 8 --overlap 0,2 --measure cycles -o s.csv";
+    let said = done(&folder, sweep);
+    assert!(said.contains("the number of cycles was predicted to"), "{said}");
+    for row in rows(&folder) {
+        let number = |name: &str| cell(&folder, &row, name).parse::<f64>().unwrap();
+        let off = number("predicted_cycles") / number("cycles") - 1.0;
+        assert!((number("cycles_prediction_error") - off).abs() < 1e-9, "{row:?}");
+        assert!(off.abs() <= number("predicted_cycles_bar"), "{row:?}");
+    }
 }
 
 /// Wherever a sweep was ended, going on makes the table that it would have made: nothing twice,
@@ -164,10 +201,13 @@ fn what_makes_no_sweep_is_told_in_one_sentence() {
         ("--k 8:4", &["range 8:4 is reversed", "4:8"][..]),
         ("--overlap 0:30:0", &["step 0"]),
         ("--k ,", &["whole numbers or ranges"]),
-        ("--tile x", &["whole numbers or ranges"]),
+        ("--tile q", &["whole numbers or ranges"]),
+        ("--tile 4x", &["one for each axis such as 32x16"]),
         ("--overlap 3", &["overlap 3 is odd"]),
         ("--k 0,4", &["k is 0"]),
         ("--tile 4 --overlap 8,10", &["none of the 2 settings can run", "overlap 8 is too large"]),
+        ("--tile 4 --overlap 8", &["the only setting cannot run: overlap 8 is too large"]),
+        ("--tile 4x4x4", &["one for each axis"]),
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
         ("--kernel shared", &["kernel is shared", "backend cuda"]),
         ("--tol -1", &["tolerance is -1"]),

@@ -189,6 +189,15 @@ pub(super) const THEME: Action = Action {
     command: |_, _| Some(Command::SwitchTheme),
 };
 
+pub(super) const TUNING: Action = Action {
+    group: "View",
+    name: "Tuning map",
+    about: "Find the best k, overlap and tile: measure many settings, and see them as a map.",
+    keys: &[],
+    which: 0,
+    command: |it, _| Some(Command::ShowTuning(!it.is_tuning)),
+};
+
 pub(super) const ARRANGE: Action = Action {
     group: "View",
     name: "Usual arrangement",
@@ -228,7 +237,7 @@ pub(super) static ALL: LazyLock<Vec<Action>> = LazyLock::new(|| {
     all.extend(panes());
     all.extend([ARRANGE, THEME, OPEN, SAVE, COPY_COMMAND]);
     all.extend(problems());
-    all.extend([PALETTE, KEYS]);
+    all.extend([TUNING, PALETTE, KEYS]);
     all
 });
 

@@ -6,6 +6,7 @@ use super::palette::Palette;
 use super::panes::{Pane, Panes};
 use super::save_dialog::{SaveDialog, SaveRequest};
 use super::session::Look;
+use super::tuning;
 use super::undo::Choice;
 use crate::run::RunSpec;
 use eframe::egui;
@@ -37,6 +38,10 @@ pub(super) enum Command {
     ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
     ShowPane(Pane, bool),
+    /// Show the tuning map in place of the panes, or the panes again.
+    ShowTuning(bool),
+    /// Measure a tuning map, wait, go on, or stop.
+    Tune(tuning::Order),
     /// Put every pane back where it was at first.
     ArrangePanes,
     /// Open the dialog that saves files, or close it.
@@ -97,6 +102,8 @@ impl Explorer {
                 }
             }
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
+            Command::ShowTuning(shown) => self.is_tuning = shown,
+            Command::Tune(order) => self.tuning.obey(order),
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {
                 let cycle = self.report.as_ref().map_or(0, |report| report.latest.cycle);

@@ -14,7 +14,7 @@ use egui_plot::{
 };
 
 /// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
-const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
+pub(super) const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
 
 /// The grid's least steps between two labels: such a step is 8 points, a label is up to 30.
 const LABEL_STEPS: f64 = 5.0;

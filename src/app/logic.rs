@@ -35,6 +35,9 @@ impl Explorer {
                 }
             }
         }
+        for why in self.tuning.hear() {
+            self.toasts.error(why);
+        }
         self.tell();
     }
 
@@ -54,8 +57,12 @@ impl Explorer {
 
     /// Tells the worker what is wanted, if that is something else than before.
     fn tell(&mut self) {
-        let wish =
+        let mut wish =
             self.session.wish(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
+        if self.tuning.is_measuring() {
+            // Timing bears no company: neither the run goes on nor what is made beside it.
+            (wish.running, wish.view.reference) = (false, false);
+        }
         if self.told.as_ref() != Some(&wish) {
             self.worker.wish(wish.clone());
             self.told = Some(wish);

@@ -33,6 +33,7 @@ mod session;
 mod theme;
 mod toasts;
 mod toolbar;
+mod tuning;
 mod undo;
 
 use crate::picture::Opened;
@@ -46,6 +47,7 @@ use palette::Palette;
 use panes::{Desk, Panes, Pictures};
 use save_dialog::SaveDialog;
 use session::Session;
+use tuning::Tuning;
 use undo::Undo;
 
 /// The name of the application, to the window manager too.
@@ -65,6 +67,9 @@ pub struct Explorer {
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
+    tuning: Tuning,
+    /// Whether the tuning map is shown in place of the panes.
+    is_tuning: bool,
     save: Option<SaveDialog>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,
@@ -115,6 +120,8 @@ impl Explorer {
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
+            tuning: Tuning::new(context)?,
+            is_tuning: false,
             save: None,
             open: None,
             palette: None,
@@ -139,8 +146,8 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, pictures, panes, save, open, commands, backends, .. } =
-            self;
+        let Self { session, report, map, pictures, panes, tuning, save, open, commands, .. } = self;
+        let (backends, is_tuning) = (&self.backends, self.is_tuning);
         let report = report.as_deref();
         egui::Panel::top("toolbar")
             .show(ui, |ui| toolbar::ui(ui, session, report, panes, commands));
@@ -148,6 +155,10 @@ impl eframe::App for Explorer {
             ui,
             |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
+                    if is_tuning {
+                        tuning.panel(ui, session, commands);
+                        return;
+                    }
                     method::ui(ui, session, backends, commands);
                     cost::ui(ui, session, report);
                     problem::ui(ui, session, report, commands);
@@ -156,6 +167,11 @@ impl eframe::App for Explorer {
         );
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
         let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+            if is_tuning {
+                map.leave();
+                tuning.ui(ui, session, commands);
+                return;
+            }
             let marks = panes.marks(session);
             let desk =
                 Desk { session, report, map: &mut *map, pictures, marks, commands: &mut *commands };

@@ -286,6 +286,12 @@ pub(super) fn menu(ui: &mut Ui, panes: &Panes, commands: &mut Vec<Command>) {
             }
         }
         ui.separator();
+        let tuning = &actions::TUNING;
+        if ui.button(tuning.name).on_hover_text(tuning.tooltip(ui.ctx())).clicked() {
+            commands.push(Command::ShowTuning(true));
+            ui.close();
+        }
+        ui.separator();
         let (arrange, theme) = (&actions::ARRANGE, &actions::THEME);
         if ui.button(arrange.name).on_hover_text(arrange.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ArrangePanes);

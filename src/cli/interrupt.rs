@@ -39,6 +39,11 @@ impl Interrupt {
         &INTERRUPTED
     }
 
+    /// The same for work that asks now and then.
+    pub fn halt(self) -> &'static (dyn Fn() -> bool + Sync) {
+        &|| INTERRUPTED.load(Ordering::SeqCst)
+    }
+
     /// Saves something, which is not left half-done.
     pub fn hold<T>(self, save: impl FnOnce() -> T) -> T {
         MAY_EXIT.store(false, Ordering::SeqCst);

@@ -10,6 +10,7 @@ mod console;
 mod devices;
 mod first_look;
 mod interrupt;
+mod lists;
 mod open;
 mod progress;
 mod render;

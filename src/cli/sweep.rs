@@ -3,11 +3,12 @@
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, tell};
 use super::interrupt::Interrupt;
+use super::lists::ListArgs;
 use super::progress::Progress;
-use super::values::{self, List};
+use super::values;
 use crate::files;
 use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
-use crate::run::{self, Measure, Row, RowOutcome, SweepError, SweepSpec, Table};
+use crate::run::{self, Classic, Measure, Row, RowOutcome, Sides, SweepError, SweepSpec, Table};
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
@@ -26,8 +27,9 @@ Examples:
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
       the kernels of a card against each other
 
-Lists are values and ranges (from:to:step, the end included) with commas. Rows are written as they
-are measured. A setting that cannot run has a row that says why.
+Lists are values and ranges (from:to:step, the end included) with commas; the one that is not given
+holds the value of the run that it starts from. Rows are written as they are measured. A setting that
+cannot run has a row that says why.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted; what was measured is in the table.";
 
@@ -35,18 +37,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted; what was measured 
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Sweep {
-    /// Subiterations of a cycle [default: that of the run it starts from]
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
-    k: Option<List>,
-    /// Points that neighbouring tiles share, even [default: that of the run it starts from]
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
-    overlap: Option<List>,
-    /// Points of a tile along every axis [default: that of the run it starts from]
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
-    tile: Option<List>,
-    /// Kernels of a card [default: auto]
-    #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]
-    kernel: Option<Vec<Kernel>>,
+    #[command(flatten)]
+    lists: ListArgs,
     /// What to measure
     #[arg(
         long,
@@ -87,6 +79,12 @@ pub struct Sweep {
 struct Listed<'a> {
     output: &'a Path,
     best: Option<&'a Row>,
+    /// How many times as soon as Jacobi's iteration the best is done.
+    speedup: Option<f64>,
+    /// The median of the cost model's relative errors, regardless of sign: of the seconds of a cycle,
+    /// and of the cycles.
+    error_per_cycle: Option<f64>,
+    error_of_cycles: Option<f64>,
     rows: &'a [Row],
 }
 
@@ -110,12 +108,13 @@ impl Sweep {
         let interrupt = Interrupt::listen()?;
         let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
         let times = sweep.spec().measures(Measure::Time);
-        let is_probed =
-            !times || done.len() == sweep.cells().len() || sweep.probe(interrupt.flag())?;
+        let is_new = done.len() < sweep.cells().len();
+        let is_probed = !times || !is_new || sweep.probe(interrupt.halt())?;
         let is_whole = is_probed && under_way.go_on(&mut sweep, &done, interrupt)?;
-        let rows = in_order(under_way.rows, &sweep);
+        let rows = in_order(&under_way.rows, &sweep);
+        let classic = if is_whole { sweep.classic(interrupt.halt())? } else { None };
         if let Some(plot) = &self.plot {
-            interrupt.hold(|| save_map(plot, &sweep, &rows))?;
+            interrupt.hold(|| save_map(plot, &sweep, &rows, classic))?;
         }
         if !is_whole {
             tell(&format!(
@@ -128,10 +127,17 @@ impl Sweep {
         }
         let best = Row::best(&rows);
         print(&if self.json {
-            let listed = Listed { output: &self.output, best, rows: &rows };
+            let listed = Listed {
+                output: &self.output,
+                best,
+                speedup: speedup(best, classic),
+                error_per_cycle: median_error(&rows, |row| row.prediction_error),
+                error_of_cycles: median_error(&rows, |row| row.cycles_prediction_error),
+                rows: &rows,
+            };
             serde_json::to_string_pretty(&listed)? + "\n"
         } else {
-            summary(&sweep, &rows)
+            summary(&sweep, &rows, classic)
         })?;
         Ok(if best.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }
@@ -139,14 +145,11 @@ impl Sweep {
     fn spec(&self) -> anyhow::Result<SweepSpec> {
         let run = self.common.spec()?;
         let base = &run.method;
-        let list = |given: &Option<List>, base: usize| {
-            given.clone().map_or_else(|| vec![base], |List(values)| values)
-        };
         Ok(SweepSpec {
-            k: list(&self.k, base.k),
-            overlap: list(&self.overlap, base.overlap_of(0)),
-            tile: list(&self.tile, base.tile_of(0)),
-            kernel: self.kernel.clone().unwrap_or_else(|| vec![Kernel::Auto]),
+            k: self.lists.k(&[base.k]),
+            overlap: self.lists.overlap(&[Sides::from_list(&base.overlap)]),
+            tile: self.lists.tile(&[Sides::from_list(&base.tile)]),
+            kernel: self.lists.kernel(&[Kernel::Auto]),
             measure: self.measure.clone(),
             run,
         })
@@ -205,7 +208,7 @@ impl UnderWay {
                     if made > 0 { format!(" · about {left:.0} s left") } else { String::new() };
                 format!("{} of {}{left}", self.rows.len(), counted(all as u64, "setting"))
             });
-            let rows = sweep.measure(part, self.jobs, interrupt.flag())?;
+            let rows = sweep.measure(part, self.jobs, interrupt.halt())?;
             let is_whole = rows.len() == part.len();
             for row in rows {
                 interrupt.hold(|| self.table.push(&row))?;
@@ -220,32 +223,26 @@ impl UnderWay {
 }
 
 /// The rows as the sweep has its settings, whenever they were measured.
-fn in_order(mut rows: Vec<Row>, sweep: &run::Sweep) -> Vec<Row> {
-    let tiles = &sweep.spec().tile;
-    rows.sort_by_key(|row| {
-        (tiles.iter().position(|tile| *tile == row.tile), row.kernel.clone(), row.k, row.overlap)
-    });
-    rows
+fn in_order(rows: &[Row], sweep: &run::Sweep) -> Vec<Row> {
+    sweep.outline().by_place(rows).into_iter().flatten().collect()
 }
 
 /// The figure of a sweep, which carries the best run.
-fn save_map(path: &Path, sweep: &run::Sweep, rows: &[Row]) -> anyhow::Result<()> {
-    let best = Row::best(rows);
-    let cell = sweep.cells().iter().find(|cell| {
-        best.is_some_and(|row| {
-            sweep.spec().run_of(&cell.setting).method.kernel.name() == row.kernel
-                && (cell.setting.k, cell.setting.overlap, cell.setting.tile)
-                    == (row.k, row.overlap, row.tile)
-        })
-    });
+fn save_map(
+    path: &Path,
+    sweep: &run::Sweep,
+    rows: &[Row],
+    classic: Option<Classic>,
+) -> anyhow::Result<()> {
+    let cell = Row::best(rows).and_then(|best| sweep.outline().cell_of(best));
     let run =
         cell.map_or_else(|| sweep.spec().run.clone(), |cell| sweep.spec().run_of(&cell.setting));
-    let svg = sweep_svg(sweep, rows, &FigureSpec::default());
+    let svg = sweep_svg(sweep.outline(), rows, classic, &FigureSpec::default());
     Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
 }
 
 /// What is said in the end.
-fn summary(sweep: &run::Sweep, rows: &[Row]) -> String {
+fn summary(sweep: &run::Sweep, rows: &[Row], classic: Option<Classic>) -> String {
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let run = &sweep.spec().run;
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
@@ -275,21 +272,50 @@ fn summary(sweep: &run::Sweep, rows: &[Row]) -> String {
         }
         None => text.push_str("no setting met the tolerance; allow more with --max-cycles\n"),
     }
-    let mut errors: Vec<_> =
-        rows.iter().filter_map(|row| row.prediction_error.map(f64::abs)).collect();
-    errors.sort_unstable_by(f64::total_cmp);
-    if let Some(median) = errors.get(errors.len() / 2) {
-        let percent = 100.0 * median;
-        text.push_str(&format!("      the cost model is off by {percent:.1} % a cycle (median)\n"));
+    if let Some(speedup) = speedup(Row::best(rows), classic) {
+        text.push_str(&format!("      {speedup:.2} times as fast as classic Jacobi\n"));
+    }
+    for (error, what) in [
+        (median_error(rows, |row| row.prediction_error), "the time of a cycle"),
+        (median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
+    ] {
+        if let Some(error) = error {
+            let percent = 100.0 * error;
+            text.push_str(&format!("      {what} was predicted to {percent:.2} % (median)\n"));
+        }
+    }
+    for (tile, pyramid) in sweep
+        .spec()
+        .tile
+        .iter()
+        .filter_map(|tile| Some((tile, sweep.pyramid(*tile, *sweep.spec().kernel.first()?)?)))
+    {
+        text.push_str(&format!(
+            "      Kochurov's best pyramid of tile {tile} is {} high (overlap {})\n",
+            counted(pyramid.height as u64, "sweep"),
+            2 * pyramid.height,
+        ));
     }
     text.push_str(&format!("      on {}\n", sweep.machine()));
     text
 }
 
+/// How many times as soon as Jacobi's iteration a setting is done.
+fn speedup(best: Option<&Row>, classic: Option<Classic>) -> Option<f64> {
+    Some(classic?.cost()? / best?.cost()?)
+}
+
+/// The median of a relative error of the rows that have it, regardless of its sign.
+fn median_error(rows: &[Row], error: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
+    let mut errors: Vec<_> = rows.iter().filter_map(|row| error(row).map(f64::abs)).collect();
+    errors.sort_unstable_by(f64::total_cmp);
+    errors.get(errors.len() / 2).copied()
+}
+
 /// A row in words.
 pub(super) fn described(row: &Row) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
-    if row.kernel != Kernel::Auto.name() {
+    if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));
     }
     if let Some(seconds) = row.seconds {

@@ -5,7 +5,7 @@
 
 use crate::picture::{LARGEST_SIDE, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
-use crate::run::CutLine;
+use crate::run::{CutLine, Sides, numbers, sides};
 
 /// A number for each axis, x first; one may stand for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,41 +23,21 @@ pub(super) fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "it must be a whole number, such as 16".to_owned())
 }
 
-/// The most values of a list.
-const LONGEST_LIST: usize = 4096;
-
 /// Values of a sweep: `4,8,16`, `0:30:2` (from, to and with, step), `1:8`, or several of these with
 /// commas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct List(pub Vec<usize>);
 
 pub(super) fn list(text: &str) -> Result<List, String> {
-    let whole = |text: &str| {
-        text.trim().parse::<usize>().map_err(|_| {
-            "it must be whole numbers or ranges with commas, such as 4,8,16 or 0:30:2".to_owned()
-        })
-    };
-    let mut values = Vec::new();
-    for part in text.split(',') {
-        let ends: Vec<_> = part.split(':').map(whole).collect::<Result<_, _>>()?;
-        let (from, to, step) = match ends[..] {
-            [value] => (value, value, 1),
-            [from, to] => (from, to, 1),
-            [from, to, step] => (from, to, step),
-            _ => return Err(format!("“{part}” is no range; one is from:to:step, such as 0:30:2")),
-        };
-        if step == 0 {
-            return Err(format!("the range {part} has step 0; it must be at least 1"));
-        }
-        if from > to {
-            return Err(format!("the range {part} is reversed; write it as {to}:{from}:{step}"));
-        }
-        if (to - from) / step >= LONGEST_LIST - values.len() {
-            return Err(format!("it has more than {LONGEST_LIST} values"));
-        }
-        values.extend((from..=to).step_by(step));
-    }
-    Ok(List(values))
+    numbers(text).map(List)
+}
+
+/// The same of numbers along the axes, in which `4x2` is 4 along x and 2 along y.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SidesList(pub Vec<Sides>);
+
+pub(super) fn sides_list(text: &str) -> Result<SidesList, String> {
+    sides(text).map(SidesList)
 }
 
 pub(super) fn number(text: &str) -> Result<f64, String> {
@@ -211,12 +191,6 @@ mod tests {
         for wrong in ["", "x", "4x", "-4", "4.5", "4,2", "1x2x3x4", "99999999999999999999"] {
             assert!(axes(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(list("4, 8,16"), Ok(List(vec![4, 8, 16])));
-        assert_eq!(list("0:7:3,9:10"), Ok(List(vec![0, 3, 6, 9, 10])));
-        for wrong in ["", ",", "4,", "a", "-2", "30:0:2", "0:30:0", "1:2:3:4", ":", "0:99999"] {
-            assert!(list(wrong).is_err(), "{wrong}");
-        }
-        assert!(list("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
         assert_eq!(velocity("-3,1e2"), Ok([-3.0, 100.0]));
         assert!(velocity("3").is_err() && velocity("3,4,5").is_err());
         let expected = Boundary { left: 1.0, top: -0.5, ..Boundary::default() };

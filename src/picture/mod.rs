@@ -20,6 +20,7 @@ mod saved;
 mod scale;
 mod svg;
 mod sweep_figure;
+mod sweep_map;
 mod text;
 mod theme;
 mod ticks;
@@ -41,6 +42,7 @@ pub use saved::{
 };
 pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use sweep_figure::sweep_svg;
+pub use sweep_map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};
 pub use titles::{counted, grouped, method_title, problem_title, rounded, told_apart, value_label};

@@ -1,74 +1,46 @@
 //! The figure of a sweep: a map of k × overlap.
 
-use super::colour_map::{COLOURS, ColourMap};
+use super::colour_map::COLOURS;
 use super::heat_map_figure::draw_pixels;
 use super::layout::{Area, Head, Layout, room_for};
-use super::scale::{Range, Scale, ScaleKind};
 use super::svg::{Canvas, Stroke, round};
+use super::sweep_map::{Layer, MAP_COLOURS, MapValue, SweepMap};
 use super::text::{Weight, width};
 use super::ticks::{Tick, number, ticks};
 use super::titles::rounded;
 use super::view_spec::FigureSpec;
-use crate::run::{Measure, Row, RowOutcome, Sweep};
-
-/// What is known of a cell.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Known {
-    /// Nothing yet, or that it does not converge.
-    Nothing,
-    /// That no tile and no kernel can run it.
-    CannotRun,
-    /// What the best tile and kernel cost.
-    Cost(f64),
-}
+use crate::run::{Classic, Outline, Row};
 
 /// The map of a sweep as SVG: overlap across, k down, colours by what the best setting has least
 /// of, see [`Row::cost`]. Where there are several tiles or kernels, a cell shows the best of them.
-/// The best cell of all is framed; cells that cannot run are hatched.
-pub fn sweep_svg(sweep: &Sweep, rows: &[Row], spec: &FigureSpec) -> String {
-    let chosen = sweep.spec();
-    let (times, counts) = (chosen.measures(Measure::Time), chosen.measures(Measure::Cycles));
-    let (title, value_label) = match (times, counts) {
-        (true, false) => ("Seconds a sweep".to_owned(), "seconds a sweep"),
-        (times, _) => {
+/// The best cell of all is framed, cells that differ from it by no more than noise have a dot, cells
+/// that cannot run are hatched, and a line parts those that are faster than Jacobi's iteration.
+pub fn sweep_svg(
+    outline: &Outline,
+    rows: &[Row],
+    classic: Option<Classic>,
+    spec: &FigureSpec,
+) -> String {
+    let chosen = &outline.spec;
+    let value = MapValue::natural(chosen);
+    let what = match value {
+        MapValue::SweepTime => "Seconds a sweep".to_owned(),
+        value => {
             let tolerance = chosen.run.stop.tolerance.map(number).unwrap_or_default();
-            let (what, label) = if times { ("Time", "seconds") } else { ("Cycles", "cycles") };
-            (format!("{what} to {tolerance}"), label)
+            let what = if value == MapValue::Time { "Time" } else { "Cycles" };
+            format!("{what} to {tolerance}")
         }
     };
     let shape: Vec<_> = chosen.run.problem.shape.iter().map(ToString::to_string).collect();
-    let title = format!("{title} — {}, {}", chosen.run.problem.kind.label(), shape.join(" × "));
-    let known = |k: &usize, overlap: &usize| {
-        let here = || rows.iter().filter(|row| row.k == *k && row.overlap == *overlap);
-        match Row::best(here()).and_then(Row::cost) {
-            Some(cost) => Known::Cost(cost),
-            None if here().next().is_some()
-                && here().all(|row| row.outcome == RowOutcome::CannotRun) =>
-            {
-                Known::CannotRun
-            }
-            None => Known::Nothing,
-        }
-    };
-    let cells = chosen.k.iter().map(|k| chosen.overlap.iter().map(|o| known(k, o)).collect());
-    let best = Row::best(rows).and_then(|row| {
-        let down = chosen.k.iter().position(|k| *k == row.k)?;
-        Some((chosen.overlap.iter().position(|overlap| *overlap == row.overlap)?, down))
-    });
-    let map = Map {
-        title,
-        subtitle: subtitle(sweep, rows),
-        value_label,
-        overlaps: &chosen.overlap,
-        ks: &chosen.k,
-        cells: cells.collect(),
-        best,
-    };
-    map.svg(spec)
+    let title = format!("{what} — {}, {}", chosen.run.problem.kind.label(), shape.join(" × "));
+    let known = outline.by_place(rows);
+    let map = SweepMap::new(outline, &known, classic, Layer::default(), value);
+    Figure { title, subtitle: subtitle(outline, rows, classic), value_label: value.unit(), map }
+        .svg(spec)
 }
 
-fn subtitle(sweep: &Sweep, rows: &[Row]) -> String {
-    let chosen = sweep.spec();
+fn subtitle(outline: &Outline, rows: &[Row], classic: Option<Classic>) -> String {
+    let chosen = &outline.spec;
     let tiles: Vec<_> = chosen.tile.iter().map(ToString::to_string).collect();
     let mut text = if tiles.len() == 1 { "tile ".to_owned() } else { "best of tiles ".to_owned() };
     text.push_str(&tiles.join(", "));
@@ -85,39 +57,34 @@ fn subtitle(sweep: &Sweep, rows: &[Row]) -> String {
         if let Some(seconds) = best.seconds {
             text.push_str(&format!(", {} s", rounded(seconds)));
         }
+        if let Some(ratio) = classic.and_then(|classic| Some(classic.cost()? / best.cost()?)) {
+            text.push_str(&format!(", {ratio:.2} × classic"));
+        }
     }
-    format!("{text} · {}", sweep.machine())
+    format!("{text} · {}", outline.machine)
 }
 
-/// A map of cells under two lists.
-struct Map<'a> {
+/// A map with what stands around it.
+struct Figure<'a> {
     title: String,
     subtitle: String,
     value_label: &'a str,
-    overlaps: &'a [usize],
-    ks: &'a [usize],
-    /// Row by row, a k each.
-    cells: Vec<Vec<Known>>,
-    /// Across and down.
-    best: Option<(usize, usize)>,
+    map: SweepMap<'a>,
 }
 
-/// Dark is little, and so good.
-const COLOUR_MAP: ColourMap = ColourMap::Viridis;
-
-impl Map<'_> {
+impl Figure<'_> {
     fn svg(&self, spec: &FigureSpec) -> String {
         let layout = Layout::new(&spec.page());
         let mut canvas = layout.canvas();
         let head = Head::new(&layout, &self.title, &self.subtitle);
-        let scale = self.scale();
+        let scale = &self.map.scale;
         let unit = layout.unit;
         let (w, h) = (f64::from(layout.width), f64::from(layout.height));
         let margin = layout.margin();
         let top = head.height.max(margin + 0.5 * unit);
         let room_down = (h - top - margin - layout.x_axis_height("overlap")).floor().max(8.0);
-        let y_ticks = listed(self.ks, room_for(room_down, 1.6 * unit, 40));
-        let bar_ticks = ticks(&scale, room_for(room_down, 2.6 * unit, 12));
+        let y_ticks = listed(self.map.ks, room_for(room_down, 1.6 * unit, 40));
+        let bar_ticks = ticks(scale, room_for(room_down, 2.6 * unit, 12));
         let mark = layout.mark() + layout.gap() + layout.hairline();
         let left = layout.upright_label_width("k") + layout.widest(&y_ticks) + mark;
         let (bar_width, bar_gap) = ((1.1 * unit).round(), (1.3 * unit).round());
@@ -129,14 +96,14 @@ impl Map<'_> {
         let bar = Area { x: area.right() + bar_gap, width: bar_width, ..area };
 
         head.draw(&mut canvas, &layout, 0.0, &[area.x, margin]);
-        self.draw_cells(&mut canvas, &layout, area, &scale);
-        let colours = COLOUR_MAP.table().iter().rev().flatten().copied().collect();
+        self.draw_cells(&mut canvas, &layout, area);
+        let colours = MAP_COLOURS.table().iter().rev().flatten().copied().collect();
         draw_pixels(&mut canvas, bar, 1, COLOURS, colours);
         layout.frame(&mut canvas, bar);
         let size = layout.tick_label().size;
-        let longest = self.overlaps.last().map_or(String::new(), ToString::to_string);
+        let longest = self.map.overlaps.last().map_or(String::new(), ToString::to_string);
         let each = width(&longest, Weight::Regular, size) + 1.2 * unit;
-        let x_ticks = listed(self.overlaps, room_for(area.width, each, 40));
+        let x_ticks = listed(self.map.overlaps, room_for(area.width, each, 40));
         layout.x_axis(&mut canvas, area, &x_ticks, "overlap");
         let k_x = area.x - mark - layout.widest(&y_ticks) - layout.gap() - 0.5 * unit;
         layout.y_axis(&mut canvas, area, &y_ticks, true, ("k", k_x));
@@ -145,35 +112,28 @@ impl Map<'_> {
         canvas.finish()
     }
 
-    /// From the least to the most; times differ by factors.
-    fn scale(&self) -> Scale {
-        let costs = self.cells.iter().flatten().filter_map(|known| match known {
-            Known::Cost(cost) => Some(*cost),
-            _ => None,
-        });
-        let (lo, hi) = costs
-            .fold((f64::INFINITY, 0.0), |(lo, hi), cost| (f64::min(lo, cost), f64::max(hi, cost)));
-        Scale::new(ScaleKind::Log, Range::new(lo, hi))
-    }
-
-    fn draw_cells(&self, canvas: &mut Canvas, layout: &Layout, area: Area, scale: &Scale) {
+    fn draw_cells(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
         canvas.rect(area.x, area.y, area.width, area.height, layout.palette.missing, 1.0);
-        for (down, row) in self.cells.iter().enumerate() {
-            for (across, known) in row.iter().enumerate() {
+        for (down, row) in self.map.cells.iter().enumerate() {
+            for (across, shown) in row.iter().enumerate() {
                 let cell = self.cell(area, across, down);
-                match known {
-                    Known::Nothing => {}
-                    Known::CannotRun => hatch(canvas, layout, cell),
-                    Known::Cost(cost) => {
-                        let step = scale.position(*cost) * (COLOURS - 1) as f64;
-                        let [r, g, b, _] = COLOUR_MAP.table()[(step as usize).min(COLOURS - 1)];
-                        canvas.rect(cell.x, cell.y, cell.width, cell.height, [r, g, b], 1.0);
-                    }
+                if shown.cannot_run.is_some() {
+                    hatch(canvas, layout, cell);
+                } else if let Some(value) = shown.value {
+                    let colour = self.map.colour(value);
+                    canvas.rect(cell.x, cell.y, cell.width, cell.height, colour, 1.0);
+                }
+                if shown.is_equal {
+                    let side = (0.35 * layout.unit).max(2.0).min(0.5 * cell.width);
+                    let (x, y) =
+                        (cell.x + 0.5 * (cell.width - side), cell.y + 0.5 * (cell.height - side));
+                    canvas.rect(x, y, side, side, [0xff; 3], 1.0);
                 }
             }
         }
+        self.draw_contour(canvas, layout, area);
         layout.frame(canvas, area);
-        if let Some((across, down)) = self.best {
+        if let Some([across, down]) = self.map.best {
             // Two colours, so that one of them is seen whatever is around it.
             let cell = self.cell(area, across, down);
             let line = 2.0 * layout.hairline();
@@ -197,14 +157,33 @@ impl Map<'_> {
         }
     }
 
+    /// The line between what is faster than Jacobi's iteration and what is not, in two colours, so
+    /// that one of them is seen whatever is around it.
+    fn draw_contour(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
+        let segments = self.map.contour();
+        let mut path = String::new();
+        for [from, to] in &segments {
+            let at = |[across, down]: [usize; 2]| {
+                let cell = self.cell(area, across, down);
+                format!("{} {}", round(cell.x), round(cell.y))
+            };
+            path.push_str(&format!("M{}L{}", at(*from), at(*to)));
+        }
+        if !segments.is_empty() {
+            let line = 2.0 * layout.hairline();
+            canvas.line(&path, Stroke::solid(2.0 * line, [0; 3]));
+            canvas.line(&path, Stroke::solid(line, [0xff; 3]));
+        }
+    }
+
     /// Where a cell lies, in whole pixels.
     fn cell(&self, area: Area, across: usize, down: usize) -> Area {
         let edge = |length: f64, count: usize, place: usize| {
             (length * place as f64 / count.max(1) as f64).round()
         };
         let (x, y) = (
-            |place| area.x + edge(area.width, self.overlaps.len(), place),
-            |place| area.y + edge(area.height, self.ks.len(), place),
+            |place| area.x + edge(area.width, self.map.overlaps.len(), place),
+            |place| area.y + edge(area.height, self.map.ks.len(), place),
         );
         let (left, upper) = (x(across), y(down));
         Area { x: left, y: upper, width: x(across + 1) - left, height: y(down + 1) - upper }
@@ -235,9 +214,9 @@ fn hatch(canvas: &mut Canvas, layout: &Layout, cell: Area) {
 }
 
 /// Marks in the middle of the cells of a list, as many as find room, evenly.
-fn listed(values: &[usize], most: usize) -> Vec<Tick> {
+fn listed<T: ToString>(values: &[T], most: usize) -> Vec<Tick> {
     let step = values.len().div_ceil(most.max(1)).max(1);
-    let tick = |(place, value): (usize, &usize)| Tick {
+    let tick = |(place, value): (usize, &T)| Tick {
         position: (place as f64 + 0.5) / values.len() as f64,
         label: value.to_string(),
     };
@@ -248,9 +227,8 @@ fn listed(values: &[usize], most: usize) -> Vec<Tick> {
 mod tests {
     use super::super::render;
     use super::*;
-    use crate::run::{RunSpec, SweepSpec};
+    use crate::run::{Measure, RunSpec, Sides, Sweep, SweepSpec};
     use crate::solver::Kernel;
-    use std::sync::atomic::AtomicBool;
 
     fn sweep() -> Sweep {
         let mut run = RunSpec::default();
@@ -258,8 +236,8 @@ mod tests {
         let spec = SweepSpec {
             run,
             k: vec![2, 4],
-            overlap: vec![0, 2, 8],
-            tile: vec![4, 8],
+            overlap: [0, 2, 8].map(Sides::all).to_vec(),
+            tile: [4, 8].map(Sides::all).to_vec(),
             kernel: vec![Kernel::Auto],
             measure: vec![Measure::Cycles],
         };
@@ -270,16 +248,17 @@ mod tests {
     fn a_map_is_drawn_at_any_size_and_at_any_time() {
         let mut sweep = sweep();
         let cells = sweep.cells().to_vec();
-        let rows = sweep.measure(&cells, 2, &AtomicBool::new(false)).unwrap();
+        let rows = sweep.measure(&cells, 2, &|| false).unwrap();
         assert_eq!(rows.len(), 12);
         for size in [[300, 240], [1200, 900], [64, 64]] {
             for some in [&rows[..], &rows[..1], &[]] {
                 let spec = FigureSpec { size, ..FigureSpec::default() };
-                let svg = sweep_svg(&sweep, some, &spec);
+                let svg = sweep_svg(sweep.outline(), some, None, &spec);
                 assert_eq!(render(&svg).unwrap().dimensions(), size.into());
             }
         }
-        let svg = sweep_svg(&sweep, &rows, &FigureSpec::default());
+        let classic = sweep.classic(&|| false).unwrap();
+        let svg = sweep_svg(sweep.outline(), &rows, classic, &FigureSpec::default());
         assert!(svg.contains("Cycles to 1×10⁻⁴"), "{svg}");
         // Overlap 8 goes with neither tile: one hatched cell a k, and two frames around the best.
         assert!(svg.matches('L').count() > 100);

@@ -1,11 +1,13 @@
 //! Floor 1: the linear system. Stencil, right-hand side, start, Dirichlet values, ready-made
-//! problems, and the exact solution of the discrete system.
+//! problems, the exact solution of the discrete system, and the modes of Jacobi's iteration.
 
 mod exact;
 pub mod input;
+mod spectrum;
 mod stencil;
 mod system;
 
 pub use exact::{ExactError, exact};
+pub use spectrum::{Modes, Spectrum, first_below};
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

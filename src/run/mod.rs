@@ -9,6 +9,7 @@ mod decline;
 mod experiment;
 mod export;
 mod history;
+pub mod papers;
 mod plan;
 mod preset;
 mod runner;
@@ -18,6 +19,7 @@ mod space_time;
 mod spec;
 mod sweep;
 mod track;
+mod tuner;
 mod worker;
 
 pub use command::command_line;
@@ -36,8 +38,11 @@ pub use spec::{
     StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
-    Cell, CycleCount, CycleTime, Cycles, Ending, Foreign, MOST_SETTINGS, Measure, MeasureError,
-    Prediction, Row, RowOutcome, Setting, Sweep, SweepError, SweepSpec, Table, TableError,
+    Cell, Classic, CycleCache, CycleCount, CycleTime, Cycles, Ending, Foreign, Foreseen, Halt,
+    MOST_SETTINGS, Measure, MeasureError, Outline, Prediction, Pyramid, Row, RowOutcome, Setting,
+    Sides, Sweep, SweepError, SweepSpec, Table, TableError, by_promise, coarse_to_fine, numbers,
+    pyramid_seconds, sides,
 };
 pub use track::{AtCycle, ProbeTrack};
+pub use tuner::{End, News, Tuner};
 pub use worker::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish, Worker};

@@ -12,6 +12,7 @@ mod habits;
 mod monkey;
 mod panes;
 mod pictures;
+mod tuning;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
@@ -27,6 +28,7 @@ fn main() {
         panes::TESTS,
         edges::TESTS,
         monkey::TESTS,
+        tuning::TESTS,
     ];
     let mut trials: Vec<Trial> = tests
         .concat()

@@ -1,6 +1,7 @@
 //! `tilescope bench ladder`: the kernels side by side.
 
 use super::super::console::{FAILED, tell};
+use super::super::lists::ListArgs;
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
 use super::machine::Machine;
@@ -9,8 +10,8 @@ use super::record::Record;
 use super::{Output, backends, frames};
 use crate::grid::Precision;
 use crate::run::{
-    Backend, MethodName, MethodSpec, Plan, Planner, ProblemKind, ProblemSpec, RunSpec, StopRule,
-    StopSpec, TOLERANCE,
+    Backend, MethodName, MethodSpec, Plan, Planner, ProblemKind, ProblemSpec, RunSpec, Sides,
+    StopRule, StopSpec, TOLERANCE,
 };
 use crate::solver::{Kernel, SolverError};
 use clap::Args;
@@ -31,8 +32,9 @@ Examples:
   tilescope bench ladder --kernel register --k 32 --overlap 4 --frames
       what showing 60 frames a second takes away
 
-Times are the solver's own clock (on a card its events) without set-up and transfers, which stand
-apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
+Where nothing else is given: kernels classic,shared,register (on the CPU classic,auto), k 8,16,32,
+overlap 0,4 and tile 32; of lines k 16,64, overlap 0 and tile 32,1024. Times are the solver's own clock
+(on a card its events) without set-up and transfers, which stand apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
 and the largest of them.";
 
 /// The options of `tilescope bench ladder`.
@@ -61,37 +63,8 @@ pub(super) struct Ladder {
     )]
     copies: usize,
 
-    /// Kernels, with commas between them [default: classic,shared,register; on the CPU
-    /// classic,auto]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
-    kernel: Vec<Kernel>,
-    /// Subiterations of a cycle [default: 8,16,32; of lines 16,64]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::whole::<usize>
-    )]
-    k: Vec<usize>,
-    /// Overlaps [default: 0,4; of lines 0]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::axes
-    )]
-    overlap: Vec<Axes>,
-    /// Tiles [default: 32; of lines 32,1024]
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        help_heading = "What is timed",
-        value_parser = values::axes
-    )]
-    tile: Vec<Axes>,
+    #[command(flatten)]
+    lists: ListArgs,
     /// Precision of the arithmetic [default: f64]
     #[arg(
         long,
@@ -228,17 +201,15 @@ impl Ladder {
     fn specs(&self, backend: Backend, beside_others: bool) -> Vec<RunSpec> {
         let Axes(shape) = &self.shape;
         let (k, overlap, tile) = if shape.len() == 1 { LINES } else { PLANES };
-        let axes = |given: &[Axes], usual: &[usize]| match given {
-            [] => usual.iter().map(|&points| vec![points]).collect(),
-            given => given.iter().map(|Axes(axes)| axes.clone()).collect::<Vec<_>>(),
-        };
-        let (overlaps, tiles) = (axes(&self.overlap, overlap), axes(&self.tile, tile));
-        let k = if self.k.is_empty() { k } else { &self.k };
+        let sides = |points: &[usize]| points.iter().copied().map(Sides::all).collect::<Vec<_>>();
+        let k = self.lists.k(k);
+        let (overlaps, tiles) =
+            (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let usual: &[Kernel] = match backend {
             Backend::Cpu => &[Kernel::Classic, Kernel::Auto],
             Backend::Cuda => &[Kernel::Classic, Kernel::Shared, Kernel::Register],
         };
-        let mut kernels = if self.kernel.is_empty() { usual } else { &self.kernel }.to_vec();
+        let mut kernels = self.lists.kernel(usual);
         if backend == Backend::Cpu && beside_others {
             // Kernels that were asked for by name are the card's.
             kernels.retain(|kernel| usual.contains(kernel));
@@ -250,8 +221,8 @@ impl Ladder {
         for &kernel in kernels.iter().filter(|kernel| **kernel != Kernel::Classic) {
             for tile in &tiles {
                 for overlap in &overlaps {
-                    for &k in k {
-                        let (tile, overlap) = (tile.clone(), overlap.clone());
+                    for &k in &k {
+                        let (tile, overlap) = (tile.list(), overlap.list());
                         methods.push(MethodSpec {
                             k,
                             tile,

@@ -1,16 +1,15 @@
 //! `tilescope bench paper`: the papers' experiments again, the published figures beside.
 
-mod experiments;
 mod record;
 
 use super::super::progress::Progress;
 use super::machine::Machine;
 use super::measure::{self, Timing, Transfers};
 use super::{Output, backends};
+use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::{Kernel, Method, Place, SolverError};
 use clap::Args;
-use experiments::{EXPERIMENTS, Experiment, Group, How};
 use record::Record;
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -210,7 +210,7 @@ fn row_sum(stencil: &Stencil) -> f64 {
 }
 
 /// b − A u at every interior point, in C order, as if computed with 106 bits and rounded once.
-fn residual(
+pub(super) fn residual(
     problem: &Problem,
     u: &Field<f64>,
     out: &mut [f64],
@@ -309,7 +309,7 @@ fn solve_rows(
 }
 
 /// Turns rows of `width` values into columns, block by block.
-fn transpose(
+pub(super) fn transpose(
     from: &[f64],
     width: usize,
     to: &mut [f64],

@@ -1,5 +1,8 @@
 //! Cycles to the tolerance.
 
+use super::Halt;
+use crate::grid::Shape;
+use crate::problem::{Problem, Source};
 use crate::run::command::command_line;
 use crate::run::plan::Plan;
 use crate::run::runner::{Outcome, Run};
@@ -7,7 +10,6 @@ use crate::run::spec::{Backend, RunSpec};
 use crate::solver::{Kernel, SolverError};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How counting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +37,10 @@ pub struct CycleCount {
 ///
 /// # Errors
 /// [`SolverError`] if the solver cannot be set up, or fails.
-pub(super) fn count(
-    plan: &Arc<Plan>,
-    stop: &AtomicBool,
-) -> Result<Option<CycleCount>, SolverError> {
-    let mut run = Run::new(plan)?;
+pub(super) fn count(plan: &Arc<Plan>, halt: Halt<'_>) -> Result<Option<CycleCount>, SolverError> {
+    let mut run = Run::new(&one_line(plan))?;
     while run.outcome().is_none() {
-        if stop.load(Ordering::Relaxed) {
+        if halt() {
             return Ok(None);
         }
         run.advance(u64::MAX)?;
@@ -55,16 +54,31 @@ pub(super) fn count(
     Ok(Some(CycleCount { cycles: run.cycle(), ending, edge_share }))
 }
 
+/// The same plan with a single line, where all of its copies are alike and converge alike.
+fn one_line(plan: &Arc<Plan>) -> Arc<Plan> {
+    let Problem { shape, rhs, start, .. } = &*plan.problem;
+    let is_alike = |source: &Source| !matches!(source, Source::Random { .. } | Source::Array(_));
+    let line = Shape::line(shape.nx(), 1);
+    match line {
+        Ok(line) if shape.dim() == 1 && is_alike(rhs) && is_alike(start) => {
+            let problem = Problem { shape: line, ..Problem::clone(&plan.problem) };
+            Arc::new(Plan { problem: Arc::new(problem), ..Plan::clone(plan) })
+        }
+        _ => Arc::clone(plan),
+    }
+}
+
 /// What is known of cycles already. They depend neither on the place nor on the kernel.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CycleCache(HashMap<String, CycleCount>);
+pub struct CycleCache(HashMap<String, CycleCount>);
 
 impl CycleCache {
-    pub fn get(&self, run: &RunSpec) -> Option<CycleCount> {
+    /// The cycles of a run, if they were counted.
+    pub(super) fn get(&self, run: &RunSpec) -> Option<CycleCount> {
         self.0.get(&key(run)).copied()
     }
 
-    pub fn insert(&mut self, run: &RunSpec, count: CycleCount) {
+    pub(super) fn insert(&mut self, run: &RunSpec, count: CycleCount) {
         self.0.insert(key(run), count);
     }
 }
@@ -89,7 +103,7 @@ mod tests {
         spec.problem.shape = vec![24, 20];
         (spec.method.tile, spec.method.k) = (vec![8], 4);
         let plan = Arc::new(Planner::default().plan(&spec).unwrap());
-        let go = AtomicBool::new(false);
+        let go = || false;
         let counted = count(&plan, &go).unwrap().unwrap();
         assert_eq!(counted.ending, Ending::Converged);
         assert!((0.0..=1.0).contains(&counted.edge_share));
@@ -104,6 +118,6 @@ mod tests {
         capped.stop.max_cycles = 3;
         let counted = count(&Arc::new(capped), &go).unwrap().unwrap();
         assert_eq!((counted.cycles, counted.ending), (3, Ending::Capped));
-        assert_eq!(count(&plan, &AtomicBool::new(true)).unwrap(), None);
+        assert_eq!(count(&plan, &|| true).unwrap(), None);
     }
 }

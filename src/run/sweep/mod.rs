@@ -1,20 +1,36 @@
 //! Sweeps over settings: which there are, which of them cannot run and why, and what is measured of
 //! the others. The rows of a sweep outlive it in a table that grows row by row.
 
+mod classic;
 mod count;
+mod foresight;
+mod lists;
 mod machine;
 mod model;
-mod promise;
+mod order;
+mod outline;
+mod pulse;
 mod row;
+mod sides;
 mod spec;
 mod sweeping;
 mod table;
 mod timing;
+mod worth;
 
-pub use count::{CycleCount, Ending};
-pub use promise::Prediction;
+pub use classic::Classic;
+pub use count::{CycleCache, CycleCount, Ending};
+pub use foresight::Foreseen;
+pub use lists::{numbers, sides};
+pub use model::{Pyramid, pyramid_seconds};
+pub use order::{Prediction, by_promise, coarse_to_fine};
+pub use outline::{Cell, Outline};
 pub use row::{Cycles, Row, RowOutcome};
+pub use sides::Sides;
 pub use spec::{MOST_SETTINGS, Measure, Setting, SweepError, SweepSpec};
-pub use sweeping::{Cell, Foreign, MeasureError, Sweep};
+pub use sweeping::{Foreign, MeasureError, Sweep};
 pub use table::{Table, TableError};
 pub use timing::CycleTime;
+
+/// Asked between two cycles whether to stop. It may wait before it answers, while a sweep pauses.
+pub type Halt<'a> = &'a (dyn Fn() -> bool + Sync);

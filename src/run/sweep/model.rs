@@ -10,11 +10,17 @@
 //! ```
 //!
 //! where a, b and c are this machine's, measured by a short probe; a tile that fits another cache,
-//! and another kernel, have constants of their own.
+//! and another kernel, have constants of their own. What runs side by side waits for the last of
+//! it: rows of tiles on the threads of a CPU, blocks on a card, which is filled a whole number of
+//! times.
+//!
+//! Kochurov, Vorotnikova and Golovashkin's run time (2015) is one instance of this, at the exact end
+//! of overlap, where a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
 
+use super::sides::Sides;
 use crate::grid::AxisTiling;
 use crate::run::plan::Plan;
-use crate::solver::{Kernel, Method, Place};
+use crate::solver::{Footprint, Kernel, Method, Place};
 use std::collections::HashMap;
 
 /// Constants of the model.
@@ -25,27 +31,79 @@ type Constants = [f64; CONSTANTS];
 
 /// The model of one machine and one problem.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CostModel(HashMap<(usize, Kernel), Constants>);
+pub(super) struct CostModel(HashMap<(Sides, Kernel), Fitted>);
+
+/// What was found out of a tile and a kernel.
+#[derive(Clone, Copy, Debug)]
+struct Fitted {
+    constants: Constants,
+    at_once: Option<f64>,
+}
 
 /// What was measured by the probe: the work of a cycle, and its seconds.
 pub(super) type Probe = ([f64; CONSTANTS], f64);
 
+/// Tiles that a card works on at a time, as a setting of some tiles was seen to run on it.
+pub(super) fn at_once(plan: &Plan, footprint: Option<Footprint>) -> Option<f64> {
+    let Method::Hierarchical { tiling, .. } = &plan.method else { return None };
+    let waves = footprint?.waves();
+    let lines = if plan.problem.shape.dim() == 1 { plan.problem.shape.copies() } else { 1 };
+    (waves > 0.0).then(|| (tiling.count() * lines) as f64 / waves)
+}
+
 impl CostModel {
     /// Takes in what was measured with a tile and a kernel.
-    pub fn fit(&mut self, tile: usize, kernel: Kernel, probes: &[Probe]) {
-        self.0.insert((tile, kernel), fit(probes));
+    pub fn fit(&mut self, tile: Sides, kernel: Kernel, at_once: Option<f64>, probes: &[Probe]) {
+        self.0.insert((tile, kernel), Fitted { constants: fit(probes), at_once });
     }
 
     /// Seconds that a cycle should take, if the tile and the kernel were probed.
-    pub fn seconds(&self, tile: usize, kernel: Kernel, plan: &Plan) -> Option<f64> {
-        let constants = self.0.get(&(tile, kernel))?;
-        Some(work(plan).iter().zip(constants).map(|(work, constant)| work * constant).sum())
+    pub fn seconds(&self, tile: Sides, kernel: Kernel, plan: &Plan) -> Option<f64> {
+        let Fitted { constants, at_once } = self.0.get(&(tile, kernel))?;
+        let work = work(plan, *at_once);
+        Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
+    }
+
+    /// The best pyramid of a tile by Kochurov's run time, with the seconds of an update and of a value
+    /// that were measured; `None` if the tile was not probed, or has no room for one.
+    pub fn pyramid(&self, tile: Sides, kernel: Kernel) -> Option<Pyramid> {
+        let [update, value, _] = self.0.get(&(tile, kernel))?.constants;
+        let base = tile.largest();
+        let heights = (1..base.div_ceil(2)).map(|height| Pyramid {
+            height,
+            seconds: pyramid_seconds(base, height, value, update),
+        });
+        heights.min_by(|one, other| one.seconds.total_cmp(&other.seconds))
     }
 }
 
+/// A pyramid: so many sweeps before anything is exchanged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pyramid {
+    /// How many: k with an overlap of twice as much.
+    pub height: usize,
+    /// Seconds that a point takes in a sweep.
+    pub seconds: f64,
+}
+
+/// Kochurov's run time of a sweep over its points, (R − n) / (R − 2n) · (3 τ_c / n + τ_a), in seconds:
+/// a tile of R = `base` points along the axis that is tiled shrinks by n = `height` on its way up,
+/// neighbours share 2n points, three arrays are moved (`transfer`, τ_c a value) and every point is
+/// computed (`update`, τ_a). Infinite where neighbours would share a whole tile.
+///
+/// Source: Kochurov, Vorotnikova and Golovashkin, the estimate after Eq. 2, per step and point.
+pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -> f64 {
+    if height == 0 || 2 * height >= base {
+        return f64::INFINITY;
+    }
+    let (base, height) = (base as f64, height as f64);
+    (base - height) / (base - 2.0 * height) * (3.0 / height * transfer + update)
+}
+
 /// What a cycle is: point updates, values moved, and one cycle. Where threads of a CPU share out
-/// rows of tiles, the last of them may find no partner: its time counts for all.
-pub(super) fn work(plan: &Plan) -> [f64; CONSTANTS] {
+/// rows of tiles, the last of them may find no partner, and where a card works on `at_once` tiles at
+/// a time, the last of them leave it half empty: their time counts for all.
+pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;
     let points = shape.points() as f64;
     let Method::Hierarchical { k, tiling } = &plan.method else {
@@ -59,6 +117,10 @@ pub(super) fn work(plan: &Plan) -> [f64; CONSTANTS] {
     let tiles = copies as f64 * product(AxisTiling::count);
     let (inside, with_ring) = (product(AxisTiling::tile), product(|axis| axis.tile() + 2));
     let waiting = match (plan.place, tiling.y()) {
+        (Place::Cuda { .. }, _) => at_once.map_or(1.0, |at_once| {
+            let waves = tiles / at_once;
+            waves.ceil() / waves
+        }),
         (Place::Cpu { threads }, Some(rows)) => {
             let cores = || std::thread::available_parallelism().map_or(1, usize::from);
             let threads = if threads == 0 { cores() } else { threads };
@@ -143,14 +205,33 @@ mod tests {
     }
 
     #[test]
+    fn the_best_pyramid_is_the_least_of_its_formula() {
+        // Free transfers want the lowest, free updates one in between (R = 32: n = 9).
+        assert_eq!(pyramid_seconds(32, 8, 0.0, 1.0), 24.0 / 16.0);
+        assert_eq!(pyramid_seconds(32, 8, 1.0, 0.0), 24.0 / 16.0 * 3.0 / 8.0);
+        assert_eq!(pyramid_seconds(32, 16, 1.0, 1.0), f64::INFINITY);
+        let best = |update: f64, value: f64| {
+            let mut model = CostModel::default();
+            let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
+            let seconds = |work: [f64; 3]| update * work[0] + value * work[1];
+            let probes = probed.map(|plan| (work(&plan, None), seconds(work(&plan, None))));
+            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
+            model.pyramid(Sides::all(32), Kernel::Auto).unwrap().height
+        };
+        assert_eq!(best(1e-9, 0.0), 1);
+        assert_eq!(best(0.0, 1e-9), 9);
+        assert!((2..9).contains(&best(1e-9, 1e-9)));
+    }
+
+    #[test]
     fn the_work_is_that_of_the_paper() {
         // 8 × 8 tiles of 32 × 32 points, k = 16; each reads 34² values and 32² of the right-hand side.
-        let [updates, values, cycles] = work(&plan(16, 0));
+        let [updates, values, cycles] = work(&plan(16, 0), None);
         assert_eq!(updates, 64.0 * 1024.0 * 16.0);
         assert_eq!(values, 64.0 * (34.0 * 34.0 + 1024.0) + 65_536.0);
         assert_eq!(cycles, 1.0);
         // ⌈(256 − 16) / (32 − 16)⌉ = 15 tiles an axis.
-        assert_eq!(work(&plan(4, 16))[0], 225.0 * 1024.0 * 4.0);
+        assert_eq!(work(&plan(4, 16), None)[0], 225.0 * 1024.0 * 4.0);
     }
 
     proptest! {
@@ -161,17 +242,17 @@ mod tests {
             k in 1..64_usize, overlap in 0..12_usize,
         ) {
             let seconds = |plan: &Plan| {
-                let [updates, values, cycles] = work(plan);
+                let [updates, values, cycles] = work(plan, None);
                 (a + extra) * updates + b * values + c * cycles
             };
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
-            let probes: Vec<_> = probed.iter().map(|plan| (work(plan), seconds(plan))).collect();
+            let probes: Vec<_> = probed.iter().map(|plan| (work(plan, None), seconds(plan))).collect();
             let mut model = CostModel::default();
-            model.fit(32, Kernel::Auto, &probes);
+            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
             let asked = plan(k, 2 * overlap);
-            let predicted = model.seconds(32, Kernel::Auto, &asked).unwrap();
+            let predicted = model.seconds(Sides::all(32), Kernel::Auto, &asked).unwrap();
             prop_assert!((predicted / seconds(&asked) - 1.0).abs() < 1e-3);
-            prop_assert_eq!(model.seconds(16, Kernel::Auto, &asked), None);
+            prop_assert_eq!(model.seconds(Sides::all(16), Kernel::Auto, &asked), None);
         }
 
         /// Whatever the probes measured, a prediction is a number that is not negative.
@@ -179,10 +260,10 @@ mod tests {
         fn no_prediction_is_negative(times in prop::collection::vec(1e-7..1.0_f64, 1..5)) {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let probes: Vec<_> =
-                probed.iter().zip(&times).map(|(plan, time)| (work(plan), *time)).collect();
+                probed.iter().zip(&times).map(|(plan, time)| (work(plan, None), *time)).collect();
             let mut model = CostModel::default();
-            model.fit(32, Kernel::Auto, &probes);
-            let predicted = model.seconds(32, Kernel::Auto, &plan(8, 4)).unwrap();
+            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
+            let predicted = model.seconds(Sides::all(32), Kernel::Auto, &plan(8, 4)).unwrap();
             prop_assert!(predicted >= 0.0 && predicted.is_finite());
         }
     }

@@ -1,9 +1,12 @@
 //! What a sweep found out about a setting.
 
 use super::count::{CycleCount, Ending};
+use super::foresight::Foreseen;
+use super::sides::Sides;
 use super::spec::{Measure, Setting, SweepSpec};
 use super::timing::CycleTime;
 use crate::run::command::command_line;
+use crate::run::spec::Backend;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
 
@@ -38,10 +41,10 @@ pub struct Row {
     /// Subiterations of a cycle.
     pub k: usize,
     /// Points that neighbouring tiles share.
-    pub overlap: usize,
-    /// Points of a tile along every axis.
-    pub tile: usize,
-    /// The kernel that was asked for.
+    pub overlap: Sides,
+    /// Points of a tile.
+    pub tile: Sides,
+    /// The kernel that ran, `tiled` on the CPU; where none did, the one that was asked for.
     pub kernel: String,
     /// Cycles to the tolerance; `>1000` where they were capped.
     pub cycles: Option<Cycles>,
@@ -59,6 +62,16 @@ pub struct Row {
     pub predicted_seconds_per_cycle: Option<f64>,
     /// How much more that is than what was measured, as a part of it; negative for less.
     pub prediction_error: Option<f64>,
+    /// Cycles to the tolerance, foreseen without counting them.
+    pub predicted_cycles: Option<f64>,
+    /// How far off that may be, as a part of it.
+    pub predicted_cycles_bar: Option<f64>,
+    /// How much more that is than what was counted, as a part of it.
+    pub cycles_prediction_error: Option<f64>,
+    /// Seconds to the tolerance by both.
+    pub predicted_seconds: Option<f64>,
+    /// How much more that is than what was measured, as a part of it.
+    pub seconds_prediction_error: Option<f64>,
     /// The part of ‖r‖₂² near tile borders when the tolerance was met.
     pub edge_share: Option<f64>,
     /// What came of it.
@@ -76,9 +89,12 @@ pub struct Row {
     pub version: String,
 }
 
+/// What runs on the CPU, where there are no kernels to choose from.
+const TILED: &str = "tiled";
+
 impl Row {
     /// The names of its cells: the first line of a table.
-    pub const NAMES: [&'static str; 20] = [
+    pub const NAMES: [&'static str; 25] = [
         "shape",
         "k",
         "overlap",
@@ -92,6 +108,11 @@ impl Row {
         "repeats",
         "predicted_seconds_per_cycle",
         "prediction_error",
+        "predicted_cycles",
+        "predicted_cycles_bar",
+        "cycles_prediction_error",
+        "predicted_seconds",
+        "seconds_prediction_error",
         "edge_share",
         "outcome",
         "reason",
@@ -111,7 +132,10 @@ impl Row {
             k: setting.k,
             overlap: setting.overlap,
             tile: setting.tile,
-            kernel: setting.kernel.name().to_owned(),
+            kernel: match run.method.backend {
+                Backend::Cpu => TILED.to_owned(),
+                Backend::Cuda => setting.kernel.name().to_owned(),
+            },
             cycles: None,
             sweeps: None,
             seconds: None,
@@ -120,6 +144,11 @@ impl Row {
             repeats: None,
             predicted_seconds_per_cycle: None,
             prediction_error: None,
+            predicted_cycles: None,
+            predicted_cycles_bar: None,
+            cycles_prediction_error: None,
+            predicted_seconds: None,
+            seconds_prediction_error: None,
             edge_share: None,
             outcome: RowOutcome::Measured,
             reason: None,
@@ -135,12 +164,14 @@ impl Row {
         Self { outcome: RowOutcome::CannotRun, reason: Some(reason), ..self }
     }
 
-    /// The same with what was measured, and the seconds of a cycle that were predicted.
+    /// The same with what was measured, the seconds of a cycle that were predicted, and the cycles
+    /// that were foreseen.
     pub(super) fn with(
         mut self,
         count: Option<CycleCount>,
         time: Option<CycleTime>,
         predicted: Option<f64>,
+        foreseen: Option<Foreseen>,
     ) -> Self {
         if let Some(CycleCount { cycles, ending, edge_share }) = count {
             self.outcome = match ending {
@@ -161,9 +192,19 @@ impl Row {
         self.seconds_per_cycle = time.map(|time| time.median);
         self.seconds_per_cycle_error = time.map(|time| time.error);
         self.repeats = time.map(|time| time.repeats);
+        let foreseen = foreseen.filter(|foreseen| foreseen.cycles.is_finite());
+        let counted = self.sweeps.and(self.cycles).map(|cycles| cycles.count as f64);
+        let off = |predicted: Option<f64>, measured: Option<f64>| {
+            predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0)
+        };
         self.predicted_seconds_per_cycle = predicted;
-        self.prediction_error =
-            predicted.zip(time).map(|(predicted, time)| predicted / time.median - 1.0);
+        self.predicted_cycles = foreseen.map(|foreseen| foreseen.cycles);
+        self.predicted_cycles_bar = foreseen.map(|foreseen| foreseen.error);
+        self.predicted_seconds =
+            self.predicted_cycles.zip(predicted).map(|(cycles, seconds)| cycles * seconds);
+        self.prediction_error = off(predicted, self.seconds_per_cycle);
+        self.cycles_prediction_error = off(self.predicted_cycles, counted);
+        self.seconds_prediction_error = off(self.predicted_seconds, self.seconds);
         self
     }
 

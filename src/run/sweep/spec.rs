@@ -1,5 +1,6 @@
 //! What a sweep goes through.
 
+use super::sides::Sides;
 use crate::run::plan::PlanError;
 use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
 use crate::solver::{Kernel, cuda};
@@ -35,10 +36,10 @@ pub struct SweepSpec {
     pub run: RunSpec,
     /// Subiterations of a cycle.
     pub k: Vec<usize>,
-    /// Overlaps, the same along every axis.
-    pub overlap: Vec<usize>,
-    /// Tiles, the same along every axis.
-    pub tile: Vec<usize>,
+    /// Overlaps.
+    pub overlap: Vec<Sides>,
+    /// Tiles.
+    pub tile: Vec<Sides>,
     /// Kernels.
     pub kernel: Vec<Kernel>,
     /// What is measured.
@@ -48,12 +49,12 @@ pub struct SweepSpec {
 /// One point of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
-    /// Points of a tile along every axis.
-    pub tile: usize,
+    /// Points of a tile.
+    pub tile: Sides,
     /// Subiterations of a cycle.
     pub k: usize,
     /// Points that neighbouring tiles share.
-    pub overlap: usize,
+    pub overlap: Sides,
     /// How it runs on a card.
     pub kernel: Kernel,
 }
@@ -71,7 +72,7 @@ pub enum SweepError {
     #[error("the lists make {0} settings; a sweep takes at most {MOST_SETTINGS}")]
     TooMany(u128),
     /// Not a single setting can run.
-    #[error("none of the {settings} settings can run: {first}")]
+    #[error("{}: {first}", none_can_run(*.settings))]
     NoneCanRun {
         /// How many there are.
         settings: usize,
@@ -83,6 +84,14 @@ pub enum SweepError {
     Unavailable(#[from] cuda::Unavailable),
 }
 
+/// Not one of so many, in words.
+fn none_can_run(settings: usize) -> String {
+    match settings {
+        1 => "the only setting cannot run".to_owned(),
+        _ => format!("none of the {settings} settings can run"),
+    }
+}
+
 impl SweepSpec {
     /// The same with its lists in rising order, nothing twice, and a tolerance, where it counts
     /// cycles: without one there is nothing to count to.
@@ -92,9 +101,9 @@ impl SweepSpec {
             list.sort_unstable();
             list.dedup();
         }
-        for list in [&mut self.k, &mut self.overlap, &mut self.tile] {
-            rising(list);
-        }
+        rising(&mut self.k);
+        rising(&mut self.overlap);
+        rising(&mut self.tile);
         rising(&mut self.measure);
         self.kernel.sort_unstable_by_key(|kernel| kernel.name());
         self.kernel.dedup();
@@ -133,7 +142,7 @@ impl SweepSpec {
         for &tile in &self.tile {
             for &kernel in &self.kernel {
                 for &k in &self.k {
-                    let with = |&overlap: &usize| Setting { tile, k, overlap, kernel };
+                    let with = |&overlap: &Sides| Setting { tile, k, overlap, kernel };
                     settings.extend(self.overlap.iter().map(with));
                 }
             }
@@ -146,8 +155,8 @@ impl SweepSpec {
         let mut run = self.run.clone();
         run.method.name = MethodName::Hierarchical;
         run.method.k = setting.k;
-        run.method.tile = vec![setting.tile];
-        run.method.overlap = vec![setting.overlap];
+        run.method.tile = setting.tile.list();
+        run.method.overlap = setting.overlap.list();
         run.method.kernel = setting.kernel;
         run
     }
@@ -163,31 +172,35 @@ mod tests {
         prop::collection::vec(0..40_usize, 0..6)
     }
 
+    fn sides() -> impl Strategy<Value = Vec<Sides>> {
+        list().prop_map(|list| list.into_iter().map(Sides::all).collect())
+    }
+
     proptest! {
         /// Every setting once, whatever the lists hold, and in the same order however they came.
         #[test]
         fn settings_are_all_there_once(
             k in list(),
-            overlap in list(),
-            tile in list(),
+            overlap in sides(),
+            tile in sides(),
             kernel in prop::collection::vec(proptest::sample::select(&Kernel::ALL), 0..6),
         ) {
             let measure = vec![Measure::Cycles, Measure::Time];
             let run = RunSpec::default();
             let spec = SweepSpec { run, k, overlap, tile, kernel, measure };
             let mut reversed = spec.clone();
-            for list in [&mut reversed.k, &mut reversed.overlap, &mut reversed.tile] {
-                list.reverse();
-            }
+            reversed.k.reverse();
+            reversed.overlap.reverse();
+            reversed.tile.reverse();
             let (tidy, reversed) = (spec.tidy(), reversed.tidy());
-            let lists = [&tidy.k, &tidy.overlap, &tidy.tile];
-            if lists.iter().any(|list| list.is_empty()) || tidy.kernel.is_empty() {
+            let lengths = [tidy.k.len(), tidy.overlap.len(), tidy.tile.len(), tidy.kernel.len()];
+            if lengths.contains(&0) {
                 prop_assert!(matches!(tidy.settings(), Err(SweepError::Empty(_))));
                 return Ok(());
             }
             let settings = tidy.settings().unwrap();
             prop_assert_eq!(&settings, &reversed.settings().unwrap());
-            let count = lists.map(Vec::len).iter().product::<usize>() * tidy.kernel.len();
+            let count = lengths.iter().product::<usize>();
             let distinct: HashSet<_> = settings.iter().collect();
             prop_assert_eq!((settings.len(), distinct.len()), (count, count));
         }
@@ -196,11 +209,12 @@ mod tests {
     #[test]
     fn too_many_settings_are_counted_not_made() {
         let many: Vec<usize> = (1..=4096).collect();
+        let sides: Vec<_> = many.iter().copied().map(Sides::all).collect();
         let spec = SweepSpec {
             run: RunSpec::default(),
-            k: many.clone(),
-            overlap: many.clone(),
-            tile: many,
+            k: many,
+            overlap: sides.clone(),
+            tile: sides,
             kernel: vec![Kernel::Auto],
             measure: vec![Measure::Time],
         };

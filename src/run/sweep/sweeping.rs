@@ -1,37 +1,37 @@
 //! A sweep under way.
 
-use super::count::{CycleCache, CycleCount, count};
+use super::classic::Classic;
+use super::count::{CycleCache, CycleCount, Ending, count};
+use super::foresight::Foresight;
 use super::machine;
-use super::model::{CostModel, work};
+use super::model::{CostModel, Pyramid, at_once, work};
+use super::order::Prediction;
+use super::outline::{Cell, Outline};
+use super::pulse::Pulse;
 use super::row::Row;
+use super::sides::Sides;
 use super::spec::{Measure, Setting, SweepError, SweepSpec};
-use super::timing::{BUDGET, PROBE, time};
+use super::timing::{BUDGET, CycleTime, PROBE, Timed, time};
+use super::{Foreseen, Halt};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
-use crate::run::spec::RunSpec;
+use crate::run::spec::{MethodName, RunSpec, StopRule};
 use crate::solver::{Kernel, Place, SolverError, cuda};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-/// A setting of a sweep, and whether it can run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// The setting.
-    pub setting: Setting,
-    /// Why it cannot run, if it cannot.
-    pub cannot_run: Option<String>,
-}
+use std::time::Duration;
 
 /// A sweep that makes sense: its settings, and what is known of their cycles.
 #[derive(Debug)]
 pub struct Sweep {
-    spec: SweepSpec,
-    cells: Vec<Cell>,
-    machine: String,
+    outline: Outline,
     planner: Planner,
     cache: CycleCache,
     model: CostModel,
+    foresight: Foresight,
+    /// Felt for the first time when something is timed for the first time.
+    pulse: Option<Pulse>,
 }
 
 impl Sweep {
@@ -56,28 +56,45 @@ impl Sweep {
         }
         let machine = machine::name(spec.run.method.backend)?;
         Ok(Self {
-            spec,
-            cells,
-            machine,
+            outline: Outline { spec, cells, machine },
             planner,
             cache: CycleCache::default(),
             model: CostModel::default(),
+            foresight: Foresight::default(),
+            pulse: None,
         })
+    }
+
+    /// Its settings and its machine, for a map.
+    pub fn outline(&self) -> &Outline {
+        &self.outline
     }
 
     /// What it goes through, tidied up.
     pub fn spec(&self) -> &SweepSpec {
-        &self.spec
+        &self.outline.spec
     }
 
     /// Its settings, in order.
     pub fn cells(&self) -> &[Cell] {
-        &self.cells
+        &self.outline.cells
+    }
+
+    /// The cycles that were counted, for another sweep: they depend neither on the machine nor on the
+    /// kernel.
+    pub fn counted(&self) -> &CycleCache {
+        &self.cache
+    }
+
+    /// Takes over what another sweep has counted.
+    #[must_use]
+    pub fn knowing(self, counted: CycleCache) -> Self {
+        Self { cache: counted, ..self }
     }
 
     /// The machine that it measures on.
     pub fn machine(&self) -> &str {
-        &self.machine
+        &self.outline.machine
     }
 
     /// The plan of a setting that can run.
@@ -85,7 +102,7 @@ impl Sweep {
     /// # Errors
     /// [`PlanError`] if it cannot after all, such as for memory that is no longer free.
     pub fn plan(&mut self, setting: &Setting) -> Result<Plan, PlanError> {
-        self.planner.plan(&self.spec.run_of(setting))
+        self.planner.plan(&self.outline.spec.run_of(setting))
     }
 
     /// Takes in the rows that were measured before, and says which cells they are.
@@ -93,7 +110,8 @@ impl Sweep {
     /// # Errors
     /// The first row that is none of this sweep's, as on this machine.
     pub fn resume(&mut self, rows: &[Row]) -> Result<Vec<usize>, Foreign> {
-        let commands = self.cells.iter().map(|cell| self.row_of(&cell.setting).command);
+        let commands =
+            self.outline.cells.iter().map(|cell| self.outline.blank(&cell.setting).command);
         let places: HashMap<_, _> = commands.zip(0..).collect();
         let mut done = Vec::with_capacity(rows.len());
         for row in rows {
@@ -101,7 +119,7 @@ impl Sweep {
                 .get(&row.command)
                 .copied()
                 .ok_or_else(|| Foreign::Setting { command: row.command.clone() })?;
-            let here = self.row_of(&self.cells[place].setting);
+            let here = self.outline.blank(&self.outline.cells[place].setting);
             if row.measured != here.measured {
                 return Err(Foreign::Measured { there: row.measured.clone(), here: here.measured });
             }
@@ -109,16 +127,12 @@ impl Sweep {
                 return Err(Foreign::Machine { there: row.machine.clone(), here: here.machine });
             }
             if let Some(count) = row.count() {
-                self.cache.insert(&self.spec.run_of(&self.cells[place].setting), count);
+                self.cache
+                    .insert(&self.outline.spec.run_of(&self.outline.cells[place].setting), count);
             }
             done.push(place);
         }
         Ok(done)
-    }
-
-    /// The row of a setting before anything is known of it.
-    fn row_of(&self, setting: &Setting) -> Row {
-        Row::new(&self.spec, setting, &self.machine)
     }
 
     /// Measures the constants of the cost model: with every tile and kernel the time of at most four
@@ -127,20 +141,26 @@ impl Sweep {
     ///
     /// # Errors
     /// What a solver says that fails, or a plan that nothing fits any more.
-    pub fn probe(&mut self, stop: &AtomicBool) -> Result<bool, MeasureError> {
-        for tile in self.spec.tile.clone() {
-            for kernel in self.spec.kernel.clone() {
-                let mut probes = Vec::new();
+    pub fn probe(&mut self, halt: Halt<'_>) -> Result<bool, MeasureError> {
+        for tile in self.outline.spec.tile.clone() {
+            for kernel in self.outline.spec.kernel.clone() {
+                let mut probed = Vec::new();
                 for setting in self.corners(tile, kernel) {
                     let plan = self.plan(&setting)?;
-                    match time(&plan, PROBE, stop) {
-                        Ok(Some(time)) => probes.push((work(&plan), time.median)),
+                    match self.time(&plan, PROBE, halt) {
+                        Ok(Some(timed)) => probed.push((plan, timed)),
                         Ok(None) => return Ok(false),
                         Err(error) => drop(only_this(error)?),
                     }
                 }
-                if !probes.is_empty() {
-                    self.model.fit(tile, kernel, &probes);
+                let at_once =
+                    probed.first().and_then(|(plan, timed)| at_once(plan, timed.footprint));
+                let probe = |(plan, timed): &(Plan, Timed)| {
+                    (work(plan, at_once), timed.time.median / timed.slowness)
+                };
+                if !probed.is_empty() {
+                    let probes: Vec<_> = probed.iter().map(probe).collect();
+                    self.model.fit(tile, kernel, at_once, &probes);
                 }
             }
         }
@@ -149,12 +169,13 @@ impl Sweep {
 
     /// The settings of a tile and a kernel between which the others lie, without overlaps so large
     /// that a cycle takes many times the time of any that is worth choosing.
-    fn corners(&self, tile: usize, kernel: Kernel) -> Vec<Setting> {
-        let can_run = self.cells.iter().filter(|cell| cell.cannot_run.is_none());
+    fn corners(&self, tile: Sides, kernel: Kernel) -> Vec<Setting> {
+        let can_run = self.outline.cells.iter().filter(|cell| cell.cannot_run.is_none());
         let here = can_run.map(|cell| cell.setting);
         let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
         let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
-        let usual = here.iter().map(|s| s.overlap).filter(|overlap| 2 * overlap <= tile);
+        let is_usual = |overlap: &Sides| 2 * overlap.largest() <= tile.largest();
+        let usual = here.iter().map(|s| s.overlap).filter(is_usual);
         let wide = usual.max().unwrap_or(first.overlap);
         let mut corners = Vec::new();
         for k in [first.k, last.k] {
@@ -167,13 +188,83 @@ impl Sweep {
         corners
     }
 
-    /// Seconds of a cycle by the cost model, once its constants were measured.
+    /// Times a plan, the machine's pulse beside it.
+    fn time(
+        &mut self,
+        plan: &Plan,
+        budget: Duration,
+        halt: Halt<'_>,
+    ) -> Result<Option<Timed>, SolverError> {
+        let pulse = match &mut self.pulse {
+            Some(pulse) => pulse,
+            none => none.insert(Pulse::start(plan)?),
+        };
+        time(plan, budget, pulse, halt)
+    }
+
+    /// What the settings that can run should cost: seconds of a cycle by the cost model, once its
+    /// constants were measured, and cycles from the iteration's modes. `None` if somebody stopped it.
     ///
     /// # Errors
-    /// [`PlanError`] if the setting cannot run.
-    pub fn predicted(&mut self, setting: &Setting) -> Result<Option<f64>, PlanError> {
-        let plan = self.plan(setting)?;
-        Ok(self.model.seconds(setting.tile, setting.kernel, &plan))
+    /// What a solver says that fails, or a plan that nothing fits.
+    pub fn predict(&mut self, halt: Halt<'_>) -> Result<Option<Vec<Prediction>>, MeasureError> {
+        let mut plans = Vec::new();
+        for place in 0..self.outline.cells.len() {
+            if self.outline.cells[place].cannot_run.is_none() {
+                plans.push((place, self.plan(&self.outline.cells[place].setting.clone())?));
+            }
+        }
+        let counts = self.outline.spec.measures(Measure::Cycles);
+        let Self { outline: Outline { cells, .. }, cache, model, foresight, .. } = self;
+        let predict = |(place, plan): &(usize, Plan)| -> Result<Prediction, SolverError> {
+            let setting = &cells[*place].setting;
+            let cycles = foreseen(cache, foresight, plan, halt)?;
+            let a_cycle = model.seconds(setting.tile, setting.kernel, plan);
+            Ok(Prediction::new(*place, setting.k, cycles, a_cycle, counts))
+        };
+        let predictions: Vec<_> = plans.par_iter().map(predict).collect::<Result<_, _>>()?;
+        Ok((!halt()).then_some(predictions))
+    }
+
+    /// The best pyramid of a tile and a kernel by Kochurov's run time and the constants of the cost
+    /// model; `None` before they were measured.
+    pub fn pyramid(&self, tile: Sides, kernel: Kernel) -> Option<Pyramid> {
+        self.model.pyramid(tile, kernel)
+    }
+
+    /// Measures Jacobi's iteration on the same system: the time of a sweep, and how many it takes to
+    /// the tolerance; those are told by its modes where they are sines, and counted elsewhere. `None`
+    /// if somebody stopped it.
+    ///
+    /// # Errors
+    /// What a solver says that fails, or a plan that nothing fits.
+    pub fn classic(&mut self, halt: Halt<'_>) -> Result<Option<Classic>, MeasureError> {
+        let mut run = self.outline.spec.run.clone();
+        (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::Auto);
+        let plan = self.planner.plan(&run)?;
+        let mut time: Option<CycleTime> = None;
+        if self.outline.spec.measures(Measure::Time) {
+            let Some(timed) = self.time(&plan, BUDGET, halt)? else { return Ok(None) };
+            time = Some(timed.time);
+        }
+        let mut sweeps = None;
+        let counts = self.outline.spec.measures(Measure::Cycles);
+        if let Some(tolerance) = plan.stop.tolerance {
+            let is_residual = plan.stop.rule == StopRule::Residual;
+            let spectrum = is_residual.then(|| self.foresight.spectrum(&plan.problem)).flatten();
+            sweeps = match (spectrum, self.cache.get(&run)) {
+                (Some(spectrum), _) => Some(spectrum.sweeps(tolerance)),
+                (None, Some(count)) => converged(count),
+                (None, None) if !counts => None,
+                (None, None) => {
+                    let Some(count) = count(&Arc::new(plan), halt)? else { return Ok(None) };
+                    self.cache.insert(&run, count);
+                    converged(count)
+                }
+            };
+        }
+        let sweeps = sweeps.filter(|sweeps| sweeps.is_finite());
+        Ok(Some(Classic { time, sweeps, counts }))
     }
 
     /// Measures some cells, as many at a time as there are threads for (`jobs`): their cycles side
@@ -186,7 +277,7 @@ impl Sweep {
         &mut self,
         cells: &[Cell],
         jobs: usize,
-        stop: &AtomicBool,
+        halt: Halt<'_>,
     ) -> Result<Vec<Row>, MeasureError> {
         let mut plans = Vec::with_capacity(cells.len());
         for cell in cells {
@@ -197,14 +288,14 @@ impl Sweep {
             plans.push(plan);
         }
         let mut refused: Vec<Option<String>> = vec![None; cells.len()];
-        if self.spec.measures(Measure::Cycles) {
+        if self.outline.spec.measures(Measure::Cycles) {
             let unknown: Vec<_> = (plans.iter().enumerate())
                 .filter_map(|(i, plan)| plan.as_ref().map(|plan| (i, plan)))
                 .filter(|(_, plan)| self.cache.get(&plan.spec).is_none())
                 .collect();
             for part in unknown.chunks(jobs.max(1)) {
                 let plans: Vec<_> = part.iter().map(|(_, plan)| *plan).collect();
-                let counted = count_together(&plans, stop);
+                let counted = count_together(&plans, halt);
                 for ((i, plan), counted) in part.iter().zip(counted) {
                     match counted {
                         Ok(Some(count)) => self.cache.insert(&plan.spec, count),
@@ -216,15 +307,15 @@ impl Sweep {
         }
         let mut rows = Vec::with_capacity(cells.len());
         for ((cell, plan), refused) in cells.iter().zip(plans).zip(refused) {
-            let row = self.row_of(&cell.setting);
+            let mut row = self.outline.blank(&cell.setting);
             let Some((plan, None)) = plan.map(|plan| (plan, refused.clone())) else {
                 let reason = cell.cannot_run.clone().or(refused).unwrap_or_default();
                 rows.push(row.cannot_run(reason));
                 continue;
             };
             let mut timed = None;
-            if self.spec.measures(Measure::Time) {
-                match time(&plan, BUDGET, stop) {
+            if self.outline.spec.measures(Measure::Time) {
+                match self.time(&plan, BUDGET, halt) {
                     Ok(Some(time)) => timed = Some(time),
                     Ok(None) => return Ok(rows),
                     Err(error) => {
@@ -233,11 +324,17 @@ impl Sweep {
                     }
                 }
             }
-            let counts = self.spec.measures(Measure::Cycles);
+            let counts = self.outline.spec.measures(Measure::Cycles);
             let count = counts.then(|| self.cache.get(&plan.spec)).flatten();
             let Setting { tile, kernel, .. } = cell.setting;
-            let predicted = self.model.seconds(tile, kernel, &plan);
-            rows.push(row.with(count, timed, predicted));
+            // As the machine was while it was timed.
+            let predicted = self.model.seconds(tile, kernel, &plan).zip(timed);
+            let predicted = predicted.map(|(seconds, timed)| seconds * timed.slowness);
+            let foreseen = self.foresight.cycles(&plan, halt)?;
+            if let Some(kernel) = timed.and_then(|timed| timed.kernel) {
+                kernel.name().clone_into(&mut row.kernel);
+            }
+            rows.push(row.with(count, timed.map(|timed| timed.time), predicted, foreseen));
         }
         Ok(rows)
     }
@@ -290,21 +387,41 @@ fn only_this(error: SolverError) -> Result<String, SolverError> {
     }
 }
 
+/// Cycles of a plan: those that were counted for another sweep, or as they are foreseen.
+fn foreseen(
+    cache: &CycleCache,
+    foresight: &Foresight,
+    plan: &Plan,
+    halt: Halt<'_>,
+) -> Result<Option<Foreseen>, SolverError> {
+    match cache.get(&plan.spec) {
+        Some(CycleCount { cycles, ending: Ending::Converged, .. }) => {
+            Ok(Some(Foreseen { cycles: cycles as f64, error: 0.0 }))
+        }
+        _ => foresight.cycles(plan, halt),
+    }
+}
+
+/// The cycles of a run that met its tolerance.
+fn converged(count: CycleCount) -> Option<f64> {
+    (count.ending == Ending::Converged).then_some(count.cycles as f64)
+}
+
 /// Counts the cycles of some settings at a time, each on a thread of its own; a single one has all
 /// threads to itself.
-pub(super) fn count_together(
+fn count_together(
     plans: &[&Arc<Plan>],
-    stop: &AtomicBool,
+    halt: Halt<'_>,
 ) -> Vec<Result<Option<CycleCount>, SolverError>> {
     if let [plan] = plans {
-        return vec![count(plan, stop)];
+        return vec![count(plan, halt)];
     }
     let alone = |plan: &Plan| {
         let mut plan = plan.clone();
         if let Place::Cpu { threads } = &mut plan.place {
             *threads = 1;
         }
-        count(&Arc::new(plan), stop)
+        count(&Arc::new(plan), halt)
     };
     std::thread::scope(|scope| {
         let counting: Vec<_> = plans.iter().map(|plan| scope.spawn(|| alone(plan))).collect();

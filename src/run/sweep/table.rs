@@ -198,7 +198,7 @@ fn header_line() -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cycles, RowOutcome};
+    use super::super::{Cycles, RowOutcome, Sides};
     use super::*;
     use proptest::prelude::*;
 
@@ -217,8 +217,8 @@ mod tests {
             Row {
                 shape: "24x20".into(),
                 k,
-                overlap,
-                tile: 8,
+                overlap: Sides::all(overlap),
+                tile: "8x4".parse().unwrap(),
                 kernel: "auto".into(),
                 cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
                 sweeps: cycles.map(|(count, _)| count),
@@ -228,6 +228,11 @@ mod tests {
                 repeats: seconds.map(|_| 9),
                 predicted_seconds_per_cycle: seconds,
                 prediction_error: seconds.map(|seconds| -seconds),
+                predicted_cycles: seconds,
+                predicted_cycles_bar: seconds,
+                cycles_prediction_error: seconds,
+                predicted_seconds: seconds,
+                seconds_prediction_error: seconds,
                 edge_share: seconds,
                 outcome,
                 reason,

@@ -1,15 +1,20 @@
 //! The time of a cycle, honestly: warm-up, the median of repeats, and how far it can be trusted.
 
+use super::Halt;
+use super::pulse::{Pulse, running};
 use crate::run::plan::Plan;
-use crate::solver::{self, Solver, SolverError};
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
 use std::time::{Duration, Instant};
 
 /// Cycles are made for so long before any is timed: caches fill, threads wake, clocks rise.
 const WARM_UP: Duration = Duration::from_millis(30);
 
 /// A repeat makes cycles until so many seconds have passed, far more than the clock's grain.
-const REPEAT: f64 = 4e-3;
+pub(super) const REPEAT: f64 = 4e-3;
+
+/// A beat of the pulse lasts as long as the repeat before it, so that both lose alike to whoever else
+/// wants the machine, but no longer than this.
+const LONGEST_BEAT: f64 = 5e-2;
 
 /// Fewer repeats say nothing of their spread.
 const FEWEST: usize = 7;
@@ -36,41 +41,77 @@ pub struct CycleTime {
     pub repeats: usize,
 }
 
-/// Times the cycles of a setting; `None` if somebody stopped it before. Nothing else of this
-/// program may be under way.
+/// What was found out by timing a setting.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Timed {
+    /// The time of a cycle.
+    pub time: CycleTime,
+    /// How many times as long as at first the machine took meanwhile, for the same work.
+    pub slowness: f64,
+    /// The kernel that ran; `None` on the CPU.
+    pub kernel: Option<Kernel>,
+    /// What it took of the card; `None` on the CPU.
+    pub footprint: Option<Footprint>,
+}
+
+/// Times the cycles of a setting, with a beat of the pulse between every two repeats; `None` if
+/// somebody stopped it before. Nothing else of this program may be under way.
 ///
 /// # Errors
 /// [`SolverError`] if the solver cannot be set up, or fails.
 pub(super) fn time(
     plan: &Plan,
     budget: Duration,
-    stop: &AtomicBool,
-) -> Result<Option<CycleTime>, SolverError> {
+    pulse: &mut Pulse,
+    halt: Halt<'_>,
+) -> Result<Option<Timed>, SolverError> {
     let method = plan.method.clone();
     let mut solver = solver::set_up(&plan.problem, method, plan.precision, plan.place)?;
     let begin = Instant::now();
     while begin.elapsed() < WARM_UP {
-        repeat(&mut *solver)?;
-    }
-    let begin = Instant::now();
-    let mut repeats = Vec::new();
-    loop {
-        if stop.load(Ordering::Relaxed) {
+        if halt() {
             return Ok(None);
         }
-        repeats.push(repeat(&mut *solver)?);
+        repeat(&mut *solver, REPEAT)?;
+    }
+    let mut spent = Duration::ZERO;
+    let (mut repeats, mut ratios) = (Vec::new(), Vec::new());
+    let mut last = REPEAT;
+    loop {
+        if halt() {
+            return Ok(None);
+        }
+        // A pause, which lasts as long as it lasts, is no part of what is spent.
+        let begin = Instant::now();
+        let beat = pulse.beat(last.clamp(REPEAT, LONGEST_BEAT))?;
+        let middle = Instant::now();
+        let mut a_cycle = 0.0;
+        let ran = running(|| {
+            a_cycle = repeat(&mut *solver, REPEAT)?;
+            Ok(a_cycle)
+        })?;
+        last = middle.elapsed().as_secs_f64();
+        repeats.push(a_cycle);
+        ratios.extend(beat.map(|beat| ran / beat));
+        spent += begin.elapsed();
         let time = CycleTime::of(&mut repeats);
-        let is_known = time.error <= WANTED * time.median || begin.elapsed() >= budget;
+        let is_known = time.error <= WANTED * time.median || spent >= budget;
         if repeats.len() >= FEWEST && is_known {
-            return Ok(Some(time));
+            // The median of ratios, so that what disturbs a few of them does not count.
+            let slowness = match &mut ratios[..] {
+                [] => 1.0,
+                ratios => time.median / CycleTime::of(ratios).median,
+            };
+            let (kernel, footprint) = (solver.kernel(), solver.footprint());
+            return Ok(Some(Timed { time, slowness, kernel, footprint }));
         }
     }
 }
 
-/// Seconds of a cycle over a few milliseconds of them.
-fn repeat(solver: &mut dyn Solver) -> Result<f64, SolverError> {
+/// Seconds of a cycle over so many seconds of them.
+pub(super) fn repeat(solver: &mut dyn Solver, over: f64) -> Result<f64, SolverError> {
     let (mut seconds, mut cycles) = (0.0, 0_u64);
-    while seconds < REPEAT {
+    while seconds < over {
         let batch = solver.cycles(u64::MAX)?;
         seconds += batch.seconds;
         cycles += batch.norms.len() as u64;
@@ -80,7 +121,7 @@ fn repeat(solver: &mut dyn Solver) -> Result<f64, SolverError> {
 
 impl CycleTime {
     /// Of repeats, of which there is at least one; it sorts them.
-    fn of(repeats: &mut [f64]) -> Self {
+    pub(super) fn of(repeats: &mut [f64]) -> Self {
         repeats.sort_unstable_by(f64::total_cmp);
         let quantile = |part: f64| {
             let place = part * (repeats.len() - 1) as f64;
@@ -123,9 +164,11 @@ mod tests {
     #[test]
     fn a_time_is_positive_and_stops_at_once() {
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
-        let time = |stop| super::time(&plan, PROBE, &AtomicBool::new(stop)).unwrap();
-        let measured = time(false).unwrap();
+        let mut pulse = Pulse::start(&plan).unwrap();
+        let mut time = |stop| super::time(&plan, PROBE, &mut pulse, &move || stop).unwrap();
+        let Timed { time: measured, slowness, kernel, .. } = time(false).unwrap();
         assert!(measured.median > 0.0 && measured.repeats >= FEWEST, "{measured:?}");
+        assert!(slowness > 0.0 && kernel.is_none());
         assert_eq!(time(true), None);
     }
 }

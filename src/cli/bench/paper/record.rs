@@ -3,8 +3,9 @@
 use super::super::Told;
 use super::super::machine::Machine;
 use super::super::table::{Table, csv, digits, known, percent};
-use super::{Experiment, Row};
+use super::Row;
 use crate::picture::grouped;
+use crate::run::papers::Experiment;
 use serde::Serialize;
 use std::fmt::Write;
 

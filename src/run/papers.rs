@@ -1,12 +1,13 @@
-//! The experiments, and what was published of them.
+//! The papers' experiments, and what was published of them.
 
-use crate::run::{Preset, RunSpec};
+use super::preset::Preset;
+use super::spec::RunSpec;
 use clap::ValueEnum;
 use serde::Serialize;
 
 /// Experiments that belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Group {
+pub enum Group {
     /// Islam & Wang's timings of the classic iteration
     Classic,
     /// Islam & Wang, table I: lines, without overlap
@@ -23,6 +24,17 @@ pub(super) enum Group {
 }
 
 impl Group {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Table1 => "table-1",
+            Self::Table2 => "table-2",
+            Self::Table3 => "table-3",
+            Self::HeatPlate => "heat-plate",
+        }
+    }
+
     /// How what is made here differs from what was published.
     pub fn differs(self) -> &'static str {
         match self {
@@ -41,24 +53,33 @@ impl Group {
 
 /// How an experiment is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum How {
+pub enum How {
     /// The classic iteration on one thread of the CPU.
     Serial,
     /// The classic iteration.
     Classic,
     /// The hierarchical one.
-    Tiled { tile: usize, k: usize, overlap: usize },
+    Tiled {
+        /// Points of a tile along every axis.
+        tile: usize,
+        /// Subiterations of a cycle.
+        k: usize,
+        /// Points that neighbouring tiles share.
+        overlap: usize,
+    },
 }
 
 /// One figure of a paper, or two.
 #[derive(Debug, Serialize)]
-pub(super) struct Experiment {
+pub struct Experiment {
+    /// What it belongs to.
     #[serde(skip)]
     pub group: Group,
     /// Paper and place.
     pub source: &'static str,
     /// The run that it is made of.
     pub preset: &'static str,
+    /// How it is made.
     #[serde(skip)]
     pub how: How,
     /// Milliseconds, where the paper tells them.
@@ -75,7 +96,7 @@ const PLANE: &str = "paper-2d";
 const PLATE: &str = "heat-plate-2048";
 
 /// All of them; what others of the same run are compared with stands before them.
-pub(super) const EXPERIMENTS: [Experiment; 23] = [
+pub const EXPERIMENTS: [Experiment; 23] = [
     timed(Group::Classic, "Islam & Wang, III-A", LINES, How::Classic, 5675.69, 128_760),
     timed(Group::Classic, "Islam & Wang (long), 4.2", PLANE, How::Classic, 7901.1, 179_306),
     table_1(4, 2.45, 40_241),

@@ -1,0 +1,336 @@
+//! The tuning map: settings of k, overlap, tile and kernel, measured one after the other on a thread
+//! of their own.
+
+mod charts;
+mod map;
+mod papers;
+mod ranges;
+mod tip;
+
+use super::command::Command;
+use super::session::Session;
+use super::theme;
+use super::toolbar::named;
+use crate::picture::{Layer, MapValue, SweepMap, counted};
+use crate::run::{
+    Backend, Classic, End, News, Outline, Prediction, Pyramid, Row, SweepSpec, Tuner,
+};
+use charts::Chart;
+use eframe::egui::{self, ComboBox, RichText, Ui};
+use ranges::Ranges;
+use std::sync::Arc;
+
+/// The charts take this part of the width.
+const CHARTS: f32 = 0.42;
+
+/// What is wanted of the measurement.
+#[derive(Clone, Debug)]
+pub(super) enum Order {
+    /// Begin a map, unless one is under way.
+    Begin(Box<SweepSpec>),
+    /// Wait, or go on.
+    Pause(bool),
+    /// Stop for good; what was measured stays.
+    Stop,
+}
+
+/// A map as far as it is known.
+struct Seen {
+    outline: Arc<Outline>,
+    /// By the places of its cells.
+    predictions: Vec<Option<Prediction>>,
+    rows: Vec<Option<Row>>,
+    classic: Option<Classic>,
+    pyramid: Option<Pyramid>,
+    /// What the thread is at before the first cell.
+    at: &'static str,
+    /// Seconds that are left, once that can be told.
+    left: Option<f64>,
+    end: Option<End>,
+}
+
+/// The view, and the thread that measures.
+pub(super) struct Tuning {
+    tuner: Tuner,
+    ranges: Ranges,
+    seen: Option<Seen>,
+    is_paused: bool,
+    /// Whether a map was ordered that the thread has not answered yet.
+    is_ordered: bool,
+    value: MapValue,
+    layer: Layer,
+    chart: Chart,
+    /// The cell under the cursor, across and down.
+    hover: Option<[usize; 2]>,
+}
+
+impl Tuning {
+    /// The view before anything was measured.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn new(context: &egui::Context) -> std::io::Result<Self> {
+        let repaint = context.clone();
+        Ok(Self {
+            tuner: Tuner::start(move || repaint.request_repaint())?,
+            ranges: Ranges::default(),
+            seen: None,
+            is_paused: false,
+            is_ordered: false,
+            value: MapValue::Time,
+            layer: Layer::default(),
+            chart: Chart::Overlap,
+            hover: None,
+        })
+    }
+
+    /// Whether a map is being measured: nothing else may make cycles then.
+    pub fn is_measuring(&self) -> bool {
+        self.is_ordered || self.seen.as_ref().is_some_and(|seen| seen.end.is_none())
+    }
+
+    /// Carries an order out.
+    pub fn obey(&mut self, order: Order) {
+        match order {
+            Order::Begin(spec) => {
+                if !self.is_measuring() && self.tuner.begin(*spec) {
+                    (self.is_ordered, self.is_paused) = (true, false);
+                }
+            }
+            Order::Pause(paused) => {
+                self.tuner.pause(paused);
+                self.is_paused = paused;
+            }
+            Order::Stop => {
+                self.tuner.stop();
+                self.is_paused = false;
+            }
+        }
+    }
+
+    /// Takes in what the thread found out; gives the sentences that a person must be told.
+    pub fn hear(&mut self) -> Vec<String> {
+        let mut told = Vec::new();
+        while let Some(news) = self.tuner.news() {
+            match news {
+                News::Refused(why) => {
+                    self.is_ordered = false;
+                    told.push(why);
+                }
+                News::Begun(outline) => {
+                    self.is_ordered = false;
+                    self.value = MapValue::natural(&outline.spec);
+                    self.layer = Layer::default();
+                    self.seen = Some(Seen::new(outline));
+                }
+                news => told.extend(self.seen.as_mut().and_then(|seen| seen.hear(news))),
+            }
+        }
+        told
+    }
+
+    /// Draws the panel of what is to be measured.
+    pub fn panel(&mut self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+        let back = ui.button("◀  Explorer").on_hover_text("Back to the run and its maps.");
+        if back.clicked() {
+            commands.push(Command::ShowTuning(false));
+        }
+        self.ranges.ui(ui, session, self.is_measuring(), commands);
+        self.progress(ui, commands);
+    }
+
+    /// Start, pause, go on, stop; and how far it is.
+    fn progress(&self, ui: &mut Ui, commands: &mut Vec<Command>) {
+        if self.is_measuring() {
+            ui.horizontal(|ui| {
+                let (text, about) = if self.is_paused {
+                    ("Resume", "Go on measuring where it stopped.")
+                } else {
+                    ("Pause", "Wait before the next cycle; nothing is lost.")
+                };
+                let pause = ui.add(egui::Button::new(text).min_size(egui::vec2(74.0, 0.0)));
+                if pause.on_hover_text(about).clicked() {
+                    commands.push(Command::Tune(Order::Pause(!self.is_paused)));
+                }
+                let cancel =
+                    ui.button("Cancel").on_hover_text("Stop at once; what was measured stays.");
+                if cancel.clicked() {
+                    commands.push(Command::Tune(Order::Stop));
+                }
+            });
+        }
+        if let Some(seen) = &self.seen {
+            let (done, all) = (seen.measured(), seen.rows.len());
+            ui.add(egui::ProgressBar::new(done as f32 / all.max(1) as f32).desired_height(6.0));
+            let text = match (&seen.end, self.is_paused) {
+                (Some(End::Done), _) => format!("{done} of {all} cells · done"),
+                (Some(_), _) => format!("{done} of {all} cells · stopped"),
+                (None, true) => format!("{done} of {all} cells · paused"),
+                (None, false) => match seen.left {
+                    Some(left) => format!("{done} of {all} cells · about {} left", span(left)),
+                    None => format!("{} …", seen.at),
+                },
+            };
+            ui.label(text).on_hover_text(
+                "Cells measured: coarse to fine, those that should cost least first.",
+            );
+        }
+        if let Some(Pyramid { height, .. }) = self.seen.as_ref().and_then(|seen| seen.pyramid) {
+            let (sweeps, overlap) = (counted(height as u64, "sweep"), 2 * height);
+            let text = format!("Kochurov's best pyramid: {sweeps}, overlap {overlap}");
+            ui.label(RichText::new(text).weak()).on_hover_text(
+                "Of settings that are exactly Jacobi's sweeps, the one that should take least by \
+                 Kochurov's run time, with the constants of this machine.",
+            );
+        }
+        if self.is_measuring() {
+            ui.label(
+                RichText::new("The explorer's run waits meanwhile: timing bears no company.")
+                    .weak(),
+            );
+        }
+    }
+
+    /// Draws the map and the charts beside it.
+    pub fn ui(&mut self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+        let whole = ui.available_rect_before_wrap().shrink(8.0);
+        let split = whole.right() - CHARTS * whole.width();
+        let left = egui::Rect::from_min_max(whole.min, egui::pos2(split - 8.0, whole.bottom()));
+        let right = egui::Rect::from_min_max(egui::pos2(split + 8.0, whole.top()), whole.max);
+        let mut child = |rect| ui.new_child(egui::UiBuilder::new().max_rect(rect));
+        let (mut left, mut right) = (child(left), child(right));
+        let Self { seen, value, layer, chart, hover, .. } = self;
+        let Some(seen) = seen.as_ref() else {
+            empty(&mut left);
+            papers::ui(&mut right, None, session, commands);
+            return;
+        };
+        shown(&mut left, seen, value, layer);
+        let sweep_map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, *value);
+        *hover = map::ui(&mut left, seen, &sweep_map, *value, commands);
+        charts::choose(&mut right, chart);
+        match chart {
+            Chart::Papers => papers::ui(&mut right, Some(seen), session, commands),
+            chart => charts::ui(&mut right, seen, *layer, *chart),
+        }
+    }
+}
+
+impl Seen {
+    fn new(outline: Arc<Outline>) -> Self {
+        let cells = outline.cells.len();
+        Self {
+            outline,
+            predictions: vec![None; cells],
+            rows: vec![None; cells],
+            classic: None,
+            pyramid: None,
+            at: "",
+            left: None,
+            end: None,
+        }
+    }
+
+    fn hear(&mut self, news: News) -> Option<String> {
+        match news {
+            News::At(what) => self.at = what,
+            News::Predicted(predictions, pyramid) => {
+                for prediction in predictions {
+                    self.predictions[prediction.place] = Some(prediction);
+                }
+                self.pyramid = pyramid;
+            }
+            News::Classic(classic) => self.classic = Some(classic),
+            News::Measured { place, row, left } => {
+                self.rows[place] = Some(*row);
+                self.left = Some(left);
+            }
+            News::Ended(end) => {
+                let why = match &end {
+                    End::Failed(why) => Some(why.clone()),
+                    _ => None,
+                };
+                self.end = Some(end);
+                return why;
+            }
+            News::Refused(_) | News::Begun(_) => {}
+        }
+        None
+    }
+
+    fn measured(&self) -> usize {
+        self.rows.iter().flatten().count()
+    }
+}
+
+/// What stands where no map is yet.
+fn empty(ui: &mut Ui) {
+    ui.add_space(theme::GAP);
+    ui.label(RichText::new("The tuning map").heading());
+    ui.label(
+        "Every cell is a setting: overlap across, k down. Choose the lists at the left and press \
+         Start; the map fills in from coarse to fine, the settings that should be fastest first. \
+         A click on a cell opens its run in the explorer.",
+    );
+}
+
+/// The menus of what is shown, of which tile and of which kernel.
+fn shown(ui: &mut Ui, seen: &Seen, value: &mut MapValue, layer: &mut Layer) {
+    let spec = &seen.outline.spec;
+    ui.horizontal_wrapped(|ui| {
+        let combo = ComboBox::from_id_salt("value").width(150.0).selected_text(value.label());
+        let response = combo.show_ui(ui, |ui| {
+            for other in MapValue::ALL {
+                ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
+            }
+        });
+        named(response.response, "Shown").on_hover_text(value.about());
+        if spec.tile.len() > 1 {
+            let text = |tile: Option<crate::run::Sides>| {
+                tile.map_or("best tile".to_owned(), |tile| format!("tile {tile}"))
+            };
+            let about = "The map of one tile, or the best of all of them.";
+            for tile in [None].into_iter().chain(spec.tile.iter().copied().map(Some)) {
+                ui.selectable_value(&mut layer.tile, tile, text(tile)).on_hover_text(about);
+            }
+        }
+        if spec.kernel.len() > 1 {
+            let about = "The map of one kernel, or the best of all of them.";
+            ui.selectable_value(&mut layer.kernel, None, "best kernel").on_hover_text(about);
+            for kernel in &spec.kernel {
+                ui.selectable_value(&mut layer.kernel, Some(*kernel), kernel.label())
+                    .on_hover_text(about);
+            }
+        }
+    });
+}
+
+/// A span of time as a person reads it.
+fn span(seconds: f64) -> String {
+    if seconds < 90.0 {
+        format!("{:.0} s", seconds.ceil())
+    } else if seconds < 5400.0 {
+        format!("{:.0} min", seconds / 60.0)
+    } else {
+        format!("{:.1} h", seconds / 3600.0)
+    }
+}
+
+/// Seconds as a person reads them.
+fn time(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-3 => (s * 1e6, "µs"),
+        s if s < 1.0 => (s * 1e3, "ms"),
+        s => (s, "s"),
+    };
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// Where a sweep is measured, in a word.
+fn place(backend: Backend) -> &'static str {
+    match backend {
+        Backend::Cpu => "CPU",
+        Backend::Cuda => "CUDA",
+    }
+}

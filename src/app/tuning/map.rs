@@ -1,0 +1,247 @@
+//! The map itself: overlap across, k down, the colour bar beside it.
+
+use super::{Seen, tip};
+use crate::app::command::Command;
+use crate::picture::{MAP_COLOURS, MapValue, Segment, SweepMap, number, ticks};
+use eframe::egui::{
+    self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
+};
+
+/// Room for the labels of k, of the overlaps, for the colour bar, and for the line below.
+const LEFT: f32 = 40.0;
+const BELOW: f32 = 40.0;
+const BAR: f32 = 88.0;
+const LEGEND: f32 = 46.0;
+
+/// Width of the colour bar.
+const BAR_WIDTH: f32 = 16.0;
+
+/// Cells from this size on have their value written in them.
+const WRITTEN: [f32; 2] = [34.0, 15.0];
+
+/// Between the lines of a hatched cell.
+const HATCH: f32 = 6.0;
+
+/// Draws the map, asks for the run of a cell that is clicked, and gives the cell under the cursor.
+pub(super) fn ui(
+    ui: &mut Ui,
+    seen: &Seen,
+    map: &SweepMap<'_>,
+    value: MapValue,
+    commands: &mut Vec<Command>,
+) -> Option<[usize; 2]> {
+    let room = ui.available_rect_before_wrap();
+    let area = Rect::from_min_max(
+        room.min + egui::vec2(LEFT, 22.0),
+        room.max - egui::vec2(BAR, BELOW + LEGEND),
+    );
+    let response = ui.allocate_rect(area, Sense::click());
+    let name = format!("Tuning map: {}", value.label());
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+    let cells = Cells { area, wide: map.overlaps.len(), high: map.ks.len() };
+    draw(ui, &cells, map);
+    axes(ui, &cells, map);
+    bar(ui, area, map, value);
+    legend(ui, room, area, seen, map);
+    let hover = response.hover_pos().and_then(|at| cells.at(at));
+    if let Some(at) = hover {
+        let outline = Stroke::new(1.5, ui.visuals().text_color());
+        ui.painter().rect_stroke(cells.rect(at), 0.0, outline, StrokeKind::Inside);
+        let place = map.cells[at[1]][at[0]].place;
+        if let Some(place) = place
+            && response.clicked()
+        {
+            let cell = &seen.outline.cells[place];
+            commands.push(Command::Change(seen.outline.spec.run_of(&cell.setting)));
+            commands.push(Command::ShowTuning(false));
+        }
+        response.on_hover_ui_at_pointer(|ui| tip::ui(ui, seen, map, at, place));
+    }
+    hover
+}
+
+/// Where cells lie on the screen.
+struct Cells {
+    area: Rect,
+    wide: usize,
+    high: usize,
+}
+
+impl Cells {
+    /// A corner of cells, in whole points.
+    fn corner(&self, [across, down]: [usize; 2]) -> Pos2 {
+        let part = |at: usize, of: usize| at as f32 / of.max(1) as f32;
+        let x = self.area.left() + self.area.width() * part(across, self.wide);
+        let y = self.area.top() + self.area.height() * part(down, self.high);
+        egui::pos2(x.round(), y.round())
+    }
+
+    fn rect(&self, [across, down]: [usize; 2]) -> Rect {
+        Rect::from_min_max(self.corner([across, down]), self.corner([across + 1, down + 1]))
+    }
+
+    fn at(&self, at: Pos2) -> Option<[usize; 2]> {
+        let part = (at - self.area.min) / self.area.size();
+        let inside = |part: f32| (0.0..1.0).contains(&part);
+        let cell = |part: f32, of: usize| ((part * of as f32) as usize).min(of.saturating_sub(1));
+        (inside(part.x) && inside(part.y))
+            .then(|| [cell(part.x, self.wide), cell(part.y, self.high)])
+    }
+}
+
+fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
+    let painter = ui.painter().with_clip_rect(cells.area.expand(2.0));
+    painter.rect_filled(cells.area, 0.0, ui.visuals().faint_bg_color);
+    let faint = Stroke::new(1.0, ui.visuals().weak_text_color().gamma_multiply(0.7));
+    let font = TextStyle::Small.resolve(ui.style());
+    for (down, row) in map.cells.iter().enumerate() {
+        for (across, cell) in row.iter().enumerate() {
+            let rect = cells.rect([across, down]);
+            if cell.cannot_run.is_some() {
+                hatch(&painter, rect, faint);
+                continue;
+            }
+            let Some(value) = cell.value else { continue };
+            let [red, green, blue] = map.colour(value);
+            let colour = Color32::from_rgb(red, green, blue);
+            painter.rect_filled(rect, 0.0, colour);
+            let ink = ink_on([red, green, blue]);
+            if rect.width() >= WRITTEN[0] && rect.height() >= WRITTEN[1] {
+                write(&painter, rect, value, &font, ink);
+            }
+            if cell.is_equal {
+                painter.circle_filled(rect.right_top() + egui::vec2(-5.0, 5.0), 2.5, ink);
+            }
+        }
+    }
+    lines(&painter, cells, &map.contour(), [Color32::BLACK, Color32::WHITE], 2.0);
+    painter.rect_stroke(
+        cells.area,
+        0.0,
+        Stroke::new(1.0, ui.visuals().weak_text_color()),
+        StrokeKind::Outside,
+    );
+    if let Some(best) = map.best {
+        // Two colours, so that one of them is seen whatever is around it.
+        let rect = cells.rect(best);
+        let line = |colour| Stroke::new(2.0, colour);
+        painter.rect_stroke(rect, 0.0, line(Color32::BLACK), StrokeKind::Inside);
+        painter.rect_stroke(rect.shrink(2.0), 0.0, line(Color32::WHITE), StrokeKind::Inside);
+    }
+}
+
+/// A value in its cell, in as few digits as tell cells apart.
+fn write(painter: &egui::Painter, rect: Rect, value: f64, font: &FontId, ink: Color32) {
+    // Counts as they are, times in three digits.
+    let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+    let text = number(if value.fract() == 0.0 { value } else { three });
+    let galley = painter.layout_no_wrap(text, font.clone(), ink);
+    if galley.size().x <= rect.width() - 4.0 {
+        painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
+    }
+}
+
+/// Black or white, whichever is read better on a colour.
+fn ink_on([red, green, blue]: [u8; 3]) -> Color32 {
+    // Rec. 601 luma.
+    let light = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue);
+    if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
+}
+
+/// Slanted lines, which stay within their cell.
+fn hatch(painter: &egui::Painter, rect: Rect, stroke: Stroke) {
+    let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
+    let mut x = rect.left() - rect.height();
+    while x < rect.right() {
+        let ends = [egui::pos2(x, rect.bottom()), egui::pos2(x + rect.height(), rect.top())];
+        painter.line_segment(ends, stroke);
+        x += HATCH;
+    }
+}
+
+/// Lines along the edges of cells, one colour upon the other.
+fn lines(
+    painter: &egui::Painter,
+    cells: &Cells,
+    segments: &[Segment],
+    colours: [Color32; 2],
+    width: f32,
+) {
+    for (colour, width) in colours.into_iter().zip([2.0 * width, width]) {
+        for ends in segments {
+            painter.add(Shape::line_segment(
+                ends.map(|at| cells.corner(at)),
+                Stroke::new(width, colour),
+            ));
+        }
+    }
+}
+
+fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
+    let painter = ui.painter();
+    let (font, colour) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color());
+    let every = |count: usize, room: f32, each: f32| {
+        let most = (room / each).floor().max(1.0) as usize;
+        count.div_ceil(most).max(1)
+    };
+    for down in (0..cells.high).step_by(every(cells.high, cells.area.height(), 14.0)) {
+        let at = egui::pos2(cells.area.left() - 6.0, cells.rect([0, down]).center().y);
+        painter.text(at, Align2::RIGHT_CENTER, map.ks[down], font.clone(), colour);
+    }
+    let longest = map.overlaps.iter().map(|sides| sides.to_string().len()).max().unwrap_or(1);
+    let each = 7.0 * longest as f32 + 8.0;
+    for across in (0..cells.wide).step_by(every(cells.wide, cells.area.width(), each)) {
+        let at = egui::pos2(cells.rect([across, 0]).center().x, cells.area.bottom() + 4.0);
+        painter.text(at, Align2::CENTER_TOP, map.overlaps[across], font.clone(), colour);
+    }
+    let body = TextStyle::Body.resolve(ui.style());
+    let below = egui::pos2(cells.area.center().x, cells.area.bottom() + 18.0);
+    painter.text(below, Align2::CENTER_TOP, "overlap", body.clone(), colour);
+    let beside = egui::pos2(cells.area.left() - 6.0, cells.area.top() - 4.0);
+    painter.text(beside, Align2::RIGHT_BOTTOM, "k", body, colour);
+}
+
+fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {
+    if map.cells.iter().flatten().all(|cell| cell.value.is_none()) {
+        return;
+    }
+    let bar = Rect::from_min_size(
+        area.right_top() + egui::vec2(14.0, 0.0),
+        egui::vec2(BAR_WIDTH, area.height()),
+    );
+    let table = MAP_COLOURS.table();
+    let mut mesh = egui::Mesh::default();
+    for (index, [red, green, blue, _]) in table.iter().enumerate() {
+        let at = |index: usize| bar.bottom() - bar.height() * index as f32 / table.len() as f32;
+        let rect = Rect::from_x_y_ranges(bar.x_range(), at(index + 1)..=at(index));
+        mesh.add_colored_rect(rect, Color32::from_rgb(*red, *green, *blue));
+    }
+    let painter = ui.painter();
+    painter.add(mesh);
+    let line = Stroke::new(1.0, ui.visuals().weak_text_color());
+    painter.rect_stroke(bar, 0.0, line, StrokeKind::Outside);
+    let (font, colour) = (TextStyle::Small.resolve(ui.style()), ui.visuals().text_color());
+    for tick in ticks(&map.scale, 7) {
+        let y = bar.bottom() - bar.height() * tick.position as f32;
+        painter.hline(bar.right()..=bar.right() + 4.0, y, line);
+        let at = egui::pos2(bar.right() + 6.0, y);
+        painter.text(at, Align2::LEFT_CENTER, tick.label, font.clone(), colour);
+    }
+    let above = egui::pos2(bar.left(), bar.top() - 4.0);
+    painter.text(above, Align2::LEFT_BOTTOM, value.unit(), font, colour);
+}
+
+/// The lines under the map: what is best, and what the signs mean.
+fn legend(ui: &mut Ui, room: Rect, area: Rect, seen: &Seen, map: &SweepMap<'_>) {
+    let rect = Rect::from_min_max(egui::pos2(room.left(), area.bottom() + BELOW), room.max);
+    let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let best = map.best.and_then(|[across, down]| map.cells[down][across].row);
+    let text = match best {
+        Some(best) => format!("Best: {}", tip::summary(seen, best)),
+        None => "Nothing measured yet; what is hatched cannot run.".to_owned(),
+    };
+    ui.add(egui::Label::new(text).truncate());
+    let signs = "Frame: best · dot: equal within noise · line: beats classic · hatched: cannot run";
+    ui.add(egui::Label::new(egui::RichText::new(signs).weak()).truncate());
+}

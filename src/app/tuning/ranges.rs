@@ -1,0 +1,155 @@
+//! What is to be measured: the lists, and the button that starts.
+
+use super::{Order, place};
+use crate::app::command::Command;
+use crate::app::session::Session;
+use crate::app::theme::{heading, row};
+use crate::app::toolbar::named;
+use crate::run::{Backend, Measure, SweepSpec, numbers, sides};
+use crate::solver::Kernel;
+use eframe::egui::{Button, RichText, TextEdit, Ui};
+
+/// More cells than this nobody waits for before a window.
+const MOST_CELLS: usize = 4096;
+
+/// The lists as they are typed.
+#[derive(Clone, Debug)]
+pub(super) struct Ranges {
+    k: String,
+    overlap: String,
+    tile: String,
+    kernels: Vec<Kernel>,
+    times: bool,
+    counts: bool,
+}
+
+impl Default for Ranges {
+    /// Islam & Wang's: six k, all even overlaps of a tile of 32 points.
+    fn default() -> Self {
+        Self {
+            k: "4,8,16,32,64,128".to_owned(),
+            overlap: "0:30:2".to_owned(),
+            tile: "32".to_owned(),
+            kernels: vec![Kernel::Auto],
+            times: true,
+            counts: true,
+        }
+    }
+}
+
+impl Ranges {
+    /// Draws the lists, and asks for the sweep that they make.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        session: &Session,
+        is_measuring: bool,
+        commands: &mut Vec<Command>,
+    ) {
+        let run = &session.spec;
+        heading(ui, "Tuning map");
+        let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
+        let on = format!("{} on {}", run.method.precision.name(), place(run.method.backend));
+        let problem = format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "));
+        ui.label(RichText::new(problem).weak()).on_hover_text(
+            "The problem, the precision and the back end are those of the explorer.",
+        );
+        ui.add_enabled_ui(!is_measuring, |ui| {
+            let list = "Values and ranges (from:to:step) with commas, such as 4,8,16 or 0:30:2";
+            let about = "Subiterations of a cycle.";
+            field(ui, "k", &format!("{about} {list}."), &mut self.k);
+            let about = "Points that neighbouring tiles share, even; 4x2 for x and y apart.";
+            field(ui, "Overlap", &format!("{about} {list}."), &mut self.overlap);
+            let about = "Points of a tile along each axis; 32x16 for x and y apart.";
+            field(ui, "Tile", &format!("{about} {list}."), &mut self.tile);
+            if run.method.backend == Backend::Cuda {
+                self.kernels(ui);
+            }
+            row(ui, "Measure", "What is found out of every setting.", |ui| {
+                ui.checkbox(&mut self.times, "time").on_hover_text(
+                    "Solver time of a cycle: the median of repeats after a warm-up.",
+                );
+                ui.checkbox(&mut self.counts, "cycles").on_hover_text(
+                    "Cycles to the tolerance, counted; known ones are not counted again.",
+                );
+            });
+        });
+        let spec = self.spec(session);
+        if is_measuring {
+            return;
+        }
+        let about = match &spec {
+            Ok(spec) => {
+                let cells = spec.k.len() * spec.overlap.len() * spec.tile.len() * spec.kernel.len();
+                format!("Measure {cells} settings, one after the other.")
+            }
+            Err(why) => why.clone(),
+        };
+        let start = ui.add_enabled(spec.is_ok(), Button::new("▶  Start"));
+        let start = start.on_hover_text(&about).on_disabled_hover_text(&about);
+        if let Err(why) = &spec {
+            ui.label(RichText::new(why).color(ui.visuals().error_fg_color));
+        }
+        if let Ok(spec) = spec
+            && start.clicked()
+        {
+            commands.push(Command::Tune(Order::Begin(Box::new(spec))));
+        }
+    }
+
+    fn kernels(&mut self, ui: &mut Ui) {
+        row(ui, "Kernels", "How the card makes cycles.", |ui| {
+            for kernel in [Kernel::Auto, Kernel::Shared, Kernel::Register] {
+                let mut chosen = self.kernels.contains(&kernel);
+                let checkbox = ui.checkbox(&mut chosen, kernel.label());
+                if checkbox.on_hover_text(kernel.about()).changed() {
+                    self.kernels.retain(|other| *other != kernel);
+                    if chosen {
+                        self.kernels.push(kernel);
+                    }
+                }
+            }
+        });
+    }
+
+    /// The sweep that the lists make, or what is wrong with them.
+    fn spec(&self, session: &Session) -> Result<SweepSpec, String> {
+        let of = |name: &str, why: String| format!("{name}: {why}");
+        let mut measure = Vec::new();
+        measure.extend(self.times.then_some(Measure::Time));
+        measure.extend(self.counts.then_some(Measure::Cycles));
+        if measure.is_empty() {
+            return Err("Measure: choose time, cycles, or both".to_owned());
+        }
+        let kernel = match session.spec.method.backend {
+            Backend::Cpu => vec![Kernel::Auto],
+            Backend::Cuda if self.kernels.is_empty() => {
+                return Err("Kernels: choose at least one".to_owned());
+            }
+            Backend::Cuda => self.kernels.clone(),
+        };
+        let spec = SweepSpec {
+            run: (*session.spec).clone(),
+            k: numbers(&self.k).map_err(|why| of("k", why))?,
+            overlap: sides(&self.overlap).map_err(|why| of("Overlap", why))?,
+            tile: sides(&self.tile).map_err(|why| of("Tile", why))?,
+            kernel,
+            measure,
+        }
+        .tidy();
+        let cells = spec.settings().map_err(|error| error.to_string())?.len();
+        if cells > MOST_CELLS {
+            return Err(format!(
+                "the lists make {cells} settings; a map takes at most {MOST_CELLS}"
+            ));
+        }
+        Ok(spec)
+    }
+}
+
+fn field(ui: &mut Ui, name: &str, about: &str, text: &mut String) {
+    row(ui, name, about, |ui| {
+        let edit = TextEdit::singleline(text).desired_width(150.0);
+        named(ui.add(edit), &format!("{name} list")).on_hover_text(about);
+    });
+}

@@ -1,0 +1,125 @@
+//! All that is known of a cell, measured beside predicted.
+
+use super::{Seen, time};
+use crate::picture::{SweepMap, grouped};
+use crate::run::{Row, RowOutcome};
+use eframe::egui::{Grid, RichText, Ui};
+
+/// A row in one line.
+pub(super) fn summary(seen: &Seen, row: &Row) -> String {
+    let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
+    if seen.outline.spec.kernel.len() > 1 {
+        text.push_str(&format!(", {}", row.kernel));
+    }
+    if let Some(seconds) = row.seconds {
+        text.push_str(&format!(": {} ± {}", time(seconds), time(row.cost_error())));
+    } else if let Some(seconds) = row.seconds_per_cycle {
+        text.push_str(&format!(": {} a sweep", time(seconds / row.k as f64)));
+    }
+    if let Some(cycles) = row.cycles {
+        text.push_str(&format!(" · {} cycles", grouped(cycles.count)));
+    }
+    if let Some(ratio) = seen.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
+        text.push_str(&format!(" · {ratio:.2} × classic"));
+    }
+    text
+}
+
+/// The cell at a place of the map; `place` is that of its setting, if it has one that can run.
+pub(super) fn ui(
+    ui: &mut Ui,
+    seen: &Seen,
+    map: &SweepMap<'_>,
+    [across, down]: [usize; 2],
+    place: Option<usize>,
+) {
+    let cell = &map.cells[down][across];
+    let head = format!("k = {}, overlap {}", map.ks[down], map.overlaps[across]);
+    if let Some(why) = cell.cannot_run {
+        ui.label(RichText::new(head).strong());
+        ui.label(format!("It cannot run: {why}."));
+        return;
+    }
+    let Some(place) = place else { return };
+    let setting = &seen.outline.cells[place].setting;
+    ui.label(RichText::new(format!("{head}, tile {}", setting.tile)).strong());
+    let prediction = seen.predictions[place];
+    let row = cell.row;
+    if let Some(row) = row {
+        match row.outcome {
+            RowOutcome::Capped => {
+                let cycles = row.cycles.map_or_else(String::new, |cycles| cycles.to_string());
+                ui.label(format!("The tolerance was not met: {cycles} cycles."));
+            }
+            RowOutcome::Diverged => _ = ui.label("It diverges."),
+            RowOutcome::Measured | RowOutcome::CannotRun => {}
+        }
+    }
+    let dash = || "–".to_owned();
+    let percent = |off: Option<f64>| off.map_or_else(dash, |off| format!("{:+.1} %", 100.0 * off));
+    Grid::new("tuning tip").num_columns(4).spacing([14.0, 2.0]).show(ui, |ui| {
+        for text in ["", "measured", "predicted", "off by"] {
+            ui.label(RichText::new(text).weak());
+        }
+        ui.end_row();
+        let bar =
+            prediction.and_then(|prediction| prediction.cycles).filter(|c| c.cycles.is_finite());
+        let cycles = bar.map_or_else(dash, |foreseen| {
+            let bar = 100.0 * foreseen.error;
+            if foreseen.error == 0.0 {
+                "known".to_owned()
+            } else {
+                format!("{} ± {bar:.1} %", grouped(foreseen.cycles as u64))
+            }
+        });
+        let spread = row.zip(row.and_then(|row| row.seconds_per_cycle_error));
+        let spread = spread.map(|(_, error)| format!(" ± {}", time(error))).unwrap_or_default();
+        let predicted = row
+            .and_then(|row| row.predicted_seconds_per_cycle)
+            .or(prediction.and_then(|prediction| prediction.a_cycle));
+        let whole = row.and_then(|row| row.predicted_seconds).or(prediction
+            .and_then(|prediction| prediction.cost)
+            .filter(|_| seen.outline.spec.measure.len() == 2));
+        for (name, measured, predicted, off) in [
+            (
+                "Time to the tolerance",
+                row.and_then(|row| row.seconds).map_or_else(dash, time),
+                whole.map_or_else(dash, time),
+                percent(row.and_then(|row| row.seconds_prediction_error)),
+            ),
+            (
+                "A cycle",
+                row.and_then(|row| row.seconds_per_cycle)
+                    .map_or_else(dash, |seconds| time(seconds) + &spread),
+                predicted.map_or_else(dash, time),
+                percent(row.and_then(|row| row.prediction_error)),
+            ),
+            (
+                "Cycles",
+                row.and_then(|row| row.cycles).map_or_else(dash, |cycles| cycles.to_string()),
+                cycles,
+                percent(row.and_then(|row| row.cycles_prediction_error)),
+            ),
+        ] {
+            ui.label(name);
+            ui.label(measured);
+            ui.label(predicted);
+            ui.label(off);
+            ui.end_row();
+        }
+    });
+    if let Some(row) = row {
+        let mut facts = vec![format!("kernel {}", row.kernel)];
+        facts.extend(row.sweeps.map(|sweeps| format!("{} sweeps", grouped(sweeps))));
+        facts.extend(row.edge_share.map(|share| format!("edge share {:.0} %", 100.0 * share)));
+        facts.extend(row.repeats.map(|repeats| format!("median of {repeats} repeats")));
+        if cell.is_exact {
+            facts.push("exactly Jacobi's sweeps".to_owned());
+        }
+        if cell.is_equal {
+            facts.push("equal to the best within noise".to_owned());
+        }
+        ui.label(RichText::new(facts.join(" · ")).weak());
+    }
+    ui.label(RichText::new("A click opens its run in the explorer.").weak());
+}

@@ -1,0 +1,80 @@
+//! Lists of settings as people write them: `4,8,16`, `0:30:2`, `32x16,64`.
+
+use super::sides::Sides;
+
+/// The most values of a list.
+const LONGEST: usize = 4096;
+
+/// Whole numbers and ranges (from:to:step, the end included) with commas.
+///
+/// # Errors
+/// A sentence without its subject: what the list must be.
+pub fn numbers(text: &str) -> Result<Vec<usize>, String> {
+    let whole = |text: &str| {
+        text.trim().parse::<usize>().map_err(|_| {
+            "it must be whole numbers or ranges with commas, such as 4,8,16 or 0:30:2".to_owned()
+        })
+    };
+    let mut values = Vec::new();
+    for part in text.split(',') {
+        let ends: Vec<_> = part.split(':').map(whole).collect::<Result<_, _>>()?;
+        let (from, to, step) = match ends[..] {
+            [value] => (value, value, 1),
+            [from, to] => (from, to, 1),
+            [from, to, step] => (from, to, step),
+            _ => return Err(format!("“{part}” is no range; one is from:to:step, such as 0:30:2")),
+        };
+        if step == 0 {
+            return Err(format!("the range {part} has step 0; it must be at least 1"));
+        }
+        if from > to {
+            return Err(format!("the range {part} is reversed; write it as {to}:{from}:{step}"));
+        }
+        if (to - from) / step >= LONGEST - values.len() {
+            return Err(format!("it has more than {LONGEST} values"));
+        }
+        values.extend((from..=to).step_by(step));
+    }
+    Ok(values)
+}
+
+/// The same of numbers along the axes, in which `4x2` is 4 along x and 2 along y.
+///
+/// # Errors
+/// As [`numbers`].
+pub fn sides(text: &str) -> Result<Vec<Sides>, String> {
+    let mut values = Vec::new();
+    for part in text.split(',') {
+        if part.contains(['x', 'X', '×']) {
+            values.push(part.parse::<Sides>().map_err(|error| error.to_string())?);
+        } else {
+            values.extend(numbers(part)?.into_iter().map(Sides::all));
+        }
+        if values.len() > LONGEST {
+            return Err(format!("it has more than {LONGEST} values"));
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_and_ranges_are_read_and_others_refused() {
+        assert_eq!(numbers("4, 8,16"), Ok(vec![4, 8, 16]));
+        assert_eq!(numbers("0:7:3,9:10"), Ok(vec![0, 3, 6, 9, 10]));
+        for wrong in ["", ",", "4,", "a", "-2", "30:0:2", "0:30:0", "1:2:3:4", ":", "0:99999"] {
+            assert!(numbers(wrong).is_err(), "{wrong}");
+        }
+        assert!(numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
+        let named = |text: &str| {
+            sides(text).map(|sides| sides.iter().map(Sides::to_string).collect::<Vec<_>>())
+        };
+        assert_eq!(named("0:4:2,8x2"), Ok(["0", "2", "4", "8x2"].map(str::to_owned).to_vec()));
+        for wrong in ["", "4x", "x", "1x2x3", "4,", "8:4"] {
+            assert!(sides(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! The tuning map, by its labels.
+
+use crate::controls::small;
+use crate::driver::{USUAL, Window};
+use eframe::egui::{Theme, accesskit::Role};
+use egui_kittest::kittest::Queryable;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_tuning_map_fills_in_and_a_click_opens_its_run", a_map_fills_in),
+    ("a_tuning_map_pauses_goes_on_and_stops", a_map_pauses),
+    ("the_explorers_run_waits_while_a_map_is_measured", the_run_waits),
+    ("a_list_that_makes_no_sense_is_told_before_anything_is_measured", wrong_lists_are_told),
+    ("the_papers_tables_stand_beside_the_map", the_papers_tables),
+];
+
+/// The window at the tuning map, before anything is measured.
+pub fn tuning(theme: Theme) -> Window {
+    let mut window = Window::sized(USUAL, theme, Some(small()));
+    window.reset();
+    window.button("View");
+    window.button("Tuning map");
+    window.until_text("Every cell is a setting");
+    window
+}
+
+/// Types into one of the lists.
+pub fn list(window: &mut Window, name: &str, text: &str) {
+    let name = format!("{name} list");
+    window.harness.get_by_role_and_label(Role::TextInput, &name).set_text_value_accesskit(text);
+    window.frames(2);
+}
+
+/// A map of cycles alone, which is the same wherever it is made.
+pub fn measured(theme: Theme) -> Window {
+    let mut window = tuning(theme);
+    list(&mut window, "k", "1,2,4,8,16");
+    list(&mut window, "Overlap", "0:14:2");
+    list(&mut window, "Tile", "12");
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("40 of 40 cells · done");
+    window
+}
+
+fn a_map_fills_in() {
+    let mut window = measured(Theme::Dark);
+    assert!(window.says("Best: k = 16, overlap 10, tile 12"), "{:#?}", window.texts());
+    // The middle of the map is the cell of k = 4 and overlap 8.
+    window.click(Role::Image, "Tuning map: Cycles");
+    window.until_text("Heat map");
+    let k = window.slider("k");
+    assert_eq!((k, window.slider("Overlap"), window.slider("Tile")), (4.0, 8.0, 12.0));
+    // It is still there.
+    window.button("View");
+    window.button("Tuning map");
+    window.until_text("40 of 40 cells · done");
+}
+
+fn a_map_pauses() {
+    let mut window = tuning(Theme::Dark);
+    list(&mut window, "k", "1:64");
+    list(&mut window, "Tile", "16");
+    window.button("▶  Start");
+    window.button("Pause");
+    window.until_text("paused");
+    window.settle_some();
+    let told = |window: &Window| window.texts().into_iter().find(|text| text.contains(" cells · "));
+    let before = told(&window);
+    window.settle_some();
+    assert_eq!(told(&window), before);
+    window.button("Resume");
+    window.until("going on", |window| told(window) != before);
+    window.button("Cancel");
+    window.until_text("stopped");
+    assert!(window.has(Role::Button, "▶  Start"));
+}
+
+fn the_run_waits() {
+    let mut run = small();
+    run.problem.shape = vec![256, 256];
+    let mut window = Window::with(run);
+    window.until("running", |window| window.cycle() > 0);
+    window.button("View");
+    window.button("Tuning map");
+    list(&mut window, "k", "1:64");
+    window.button("▶  Start");
+    window.until_text("The explorer's run waits meanwhile");
+    window.settle_some();
+    let cycle = window.cycle();
+    window.settle_some();
+    assert_eq!(window.cycle(), cycle);
+    window.button("Cancel");
+    window.until("going on", |window| window.cycle() > cycle);
+}
+
+fn wrong_lists_are_told() {
+    let mut window = tuning(Theme::Dark);
+    for (name, text, said) in [
+        ("k", "8:2", "k: the range 8:2 is reversed; write it as 2:8:1"),
+        ("Overlap", "a", "Overlap: it must be whole numbers or ranges"),
+        ("Tile", "4x", "Tile: it must be a whole number, or one for each axis"),
+    ] {
+        list(&mut window, name, text);
+        assert!(window.says(said), "{name}: {:#?}", window.texts());
+        assert!(!window.is_enabled(Role::Button, "▶  Start"));
+        list(&mut window, name, "8");
+    }
+    // 8 does not go with a tile of 8: the sweep itself refuses.
+    window.button("▶  Start");
+    window.until_text("the only setting cannot run: overlap 8 is too large for tile 8");
+    assert!(window.has(Role::Button, "▶  Start"));
+}
+
+fn the_papers_tables() {
+    let mut window = measured(Theme::Light);
+    window.button("Papers' tables");
+    for text in ["Table I · lines, no overlap", "Table III", "published ×", "8.00", "14,857"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+    assert!(window.says("Published: one TITAN V"));
+}
