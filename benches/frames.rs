@@ -13,7 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Cut, CutLine, Experiment, FieldKind, Planner, RunSpec, Seen, View, Wish, Worker,
+    Cut, CutLine, Experiment, FieldKind, Planner, Replay, ReplayWish, RunSpec, Seen, Sight, View,
+    Wish, Worker,
 };
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
@@ -32,11 +33,22 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    frame_times();
-    first_pictures();
-    first_reports();
-    sights();
-    throughput();
+    let parts: [(&str, fn()); 7] = [
+        ("frames", frame_times),
+        ("pictures", first_pictures),
+        ("reports", first_reports),
+        ("sights", sights),
+        ("throughput", throughput),
+        ("keeping", keeping),
+        ("scrubs", scrubs),
+    ];
+    // Those that are named, or all.
+    let named: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
+    for (name, measure) in parts {
+        if named.is_empty() || named.iter().any(|wanted| wanted == name) {
+            measure();
+        }
+    }
 }
 
 fn run(side: usize) -> RunSpec {
@@ -240,6 +252,69 @@ fn throughput() {
     }
 }
 
+/// What it costs the solver that iterates are kept: its cycles a second with and without.
+fn keeping() {
+    for (side, k) in [(256, 16), (256, 1), (1024, 16)] {
+        let mut rates = [const { Vec::new() }; 2];
+        for _ in 0..8 {
+            for (memory, rates) in [0, 512_000_000].into_iter().zip(&mut rates) {
+                let mut run = run(side);
+                run.method.k = k;
+                rates.push(rate_of(Wish { memory, ..wish(1, run) }, false));
+            }
+        }
+        let [without, with] = rates.map(|mut rates: Vec<f64>| {
+            rates.sort_by(f64::total_cmp);
+            rates[rates.len() / 2]
+        });
+        println!(
+            "keeping iterates at {side}², k = {k}: {without:.0} cycles/s without, {with:.0} with ({:.1} %)",
+            100.0 * with / without
+        );
+    }
+}
+
+/// From a wish for an earlier cycle to that very cycle, while the run stands and while it goes on.
+fn scrubs() {
+    for running in [false, true] {
+        let worker = Worker::start(|| {}).expect("there are threads to be had");
+        let mut wish = wish(1, run(256));
+        wish.view.cut = None;
+        worker.wish(wish.clone());
+        let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
+        let begin = Instant::now();
+        while begin.elapsed() < MEASURED {
+            take();
+        }
+        wish.running = running;
+        worker.wish(wish.clone());
+        let mut report = None;
+        for _ in 0..8 {
+            report = worker.wait(MEASURED / 20).or(report);
+        }
+        let report = report.expect("a report").expect("a good wish");
+        let replay = Replay::start(|| {}).expect("there are threads to be had");
+        let mut times = Vec::new();
+        for id in 1..=MOVES as u64 {
+            // Here and there, in no order.
+            let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
+            let (past, view) = (Arc::clone(&report.past), wish.view.clone());
+            let sights = vec![Sight { past: Arc::clone(&past), cycle, view, minus: None }];
+            let begin = Instant::now();
+            replay.wish(ReplayWish { id, runs: vec![past], memory: wish.memory, sights });
+            while replay
+                .wait(DEADLINE)
+                .is_none_or(|answer| answer.id != id || answer.under_way.is_some())
+            {}
+            times.push(begin.elapsed());
+            while worker.answer().is_some() {}
+        }
+        let goes = if running { "goes on" } else { "stands" };
+        println!("{} cycles were made, {} kept", report.latest.cycle, report.past.used() / 532_512);
+        tell(&format!("wish to an earlier cycle at 256² while the run {goes}"), times);
+    }
+}
+
 /// From a change of the overlap to the worker's first report of it, no frames in between.
 fn first_reports() {
     let worker = Worker::start(|| {}).expect("there are threads to be had");
@@ -261,7 +336,16 @@ const DEADLINE: Duration = Duration::from_secs(10);
 fn wish(epoch: u64, run: RunSpec) -> Wish {
     let cut = Cut { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
     let view = View { most: [564, 667], cut: Some(cut), ..View::default() };
-    Wish { epoch, spec: run.into(), running: true, steps: 0, pace: None, view, capture: None }
+    Wish {
+        epoch,
+        spec: run.into(),
+        running: true,
+        steps: 0,
+        pace: None,
+        view,
+        memory: 512_000_000,
+        capture: None,
+    }
 }
 
 /// What looking takes, piece by piece; the least of some times, for what else the machine does adds.
@@ -305,13 +389,17 @@ fn sights() {
 }
 
 fn rate(side: usize, looks: Looks) -> f64 {
-    let worker = Worker::start(|| {}).expect("there are threads to be had");
     let mut wish = wish(1, run(side));
     if looks == Looks::Everything {
         wish.view.statistics = true;
         wish.view.inside = Some(([3, 3], 16));
         wish.view.probes = (0..8).map(|point| [point, point]).collect();
     }
+    rate_of(wish, looks != Looks::Nobody)
+}
+
+fn rate_of(wish: Wish, is_looked_at: bool) -> f64 {
+    let worker = Worker::start(|| {}).expect("there are threads to be had");
     worker.wish(wish);
     let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
     while take().latest.cycle == 0 {}
@@ -319,7 +407,7 @@ fn rate(side: usize, looks: Looks) -> f64 {
     let begin = Instant::now();
     let span = Duration::from_secs(1);
     let (mut last, mut end) = (first, begin);
-    if looks != Looks::Nobody {
+    if is_looked_at {
         while begin.elapsed() < span {
             std::thread::sleep(FRAME);
             if let Some(Ok(report)) = worker.answer() {

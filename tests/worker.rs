@@ -32,6 +32,7 @@ fn wish(epoch: u64, run: &RunSpec) -> Wish {
         steps: 0,
         pace: None,
         view: View { most: [4096; 2], ..View::default() },
+        memory: 512_000_000,
         capture: None,
     }
 }

@@ -84,7 +84,91 @@ pub(super) const STEP: Action = Action {
     about: "Make one cycle, and wait.",
     keys: &[plain(Key::ArrowRight)],
     which: 0,
-    command: |it, _| it.can_go().then_some(Command::Step),
+    command: |it, _| it.forth(1),
+};
+
+pub(super) const FORTH_10: Action = Action {
+    group: "Time",
+    name: "Ten cycles on",
+    about: "Ten cycles on from the one that is shown; from the newest, they are made.",
+    keys: &[shift(Key::ArrowRight)],
+    which: 10,
+    command: |it, cycles| it.forth(cycles as u64),
+};
+
+pub(super) const FORTH_100: Action = Action {
+    name: "A hundred cycles on",
+    about: "A hundred cycles on from the one that is shown; from the newest, they are made.",
+    keys: &[command(Key::ArrowRight)],
+    which: 100,
+    ..FORTH_10
+};
+
+pub(super) const BACK: Action = Action {
+    group: "Time",
+    name: "A cycle back",
+    about: "See the cycle before the one that is shown.",
+    keys: &[plain(Key::ArrowLeft)],
+    which: 1,
+    command: |it, cycles| it.back(cycles as u64),
+};
+
+pub(super) const BACK_10: Action = Action {
+    name: "Ten cycles back",
+    about: "See what was ten cycles before the one that is shown.",
+    keys: &[shift(Key::ArrowLeft)],
+    which: 10,
+    ..BACK
+};
+
+pub(super) const BACK_100: Action = Action {
+    name: "A hundred cycles back",
+    about: "See what was a hundred cycles before the one that is shown.",
+    keys: &[command(Key::ArrowLeft)],
+    which: 100,
+    ..BACK
+};
+
+pub(super) const START: Action = Action {
+    group: "Time",
+    name: "Start",
+    about: "See the start again.",
+    keys: &[plain(Key::Home)],
+    which: 0,
+    command: |it, _| Some(Command::Travel(it.session.travel.to(0, it.latest()))),
+};
+
+pub(super) const LIVE: Action = Action {
+    group: "Time",
+    name: "Live",
+    about: "Back to the newest cycle, and along with the run.",
+    keys: &[plain(Key::End)],
+    which: 0,
+    command: |it, _| {
+        let (travel, latest) = (it.session.travel, it.latest());
+        travel.at.map(|_| Command::Travel(travel.to(latest, latest)))
+    },
+};
+
+pub(super) const PLAY: Action = Action {
+    group: "Time",
+    name: "Play or stop",
+    about: "Play the cycles that were made, or stop.",
+    keys: &[shift(Key::Space)],
+    which: 0,
+    command: |it, _| {
+        let (travel, latest) = (it.session.travel, it.latest());
+        (latest > 0).then(|| Command::Travel(travel.play(!travel.playing, latest)))
+    },
+};
+
+pub(super) const PIN: Action = Action {
+    group: "Compare",
+    name: "Pin the run",
+    about: "Keep the run as it is now, to compare it with others.",
+    keys: &[plain(Key::P)],
+    which: 0,
+    command: |_, _| Some(Command::Pin),
 };
 
 pub(super) const RESET: Action = Action {
@@ -166,7 +250,7 @@ pub(super) const PROBE: Action = Action {
     group: "Map",
     name: "Probe",
     about: "Follow the point under the cursor over the cycles, or leave it.",
-    keys: &[plain(Key::P)],
+    keys: &[plain(Key::D)],
     which: 0,
     command: |it, _| it.map.pointed_at().map(Command::ToggleProbe),
 };
@@ -228,6 +312,7 @@ pub(super) const KEYS: Action = Action {
 /// Every action, in the order of the palette and of the sheet.
 pub(super) static ALL: LazyLock<Vec<Action>> = LazyLock::new(|| {
     let mut all = vec![RUN, STEP, RESET, UNDO, REDO];
+    all.extend([FORTH_10, FORTH_100, BACK, BACK_10, BACK_100, START, LIVE, PLAY, PIN]);
     all.extend(settings());
     all.extend(fields());
     all.extend([BORDERS, WHOLE_GRID, PROBE]);

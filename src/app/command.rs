@@ -4,8 +4,10 @@ use super::Explorer;
 use super::open_dialog::OpenDialog;
 use super::palette::Palette;
 use super::panes::{Pane, Panes};
+use super::pins::{self, Column};
 use super::save_dialog::{SaveDialog, SaveRequest};
 use super::session::Look;
+use super::travel::Travel;
 use super::tuning;
 use super::undo::Choice;
 use crate::run::RunSpec;
@@ -24,14 +26,30 @@ pub(super) enum Command {
     Redo,
     /// Go on, or wait.
     Run(bool),
-    /// One cycle.
-    Step,
+    /// So many cycles more.
+    Step(u64),
     /// Back to cycle 0.
     Reset,
     /// Cycles a second at the most.
     Pace(Option<f64>),
     /// Look at something else, or otherwise.
     Look(Look),
+    /// Show another cycle, or play cycles.
+    Travel(Travel),
+    /// Show a cycle for as long as it is pointed at: in this frame.
+    Preview(u64),
+    /// Show the pinned run in the place of the run, or no longer.
+    Flip(bool),
+    /// Pin the run, to compare it with others.
+    Pin,
+    /// Let a pinned run go.
+    Unpin(usize),
+    /// Call a pinned run otherwise.
+    Rename(usize, String),
+    /// Sort the pinned runs.
+    SortPins(Option<(Column, bool)>),
+    /// Bytes that may be taken to keep iterates.
+    Memory(usize),
     /// Show all of the grid.
     ZoomOut,
     /// Follow a point of the map over the cycles, or no longer.
@@ -79,9 +97,10 @@ impl Explorer {
                 self.choose(next);
             }
             Command::Run(running) => self.session.running = running,
-            Command::Step => {
+            Command::Step(cycles) => {
                 self.session.running = false;
-                self.session.steps += 1;
+                self.session.steps += cycles;
+                self.session.travel.at = None;
             }
             Command::Reset => {
                 let spec = RunSpec::clone(&self.session.spec);
@@ -93,6 +112,29 @@ impl Explorer {
                 self.undo.note(&self.session);
                 self.session.look = look;
             }
+            Command::Travel(travel) => self.session.travel = travel,
+            Command::Preview(cycle) => self.session.travel.preview = Some(cycle),
+            Command::Pin => {
+                let report = self.report.as_deref();
+                if let Some(report) = report.filter(|report| report.epoch == self.session.epoch) {
+                    let is_first = self.session.pins.all().is_empty();
+                    match self.session.pins.pin(report) {
+                        Some(name) => self.toasts.success(format!("Pinned as {name}")),
+                        None => self.toasts.error(format!(
+                            "{} runs are pinned, and there are colours for no more; remove one first.",
+                            pins::MOST
+                        )),
+                    }
+                    if is_first {
+                        self.panes.show_pinned();
+                    }
+                }
+            }
+            Command::Flip(flipped) => self.session.flipped = flipped,
+            Command::Unpin(number) => self.session.pins.remove(number),
+            Command::Rename(number, name) => self.session.pins.rename(number, &name),
+            Command::SortPins(sorted) => self.session.pins.sorted = sorted,
+            Command::Memory(bytes) => self.session.memory = bytes,
             Command::ZoomOut => self.map.zoom_out(),
             Command::ToggleProbe(point) => {
                 self.session.look.toggle_probe(point);
@@ -160,5 +202,6 @@ impl super::session::Session {
         self.spec = Arc::new(spec);
         self.epoch += 1;
         self.steps = 0;
+        self.travel = self.travel.anew();
     }
 }

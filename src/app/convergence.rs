@@ -2,6 +2,7 @@
 
 use super::actions;
 use super::command::Command;
+use super::pins::time;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
 use super::toolbar::named;
@@ -10,7 +11,7 @@ use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{
     AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint,
-    PlotPoints, uniform_grid_spacer,
+    PlotPoints, Points, VLine, uniform_grid_spacer,
 };
 
 /// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
@@ -47,7 +48,7 @@ pub(super) fn ui(
     // In a pane that is low, the curves come before their numbers.
     let has_table = ui.available_height() >= TABLE_ROOM + LEAST_PLOT;
     let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
-    convergence(ui, session, report, height);
+    convergence(ui, session, report, height, commands);
     if has_table {
         table(ui, session, report);
     }
@@ -75,6 +76,9 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         named(response.response, "Against").on_hover_text("What the curve is drawn against.");
         ui.checkbox(&mut look.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
+        if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {
+            commands.push(Command::Pin);
+        }
     });
     if look != session.look {
         commands.push(Command::Look(look));
@@ -102,7 +106,13 @@ fn point(
     (value > 0.0 && value.is_finite()).then(|| [along, value.log10()])
 }
 
-fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
+fn convergence(
+    ui: &mut Ui,
+    session: &Session,
+    report: &Report,
+    height: f32,
+    commands: &mut Vec<Command>,
+) {
     let start = report.start_residual;
     let cycle = report.plan.sweeps_per_cycle();
     let points = |records: &[Record], sweeps: u64| -> PlotPoints<'static> {
@@ -111,13 +121,30 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
     let run = points(&report.curve, report.plan.sweeps_per_cycle());
     let classic = points(&report.reference, 1);
     let reference = if session.look.reference { classic.points() } else { &[] };
+    let labels = session.pins.labels(&report.plan.spec);
+    let pinned: Vec<_> = session.pins.all().iter().filter(|pin| pin.past != report.past).collect();
+    let pinned = pinned.into_iter().map(|pin| {
+        let sweeps = pin.past.plan().sweeps_per_cycle();
+        let point = |record| point(record, session, sweeps, sweeps, pin.start_residual);
+        let points: PlotPoints<'static> = pin.curve.iter().filter_map(point).collect();
+        let label = labels.get(position(session, pin.number)).map_or("", String::as_str);
+        (format!("{} · {label}", pin.name), theme::pin(ui, pin.number), points)
+    });
+    let pinned: Vec<_> = pinned.collect();
+    let name = match labels.last() {
+        Some(label) if !pinned.is_empty() => format!("this run · {label}"),
+        _ => "this run".to_owned(),
+    };
     let corner = legend_corner([run.points(), reference]);
     let tolerance = tolerance(session, report);
     let (ink, reference, weak) =
         (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
     let against = session.look.against.label();
     let grid = theme::grid(ui);
-    Plot::new("convergence")
+    let earlier = session.travel.earlier(report.latest.cycle).is_some();
+    let shown = (earlier || report.seen.cycle < report.latest.cycle).then_some(&report.seen.norms);
+    let marker = shown.and_then(|norms| point(norms, session, cycle, cycle, start));
+    let plot = Plot::new("convergence")
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
@@ -139,7 +166,10 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
         .grid_color(grid)
         .show_axes(true)
         .show(ui, |plot| {
-            plot.line(Line::new("this run", run).color(ink).width(2.0));
+            for (name, colour, points) in pinned {
+                plot.line(Line::new(name, points).color(colour).width(1.5));
+            }
+            plot.line(Line::new(name, run).color(ink).width(2.0));
             if session.look.reference {
                 let style = LineStyle::dashed_loose();
                 plot.line(
@@ -150,7 +180,41 @@ fn convergence(ui: &mut Ui, session: &Session, report: &Report, height: f32) {
                 let style = LineStyle::dotted_dense();
                 plot.hline(HLine::new("tolerance", tolerance.log10()).color(weak).style(style));
             }
+            if let Some(at) = marker {
+                plot.vline(VLine::new("", at[0]).color(ink).width(1.0).allow_hover(false));
+                let mark = Points::new("", vec![at]).radius(4.5).color(ink).allow_hover(false);
+                plot.points(mark);
+            }
+            plot.response().hover_pos().map(|_| plot.pointer_coordinate())
         });
+    let pointed = plot.inner.flatten();
+    let pointed = pointed.and_then(|at| pointed_at(at.x, session, report));
+    if let Some(cycle) = pointed {
+        if plot.response.clicked() {
+            let travel = session.travel;
+            commands.push(Command::Travel(travel.to(cycle, report.latest.cycle)));
+        } else if !plot.response.dragged() {
+            commands.push(Command::Preview(cycle));
+        }
+    }
+}
+
+/// The cycle of the run that stands at a place along the plot; `None` beside the curve.
+fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
+    let latest = &report.latest;
+    let over = session.look.against.over();
+    let sweeps = report.plan.sweeps_per_cycle();
+    let end = over.along(latest, sweeps, sweeps);
+    let part = (0.0..=end).contains(&x).then_some(x / end.max(f64::MIN_POSITIVE))?;
+    Some(match session.look.against {
+        Against::Time => crate::run::cycle_at(&report.curve, x),
+        Against::Cycles | Against::Sweeps => (part * latest.cycle as f64).round() as u64,
+    })
+}
+
+/// Where a pinned run stands among them.
+fn position(session: &Session, number: usize) -> usize {
+    session.pins.all().iter().position(|pin| pin.number == number).unwrap_or(0)
 }
 
 /// The tolerance, where it belongs to the norm that is shown.
@@ -268,9 +332,9 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             ui,
             "this run",
             theme::curve(ui, 0),
-            Some(&report.latest),
+            Some(&report.seen.norms),
             sweeps,
-            reduction(&report.curve),
+            norm_of_shown(report).or_else(|| reduction(&report.curve)),
         );
         if session.look.reference {
             let colour = theme::curve(ui, 1);
@@ -284,6 +348,12 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             );
         }
     });
+}
+
+/// ‖r‖₂ / ‖r₀‖₂ of the cycle that is shown, if it is known.
+fn norm_of_shown(report: &Report) -> Option<f64> {
+    let residual = report.seen.norms.residual?;
+    Some(crate::run::reduction(residual.l2, report.start_residual))
 }
 
 fn numbers(
@@ -302,9 +372,4 @@ fn numbers(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
     }
     ui.end_row();
-}
-
-/// Seconds as a person reads them.
-fn time(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }

@@ -6,7 +6,10 @@ use super::command::Command;
 use super::files::Done;
 use crate::picture::{Opened, grouped};
 use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
-use eframe::egui::{self, KeyboardShortcut};
+use eframe::egui::{self, Key, KeyboardShortcut};
+
+/// While this key is held, the pinned run is shown in the place of the run.
+const FLIP: Key = Key::F;
 
 impl Explorer {
     /// Carries out what was asked for, tells the worker, and takes its answers in.
@@ -38,6 +41,11 @@ impl Explorer {
         for why in self.tuning.hear() {
             self.toasts.error(why);
         }
+        let report = self.report.as_deref_mut();
+        if let Some(why) = self.back.take(&self.session, report, &mut self.map) {
+            self.toasts.error(format!("The earlier {why}."));
+        }
+        self.back.play(&mut self.session, self.report.as_deref(), context);
         self.tell();
     }
 
@@ -45,7 +53,7 @@ impl Explorer {
     /// is waited for.
     pub(super) fn obey(&mut self, context: &egui::Context) {
         let commands = std::mem::take(&mut self.commands);
-        if commands.is_empty() {
+        if commands.is_empty() && !self.back.is_left(&self.session) {
             return;
         }
         for command in commands {
@@ -65,14 +73,23 @@ impl Explorer {
         }
         if self.told.as_ref() != Some(&wish) {
             self.worker.wish(wish.clone());
-            self.told = Some(wish);
+            self.told = Some(wish.clone());
         }
+        let report = self.report.as_deref_mut();
+        self.back.tell(&self.session, report, &wish.view, &mut self.map);
     }
 
     /// Keys ask for something, unless somebody is typing, or a dialog is answered by them. A
     /// control that was gone to by the keyboard keeps its own: those without Ctrl.
     fn read_keys(&mut self, context: &egui::Context) {
-        if context.text_edit_focused() || self.is_asking() {
+        let is_heard = !context.text_edit_focused() && !self.is_asking();
+        let flipped = is_heard
+            && !self.session.pins.all().is_empty()
+            && context.input(|input| input.key_down(FLIP));
+        if flipped != self.session.flipped {
+            self.commands.push(Command::Flip(flipped));
+        }
+        if !is_heard {
             return;
         }
         let is_free = !context.egui_wants_keyboard_input();
@@ -84,6 +101,27 @@ impl Explorer {
         let asked = pressed.into_iter().filter_map(|(_, action)| action.command(self));
         let asked: Vec<_> = asked.collect();
         self.commands.extend(asked);
+    }
+
+    /// The newest cycle of the run.
+    pub(super) fn latest(&self) -> u64 {
+        self.report.as_ref().map_or(0, |report| report.latest.cycle)
+    }
+
+    /// So many cycles on from the one that is shown; from the newest, those are made.
+    pub(super) fn forth(&self, cycles: u64) -> Option<Command> {
+        let (travel, latest) = (self.session.travel, self.latest());
+        match travel.earlier(latest) {
+            None => self.can_go().then_some(Command::Step(cycles)),
+            Some(here) => Some(Command::Travel(travel.to(here.saturating_add(cycles), latest))),
+        }
+    }
+
+    /// So many cycles back from the one that is shown.
+    pub(super) fn back(&self, cycles: u64) -> Option<Command> {
+        let (travel, latest) = (self.session.travel, self.latest());
+        let here = travel.cycle(latest);
+        (here > 0).then(|| Command::Travel(travel.to(here.saturating_sub(cycles), latest)))
     }
 
     /// Whether a dialog is open.
@@ -132,6 +170,8 @@ impl Explorer {
             self.files.save(captured);
         }
         self.map.take(&report, &self.session.look);
+        let mut report = report;
+        self.back.keep(&mut report, self.report.take());
         self.report = Some(report);
     }
 

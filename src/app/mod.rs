@@ -10,6 +10,7 @@ mod backend;
 mod cell_values;
 mod cells;
 mod command;
+mod compare;
 mod convergence;
 mod cost;
 mod cut;
@@ -21,18 +22,24 @@ mod icon;
 mod inside;
 mod keys;
 mod logic;
+mod looking_back;
 mod mean_tile;
+mod memory;
 mod method;
 mod open_dialog;
 mod palette;
 mod panes;
+mod pinned;
+mod pins;
 mod probes;
 mod problem;
 mod save_dialog;
 mod session;
 mod theme;
+mod timeline;
 mod toasts;
 mod toolbar;
+mod travel;
 mod tuning;
 mod undo;
 
@@ -42,6 +49,7 @@ use backend::Backends;
 use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
+use looking_back::LookingBack;
 use open_dialog::OpenDialog;
 use palette::Palette;
 use panes::{Desk, Panes, Pictures};
@@ -63,7 +71,9 @@ const SMALLEST_SIZE: [f32; 2] = [960.0, 600.0];
 pub struct Explorer {
     session: Session,
     worker: Worker,
+    /// The newest report; what is seen in it is of the cycle that is shown.
     report: Option<Box<Report>>,
+    back: LookingBack,
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
@@ -117,6 +127,7 @@ impl Explorer {
             session: Session::default(),
             worker,
             report: None,
+            back: LookingBack::new(context)?,
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
@@ -146,7 +157,9 @@ impl eframe::App for Explorer {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
-        let Self { session, report, map, pictures, panes, tuning, save, open, commands, .. } = self;
+        let Self {
+            session, report, back, map, pictures, panes, tuning, save, open, commands, ..
+        } = self;
         let (backends, is_tuning) = (&self.backends, self.is_tuning);
         let report = report.as_deref();
         egui::Panel::top("toolbar")
@@ -162,9 +175,12 @@ impl eframe::App for Explorer {
                     method::ui(ui, session, backends, commands);
                     cost::ui(ui, session, report);
                     problem::ui(ui, session, report, commands);
+                    memory::ui(ui, session, report, commands);
                 });
             },
         );
+        egui::Panel::bottom("timeline")
+            .show(ui, |ui| timeline::ui(ui, session, report, back.under_way(), commands));
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
         let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
             if is_tuning {
@@ -173,8 +189,15 @@ impl eframe::App for Explorer {
                 return;
             }
             let marks = panes.marks(session);
-            let desk =
-                Desk { session, report, map: &mut *map, pictures, marks, commands: &mut *commands };
+            let desk = Desk {
+                session,
+                report,
+                compared: back.compared(),
+                map: &mut *map,
+                pictures,
+                marks,
+                commands: &mut *commands,
+            };
             panes.ui(ui, desk);
         });
         let shown = map.area().unwrap_or(centre.response.rect);
@@ -193,6 +216,8 @@ impl eframe::App for Explorer {
             keys::ui(ui.ctx(), &mut self.commands);
         }
         self.toasts.show(ui.ctx(), shown);
+        // Whoever points at a cycle has said so anew.
+        self.session.travel.preview = None;
         self.obey(ui.ctx());
     }
 }

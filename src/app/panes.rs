@@ -6,10 +6,11 @@ mod layout;
 use super::actions;
 use super::cells::Cells;
 use super::command::Command;
+use super::compare::Compared;
 use super::heat_map::{HeatMap, Marks};
 use super::session::Session;
 use super::toolbar::named;
-use super::{convergence, cut, distance, edge_share, inside, mean_tile, probes, theme};
+use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
 use crate::run::Report;
 use eframe::egui::{
     self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
@@ -37,11 +38,12 @@ pub(super) enum Pane {
     EdgeShare,
     Probes,
     Inside,
+    Pinned,
 }
 
 impl Pane {
     /// Every pane, in the order of menus.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::HeatMap,
         Self::Convergence,
         Self::Cut,
@@ -50,10 +52,11 @@ impl Pane {
         Self::EdgeShare,
         Self::Probes,
         Self::Inside,
+        Self::Pinned,
     ];
 
     /// The panes at first start; what is found out for the others is found out when they are shown.
-    const FIRST: [Self; 3] = [Self::HeatMap, Self::Convergence, Self::Cut];
+    const FIRST: [Self; 4] = [Self::HeatMap, Self::Convergence, Self::Cut, Self::Pinned];
 
     /// Its title.
     pub fn label(self) -> &'static str {
@@ -66,6 +69,7 @@ impl Pane {
             Self::EdgeShare => "Edge share",
             Self::Probes => "Probes",
             Self::Inside => "Inside a cycle",
+            Self::Pinned => "Pinned runs",
         }
     }
 
@@ -85,11 +89,12 @@ impl Pane {
             }
             Self::EdgeShare => "How much of ‖r‖² lies near tile borders, over the cycles.",
             Self::Probes => {
-                "The field at single points over the cycles; P over the map, or a right click, drops one."
+                "The field at single points over the cycles; D over the map, or a right click, drops one."
             }
             Self::Inside => {
                 "The subiterations of one tile, one by one: how the frozen ring makes points lag. A click on the map chooses the tile."
             }
+            Self::Pinned => "The runs that were pinned, side by side in numbers.",
         }
     }
 
@@ -107,7 +112,13 @@ impl Pane {
             Self::EdgeShare => const { &[key(Key::Num6)] },
             Self::Probes => const { &[key(Key::Num7)] },
             Self::Inside => const { &[key(Key::Num8)] },
+            Self::Pinned => const { &[key(Key::Num9)] },
         }
+    }
+
+    /// Whether it has anything to show; otherwise it takes no room.
+    fn suits(self, session: &Session) -> bool {
+        self != Self::Pinned || !session.pins.all().is_empty()
     }
 }
 
@@ -121,6 +132,8 @@ pub(super) struct Panes {
 pub(super) struct Desk<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
+    /// What is seen of the pinned run that the map is compared with.
+    pub compared: Option<&'a Compared>,
     pub map: &'a mut HeatMap,
     pub pictures: &'a mut Pictures,
     /// What is marked on the map.
@@ -173,12 +186,20 @@ impl Panes {
         }
     }
 
+    /// Puts the pinned runs before the panes that they share their place with, unless they are
+    /// hidden.
+    pub fn show_pinned(&mut self) {
+        if self.is_wanted(Pane::Pinned) {
+            self.show(Pane::Pinned, true);
+        }
+    }
+
     /// Draws the panes.
     pub fn ui(&mut self, ui: &mut Ui, mut desk: Desk<'_>) {
         let area = ui.available_rect_before_wrap();
         for pane in Pane::ALL {
             if let Some(tile) = self.tree.tiles.find_pane(&pane) {
-                self.tree.set_visible(tile, self.is_wanted(pane));
+                self.tree.set_visible(tile, self.is_wanted(pane) && pane.suits(desk.session));
             }
         }
         self.tree.ui(&mut desk, ui);
@@ -195,9 +216,9 @@ impl Panes {
 impl Behavior<Pane> for Desk<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
-            let Self { session, report, map, pictures, marks, commands } = self;
+            let Self { session, report, compared, map, pictures, marks, commands } = self;
             match pane {
-                Pane::HeatMap => map.ui(ui, session, *report, *marks, commands),
+                Pane::HeatMap => map.ui(ui, session, *report, *compared, *marks, commands),
                 Pane::Convergence => convergence::ui(ui, session, *report, commands),
                 Pane::Cut => map.point_at(cut::ui(ui, session, *report, commands)),
                 Pane::MeanTile => mean_tile::ui(ui, &mut pictures.mean_tile, session, *report),
@@ -208,6 +229,7 @@ impl Behavior<Pane> for Desk<'_> {
                     let cells = &mut pictures.inside;
                     map.point_at(inside::ui(ui, cells, session, *report, commands));
                 }
+                Pane::Pinned => pinned::ui(ui, session, commands),
             }
         });
         UiResponse::None

@@ -1,6 +1,9 @@
 //! What was chosen: the run, how it goes, and what is looked at.
 
+use super::compare::Compare;
 use super::panes::{Pane, Panes};
+use super::pins::Pins;
+use super::travel::Travel;
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, Over, Range, ScaleKind};
 use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
@@ -11,6 +14,8 @@ const ALONG: usize = 2048;
 
 /// Points that are followed at the most: as many as there are colours for.
 pub(super) const MOST_PROBES: usize = 8;
+/// Bytes that iterates may take at first start.
+const MEMORY: usize = 512_000_000;
 
 /// All that a person has chosen.
 #[derive(Debug)]
@@ -27,6 +32,14 @@ pub(super) struct Session {
     pub pace: Option<f64>,
     /// What is looked at, and how.
     pub look: Look,
+    /// The runs that were pinned.
+    pub pins: Pins,
+    /// Whether one of them is shown in the place of the run, for as long as a key is held.
+    pub flipped: bool,
+    /// The cycle that is shown, and how cycles are played.
+    pub travel: Travel,
+    /// Bytes that may be taken to keep iterates, of all runs together.
+    pub memory: usize,
     /// The newest request for a file's contents.
     pub capture: Option<Capture>,
 }
@@ -42,6 +55,8 @@ pub(super) struct Look {
     pub borders: bool,
     /// Whether Jacobi's iteration is made beside the run, as a reference.
     pub reference: bool,
+    /// How the map is compared with that of a pinned run.
+    pub compare: Compare,
     /// What the curve shows, and against what.
     pub curve: CurveKind,
     pub against: Against,
@@ -141,6 +156,10 @@ impl Default for Session {
             steps: 0,
             pace: None,
             look: Look::default(),
+            pins: Pins::default(),
+            flipped: false,
+            travel: Travel::default(),
+            memory: MEMORY,
             capture: None,
         }
     }
@@ -167,6 +186,7 @@ impl Default for Look {
             colours: FieldKind::ALL.map(colours),
             borders: true,
             reference: true,
+            compare: Compare::default(),
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
             cut: CutLook { log: true, ..CutLook::default() },
@@ -322,6 +342,7 @@ impl Session {
                 statistics: panes.is_seen(Pane::MeanTile) || panes.is_seen(Pane::Distance),
                 inside: panes.is_seen(Pane::Inside).then_some(inside),
             },
+            memory: self.memory_of_each(),
             capture: self.capture.clone(),
         }
     }
@@ -339,6 +360,11 @@ impl Session {
     pub fn cut_fields(&self) -> Vec<FieldKind> {
         let more = self.look.cut.more.iter().copied().filter(|&field| field != self.look.field);
         std::iter::once(self.look.field).chain(more).collect()
+    }
+
+    /// Bytes that each run may keep of its iterates: all have the same, the pinned ones too.
+    pub fn memory_of_each(&self) -> usize {
+        self.memory / (1 + self.pins.all().len())
     }
 
     /// Whether the run has come to its end, as far as it is known, or cannot go on.

@@ -64,6 +64,11 @@ pub(super) fn curve(ui: &egui::Ui, index: usize) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
+/// The colour of a pinned run: none of those of the run itself and of its reference.
+pub(super) fn pin(ui: &egui::Ui, number: usize) -> Color32 {
+    curve(ui, 2 + number % super::pins::MOST)
+}
+
 /// The colour of a plot's grid: there, and never before the curves.
 pub(super) fn grid(ui: &egui::Ui) -> Color32 {
     ui.visuals().text_color().gamma_multiply(0.35)

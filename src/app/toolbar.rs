@@ -115,7 +115,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     }
     let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
     if step.on_hover_text(actions::STEP.tooltip(ui.ctx())).clicked() {
-        commands.push(Command::Step);
+        commands.push(Command::Step(1));
     }
     let reset = ui.button((Icon::Reset.atom(), "Reset"));
     if reset.on_hover_text(actions::RESET.tooltip(ui.ctx())).clicked() {

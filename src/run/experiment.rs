@@ -120,6 +120,15 @@ impl Experiment {
         Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
     }
 
+    /// An experiment at its start that is made to look back at single cycles: of a line it has no
+    /// diagram.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    pub(super) fn to_look_back(plan: &Arc<Plan>) -> Result<Self, SolverError> {
+        Ok(Self { run: Run::new(plan)?, diagram: None, classic: None })
+    }
+
     /// An experiment with a solver that only tests have.
     #[cfg(test)]
     pub(super) fn with_solver(
@@ -166,6 +175,17 @@ impl Experiment {
     /// Jacobi's iteration on the same system, once [`Experiment::advance_classic`] has set it up.
     pub fn classic(&self) -> Option<&Run> {
         self.classic.as_ref()
+    }
+
+    /// The run, to go back in.
+    pub(super) fn run_mut(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
+    /// Whether there is a picture: a map of a plane, or the diagram of a line that is made on the
+    /// way.
+    pub fn has_picture(&self) -> bool {
+        self.diagram.is_some() || self.run.plan().problem.shape.dim() == 2
     }
 
     /// Makes at least one cycle and at most `most`, unless the run has come to its end.
@@ -346,7 +366,11 @@ impl Experiment {
         self.classic.as_ref().filter(|classic| classic.cycle() == self.run.sweeps())
     }
 
-    fn classic_run(&mut self) -> Result<&mut Run, SolverError> {
+    /// Jacobi's iteration on the same system, set up if it was not.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays do not fit.
+    pub(super) fn classic_run(&mut self) -> Result<&mut Run, SolverError> {
         match self.classic {
             Some(ref mut classic) => Ok(classic),
             None => Ok(self.classic.insert(self.run.classic()?)),

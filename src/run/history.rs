@@ -7,7 +7,7 @@ use crate::solver::ResidualNorms;
 const CAPACITY: usize = 1 << 18;
 
 /// The norms of one iterate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Record {
     /// Cycles made so far; 0 is the start.
     pub cycle: u64,
@@ -20,6 +20,13 @@ pub struct Record {
     pub max_change: Option<f64>,
     /// ‖u − u*‖₂, where the exact solution was known.
     pub error: Option<f64>,
+}
+
+impl Record {
+    /// Of a cycle of which nothing is known but when it was made.
+    pub(super) fn unknown(cycle: u64, seconds: f64) -> Self {
+        Self { cycle, seconds, residual: None, max_change: None, error: None }
+    }
 }
 
 /// The records of a run, from its start on.
@@ -40,6 +47,18 @@ impl History {
     /// The record of the newest iterate.
     pub fn latest(&self) -> &Record {
         &self.latest
+    }
+
+    /// The record of a cycle; of one that was not kept, with the seconds of the last before it alone.
+    pub fn of(&self, cycle: u64) -> Record {
+        if cycle == self.latest.cycle {
+            return self.latest;
+        }
+        let next = self.records.partition_point(|record| record.cycle <= cycle);
+        match self.records.get(next.wrapping_sub(1)) {
+            Some(record) if record.cycle == cycle => *record,
+            before => Record::unknown(cycle, before.map_or(0.0, |before| before.seconds)),
+        }
     }
 
     /// Adds the record of the next iterate. Cycles that are known already (made once more on the
@@ -102,7 +121,7 @@ mod tests {
     use super::*;
 
     fn record(cycle: u64) -> Record {
-        Record { cycle, seconds: 0.0, residual: None, max_change: None, error: None }
+        Record::unknown(cycle, 0.0)
     }
 
     #[test]

@@ -302,8 +302,33 @@ impl Run {
         }
     }
 
+    /// Takes an iterate of this run that was kept, that of `cycle`. Its norms are not known.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn put_at(&mut self, cycle: u64, iterate: &Field<f64>) -> Result<(), SolverError> {
+        self.cycle = cycle;
+        let done = self.solver.start_from(iterate);
+        self.is_lost |= done.is_err();
+        done
+    }
+
+    /// Makes one cycle that was made before, and gives its norms.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn replay_one(&mut self) -> Result<CycleNorms, SolverError> {
+        let made = self.solver.cycles(1);
+        self.is_lost |= made.is_err();
+        self.cycle += 1;
+        Ok(made?.norms.first().copied().unwrap_or_default())
+    }
+
     /// Makes cycles without their norms: they were made before, or nobody asks.
-    fn replay(&mut self, most: u64) -> Result<(), SolverError> {
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn replay(&mut self, most: u64) -> Result<(), SolverError> {
         let made = self.solver.cycles_unmeasured(most);
         self.is_lost |= made.is_err();
         self.cycle += made?.cycles;
@@ -344,6 +369,11 @@ impl Run {
     /// The norms of all iterates so far.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// The norms of the present iterate, as far as they are known.
+    pub fn record(&self) -> Record {
+        self.history.of(self.cycle)
     }
 
     /// Cycles made.

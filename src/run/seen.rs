@@ -3,6 +3,7 @@
 
 use super::cut::{Along, Cut};
 use super::experiment::{Experiment, FieldKind, Picture};
+use super::history::Record;
 use crate::grid::Shape;
 use crate::solver::{EdgeShare, Inside, SolverError, Statistics, Window};
 
@@ -37,6 +38,8 @@ pub struct View {
 pub struct Seen {
     /// Cycles that made the iterate.
     pub cycle: u64,
+    /// Its norms, as far as they are known.
+    pub norms: Record,
     /// The field that is looked at.
     pub field: FieldKind,
     /// What it looks like. `None` while it is not ready.
@@ -57,7 +60,7 @@ pub struct Seen {
 
 impl Seen {
     /// Looks at the present iterate of an experiment. A field that is not ready
-    /// ([`Experiment::is_ready`]) is left out.
+    /// ([`Experiment::is_ready`]) is left out; so is the diagram of a line where none is made.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -69,15 +72,11 @@ impl Seen {
         let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
         let probes = view.probes.iter().copied().filter(is_there);
         let probe = view.probe.filter(|point| ready && is_there(point));
-        let value = |point: [usize; 2]| {
-            let window = Window {
-                columns: point[0]..point[0] + 1,
-                rows: point[1]..point[1] + 1,
-                most: [1, 1],
-            };
-            experiment.samples(view.field, &window).map(|samples| (point, samples.values[0]))
+        let value = |[i, row]: [usize; 2]| {
+            let samples = experiment.samples(view.field, &Window::point(i, row))?;
+            Ok::<_, SolverError>(([i, row], samples.values[0]))
         };
-        let (picture, edge) = match ready {
+        let (picture, edge) = match ready && experiment.has_picture() {
             true => {
                 let (picture, edge) = experiment.look(view.field, &view.window(&shape))?;
                 (Some(picture), edge)
@@ -86,6 +85,7 @@ impl Seen {
         };
         Ok(Self {
             cycle: run.cycle(),
+            norms: run.record(),
             field: view.field,
             picture,
             along: view.cut.as_ref().map_or(Ok(Vec::new()), |cut| cut.of(experiment))?,

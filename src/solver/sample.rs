@@ -67,6 +67,11 @@ impl Window {
         Self { columns: 0..columns, rows: 0..rows, most: [columns, rows] }
     }
 
+    /// A single point.
+    pub fn point(i: usize, row: usize) -> Self {
+        Self { columns: i..i + 1, rows: row..row + 1, most: [1, 1] }
+    }
+
     /// Points across and down that one sample has to stand for.
     pub fn block(&self) -> [usize; 2] {
         [

@@ -1,13 +1,18 @@
 //! Runs on a card from start to end, what they leave behind, and what is refused.
 
 use std::sync::Arc;
+use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::run::{Backend, MethodName, Outcome, Planner, Run, RunSpec};
-use tilescope::solver::{Kernel, Method, SolverError, cuda};
+use tilescope::run::{
+    Backend, FieldKind, MethodName, Outcome, Past, Phase, Planner, Replay, ReplayWish, Run,
+    RunSpec, Sight, View, Wish, Worker,
+};
+use tilescope::solver::{Kernel, Method, Samples, SolverError, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
+    ("an_earlier_cycle_is_made_again_as_it_was", an_earlier_cycle_is_made_again),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
     // The last one: the card may be of no use to this process afterwards.
@@ -39,6 +44,75 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
         let (expected, here) = run_on(Backend::Cpu);
         assert_eq!(cycles, expected);
         assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
+    }
+}
+
+/// A cycle that the replay makes again on the card, from what the worker kept of it, is that of the
+/// CPU from the start.
+fn an_earlier_cycle_is_made_again() {
+    for (precision, field) in [
+        (Precision::F64, FieldKind::Residual),
+        (Precision::F32, FieldKind::Change),
+        (Precision::F64, FieldKind::Staleness),
+    ] {
+        let spec_on = |backend| {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = vec![256, 192];
+            (spec.method.precision, spec.method.backend) = (precision, backend);
+            (spec.stop.tolerance, spec.stop.max_cycles) = (None, 3000);
+            spec
+        };
+        let view = View { field, most: [64; 2], ..View::default() };
+        let worker = Worker::start(|| {}).expect("a thread");
+        worker.wish(Wish {
+            epoch: 1,
+            spec: spec_on(Backend::Cuda).into(),
+            running: true,
+            steps: 0,
+            pace: None,
+            view: View { field: FieldKind::Residual, ..view.clone() },
+            memory: 100_000_000,
+            capture: None,
+        });
+        let past = loop {
+            let answer = worker.wait(Duration::from_secs(60)).expect("a report");
+            let report = answer.expect("a card");
+            if matches!(report.phase, Phase::Finished(_)) {
+                break report.past;
+            }
+        };
+        assert!(past.used() > 0, "iterates were kept");
+        let plan = Planner::default().plan(&spec_on(Backend::Cpu)).expect("a plan");
+        let plain = Arc::new(Past::new(&Arc::new(plan), 0));
+        let replay = Replay::start(|| {}).expect("a thread");
+        let memory = 100_000_000;
+        for (id, cycle) in [2900, 1, 777, 0, 3000].into_iter().enumerate() {
+            let id = id as u64;
+            let sight = |past: &Arc<Past>| Sight {
+                past: Arc::clone(past),
+                cycle,
+                view: view.clone(),
+                minus: None,
+            };
+            let sights = vec![sight(&past), sight(&plain)];
+            let runs = vec![Arc::clone(&past), Arc::clone(&plain)];
+            replay.wish(ReplayWish { id, runs, memory, sights });
+            let seen = loop {
+                let answer = replay.wait(Duration::from_secs(300)).expect("an answer");
+                assert_eq!(answer.failed, None);
+                if answer.id == id && answer.under_way.is_none() {
+                    break answer.seen;
+                }
+            };
+            let [there, here] = [0, 1].map(|index| {
+                let seen = seen[index].as_ref().expect("it is seen");
+                assert_eq!(seen.cycle, cycle);
+                seen.picture.clone().expect("a plane").samples
+            });
+            let bits = |samples: &Samples| samples.values.iter().map(|v| v.to_bits()).collect();
+            let [there, here]: [Vec<u32>; 2] = [bits(&there), bits(&here)];
+            assert!(there == here, "{field:?} of cycle {cycle}");
+        }
     }
 }
 

@@ -42,6 +42,18 @@ pub fn line() -> RunSpec {
     Preset::named("random-1d").expect("a preset").run()
 }
 
+/// A window with a pinned run that the map is compared with.
+fn pinned() -> Window {
+    let mut window = Window::paused(small());
+    window.step(2);
+    window.button("Pin");
+    window.key(eframe::egui::Key::R);
+    window.choose("Compare", "wipe");
+    window.until_text("A, cycle 0");
+    window.until("without messages", |window| window.messages() == 0);
+    window
+}
+
 /// Windows in which, together, every control is to be seen.
 fn all_faces() -> Vec<(&'static str, Window)> {
     let mut apart = small();
@@ -56,6 +68,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         ("x and y apart", Window::paused(apart)),
         ("wind", Window::paused(wind)),
         ("classic", Window::paused(classic)),
+        ("a pinned run", pinned()),
     ];
     let mut edges = Window::paused(small());
     for pane in ["Mean tile", "By distance", "Inside a cycle"] {
@@ -90,6 +103,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         "Norm",
         "Against",
         "Fields along the cut",
+        "Speed",
     ] {
         let mut window = Window::paused(small());
         window.harness.get_by_role_and_label(Role::ComboBox, combo).click();
@@ -111,7 +125,14 @@ fn every_control_has_a_name() {
 }
 
 /// What the libraries bring along: entries of a legend, and the edge of a panel.
-const NOT_OURS: [&str; 4] = ["this run", "classic Jacobi", "tolerance", "Resize panel"];
+const NOT_OURS: [&str; 6] = [
+    "this run",
+    "classic Jacobi",
+    "tolerance",
+    "Resize panel",
+    "A · same settings",
+    "this run · same settings",
+];
 
 fn every_control_has_a_tooltip() {
     let (mut tried, mut without) = (BTreeSet::new(), Vec::new());

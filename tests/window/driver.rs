@@ -236,6 +236,12 @@ impl Window {
         found.unwrap_or_else(|| panic!("no {begin} in {combo}"))
     }
 
+    /// Clicks somewhere, and leaves the cursor there.
+    pub fn click_on(&mut self, pos: Pos2) {
+        self.click_at(pos);
+        self.frames(2);
+    }
+
     pub fn click_at(&self, pos: Pos2) {
         self.harness.hover_at(pos);
         for pressed in [true, false] {
@@ -291,6 +297,18 @@ impl Window {
         self.frame();
         self.key(Key::Enter);
         self.harness.remove_cursor();
+        self.frames(2);
+    }
+
+    /// Types a name into the field of that name.
+    #[track_caller]
+    pub fn rename(&mut self, field: &str, name: &str) {
+        self.harness.get_by_role_and_label(Role::TextInput, field).focus();
+        self.frames(2);
+        self.harness.key_press_modifiers(Modifiers::COMMAND, Key::A);
+        self.harness.event(Event::Text(name.to_owned()));
+        self.frame();
+        self.key(Key::Enter);
         self.frames(2);
     }
 

@@ -172,14 +172,14 @@ fn a_point_is_followed_over_the_cycles() {
         let at = if is_line { at } else { map(&window).center() + eframe::egui::vec2(0.0, 40.0) };
         window.harness.hover_at(at);
         window.frames(2);
-        window.key(Key::P);
+        window.key(Key::D);
         window.until("followed", |window| window.texts().iter().any(|text| text.ends_with(" ×")));
         window.step(2);
         let name = window.texts().into_iter().find(|text| text.ends_with(" ×")).expect("a probe");
         let name = name.trim_end_matches(" ×").to_owned();
         assert!(name.starts_with(if is_line { "i " } else { "(3" }), "{name}");
         window.button(&format!("Remove {name}"));
-        window.until_text("Point at the map and press P");
+        window.until_text("Point at the map and press D");
     }
 }
 

@@ -12,6 +12,8 @@ mod habits;
 mod monkey;
 mod panes;
 mod pictures;
+mod pins;
+mod time;
 mod tuning;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -27,6 +29,8 @@ fn main() {
         habits::TESTS,
         panes::TESTS,
         edges::TESTS,
+        time::TESTS,
+        pins::TESTS,
         monkey::TESTS,
         tuning::TESTS,
     ];

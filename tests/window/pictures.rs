@@ -27,6 +27,11 @@ pub const TESTS: &[(&str, fn())] = &[
     ("keys", keys),
     ("probes", probes),
     ("smallest", smallest),
+    ("time_travel", time_travel),
+    ("time_travel_line", time_travel_line),
+    ("pinned_runs", pinned_runs),
+    ("side_by_side", side_by_side),
+    ("difference", difference),
 ];
 
 /// Whether pictures can be rendered here.
@@ -70,11 +75,23 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
+    // So are the speedups that follow from them.
+    for heading in ["time", "speedup"] {
+        if let Some(Painted { rect, clip, .. }) = named(heading) {
+            let column = Rangef::new(rect.left() - 40.0, rect.right() + 2.0);
+            let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
+            window.harness.mask(Rect::from_x_y_ranges(column, below));
+        }
+    }
     for name in ["A cycle", "Updates"] {
         if let Some(Painted { rect, .. }) = named(name) {
             let value = Rangef::new(rect.left() + 90.0, rect.left() + 230.0);
             window.harness.mask(Rect::from_x_y_ranges(value, rect.y_range().expand(4.0)));
         }
+    }
+    if let Some(Painted { rect, .. }) = named("Memory") {
+        let used = Rangef::new(rect.left() + 160.0, rect.left() + 262.0);
+        window.harness.mask(Rect::from_x_y_ranges(used, rect.y_range().expand(4.0)));
     }
     if let Some(Painted { rect: name, .. }) = named("Folder") {
         let folder = Rangef::new(name.left() + 90.0, name.left() + 440.0);
@@ -221,7 +238,7 @@ fn probes() {
     for part in [0.125, 0.3] {
         window.harness.hover_at(map.center() - vec2(part * map.width(), part * map.width()));
         window.frames(2);
-        window.key(Key::P);
+        window.key(Key::D);
     }
     window.harness.remove_cursor();
     // One by one, so that each is looked at.
@@ -241,4 +258,57 @@ fn smallest() {
     }
     window.until_text("of 16 subiterations");
     compare(&mut window, "smallest");
+}
+
+fn time_travel() {
+    let mut window = after(40, USUAL, Theme::Dark, RunSpec::default());
+    window.set_slider("First cycle played", 10.0);
+    window.set_slider("Cycle shown", 24.0);
+    window.until_text("24 of 40");
+    compare(&mut window, "time_travel");
+}
+
+fn time_travel_line() {
+    let run = Preset::named("paper-1d").expect("a preset").run();
+    let mut window = after(120, USUAL, Theme::Light, run);
+    window.set_slider("Cycle shown", 60.0);
+    window.until_text("60 of 120");
+    compare(&mut window, "time_travel_line");
+}
+
+fn pinned_runs() {
+    let mut window = after(30, USUAL, Theme::Dark, RunSpec::default());
+    window.key(Key::P);
+    for overlap in ["4", "8"] {
+        window.type_into("Overlap", overlap);
+        window.until("begun anew", |window| window.cycle() == 0);
+        window.step(30);
+        window.key(Key::P);
+    }
+    window.type_into("k", "32");
+    window.until("begun anew", |window| window.cycle() == 0);
+    window.step(15);
+    window.until("without messages", |window| window.messages() == 0);
+    compare(&mut window, "pinned_runs");
+}
+
+/// A run with overlap beside a pinned one without.
+fn compared(how: &str, theme: Theme) -> Window {
+    let mut window = after(30, USUAL, theme, RunSpec::default());
+    window.key(Key::P);
+    window.type_into("Overlap", "4");
+    window.until("begun anew", |window| window.cycle() == 0);
+    window.step(30);
+    window.choose("Compare", how);
+    window.until("without messages", |window| window.messages() == 0);
+    window.until_text("A, cycle 30");
+    window
+}
+
+fn side_by_side() {
+    compare(&mut compared("side by side", Theme::Dark), "side_by_side");
+}
+
+fn difference() {
+    compare(&mut compared("difference", Theme::Light), "difference");
 }

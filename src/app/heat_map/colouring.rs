@@ -1,8 +1,9 @@
 //! From values to the picture on the graphics card, and the range of its colours.
 
+use super::Side;
 use super::colour_bar::BINS;
 use crate::app::session::{Colours, Look, RangeMode, Session};
-use crate::picture::{self, End, Range, Scale, shown_values};
+use crate::picture::{self, ColourMap, End, Range, Scale, ScaleKind, shown_values};
 use crate::run::{FieldKind, Picture, Report};
 use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use std::borrow::Cow;
@@ -20,6 +21,12 @@ pub(super) struct Colouring {
 /// The picture on the graphics card, and how its colours came about.
 pub(super) struct Shown {
     pub handle: TextureHandle,
+    /// Another picture in the same colours, which it is compared with.
+    pub other: Option<TextureHandle>,
+    /// Whether it is the difference of two fields.
+    is_difference: bool,
+    /// Whether it is the pinned run's in the place of the run's.
+    flipped: bool,
     /// The field that is shown.
     pub field: FieldKind,
     pub colours: Colours,
@@ -53,42 +60,105 @@ impl Colouring {
         self.whole_run = Some((report.epoch, report.seen.field, colours, range));
     }
 
-    /// Makes the texture anew if the picture or its colours are others than it was made from.
-    pub fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, picture: &Picture) {
-        let colours = *session.look.of_field(report.seen.field);
-        let known = self
-            .shown
-            .as_ref()
-            .filter(|shown| shown.colours == colours && shown.field == report.seen.field);
+    /// Makes the textures anew if the pictures or their colours are others than they were made from.
+    /// Two pictures that are compared have the same colours.
+    pub fn refresh(&mut self, ui: &Ui, session: &Session, sides: &[Side<'_>]) {
+        let Some((side, other)) = sides.split_first() else {
+            return;
+        };
+        let (field, other) = (side.seen.field, other.first());
+        let (is_difference, flipped) = (side.is_difference, session.flipped);
+        let colours = match is_difference {
+            true => DIFFERENCE,
+            false => *session.look.of_field(field),
+        };
+        let known = self.shown.as_ref().filter(|shown| {
+            (shown.colours, shown.field, shown.other.is_some()) == (colours, field, other.is_some())
+                && (shown.is_difference, shown.flipped) == (is_difference, flipped)
+        });
         if self.is_fresh && known.is_some() {
             return;
         }
-        let range = match (colours.range, self.whole_run) {
-            (RangeMode::Locked(range), _) | (RangeMode::WholeRun, Some((.., range))) => range,
-            _ => automatic(picture, &colours),
+        let ranges = sides.iter().map(|side| automatic(side.picture, &colours));
+        let shown = ranges.reduce(Range::union);
+        let range = match (colours.range, self.whole_run, shown) {
+            (RangeMode::Locked(range), ..) => range,
+            (RangeMode::WholeRun, Some((.., whole)), shown) => {
+                shown.filter(|_| other.is_some()).map_or(whole, |shown| whole.union(shown))
+            }
+            (_, _, Some(shown)) => shown,
+            _ => return,
         };
+        let range = if is_difference { symmetric(range) } else { range };
         let scale = Scale::new(colours.scale, range);
-        let values = values(picture, &colours);
-        let [cols, rows] = picture.samples.size;
+        let (handles, others) = match self.shown.take() {
+            Some(Shown { handle, other, .. }) => (Some(handle), other),
+            None => (None, None),
+        };
+        let values = values(side.picture, &colours);
+        let [cols, rows] = side.picture.samples.size;
         let Ok(samples) = picture::Samples::new(cols, rows, &values) else {
             return;
         };
-        let mut pixels = Vec::new();
-        picture::colours(&samples, &scale, colours.map, &mut pixels);
-        let image = ColorImage::from_rgba_unmultiplied([cols, rows], &pixels);
         let clips = [samples.clip(&scale, End::Low), samples.clip(&scale, End::High)];
         let histogram = picture::histogram(&samples, &scale, BINS);
-        let handle = match self.shown.take() {
-            Some(Shown { mut handle, .. }) => {
-                handle.set(image, TextureOptions::NEAREST);
-                handle
-            }
-            None => ui.ctx().load_texture("heat map", image, TextureOptions::NEAREST),
+        let Some(handle) = texture(ui, "heat map", handles, side.picture, &colours, &scale) else {
+            return;
         };
-        let field = report.seen.field;
-        self.shown = Some(Shown { handle, field, colours, scale, clips, histogram });
+        let other = other.and_then(|side| {
+            texture(ui, "compared heat map", others, side.picture, &colours, &scale)
+        });
+        self.shown = Some(Shown {
+            handle,
+            other,
+            is_difference,
+            flipped,
+            field,
+            colours,
+            scale,
+            clips,
+            histogram,
+        });
         self.is_fresh = true;
     }
+}
+
+/// How the difference of two fields is coloured: by sign and magnitude, zero in the middle.
+const DIFFERENCE: Colours = Colours {
+    scale: ScaleKind::Symmetric,
+    map: ColourMap::RedBlue,
+    range: RangeMode::ThisFrame,
+    absolute: false,
+};
+
+/// The range that spans as much below zero as above.
+fn symmetric(range: Range) -> Range {
+    let end = range.lo().abs().max(range.hi().abs());
+    Range::new(-end, end)
+}
+
+/// A picture's texture, in place of one that was.
+fn texture(
+    ui: &Ui,
+    name: &str,
+    handle: Option<TextureHandle>,
+    picture: &Picture,
+    colours: &Colours,
+    scale: &Scale,
+) -> Option<TextureHandle> {
+    let values = values(picture, colours);
+    let [cols, rows] = picture.samples.size;
+    let samples = picture::Samples::new(cols, rows, &values).ok()?;
+    let mut pixels = Vec::new();
+    picture::colours(&samples, scale, colours.map, &mut pixels);
+    let image = ColorImage::from_rgba_unmultiplied([cols, rows], &pixels);
+    Some(match handle {
+        Some(mut handle) => {
+            handle.set(image, TextureOptions::NEAREST);
+            handle
+        }
+        None => ui.ctx().load_texture(name, image, TextureOptions::NEAREST),
+    })
 }
 
 /// The values that are coloured.

@@ -2,6 +2,7 @@
 
 use crate::app::actions;
 use crate::app::command::Command;
+use crate::app::compare::{AtEqual, Compare, How};
 use crate::app::session::{Colours, RangeMode, Session};
 use crate::app::toolbar::named;
 use crate::picture::{ColourMap, Range, ScaleKind};
@@ -61,6 +62,7 @@ pub(super) fn ui(
             ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
         }
         ui.checkbox(&mut look.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
+        compare(ui, session, &mut look.compare);
         if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ZoomOut);
         }
@@ -68,6 +70,40 @@ pub(super) fn ui(
     if look != session.look {
         commands.push(Command::Look(look));
     }
+}
+
+/// How the map is compared with that of a pinned run, once there is one.
+fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
+    let pins = session.pins.all();
+    let Some(chosen) = compare.chosen(pins).filter(|_| session.spec.problem.shape.len() > 1) else {
+        return;
+    };
+    let combo = ComboBox::from_id_salt("compare").width(92.0).selected_text(compare.how.label());
+    let response = combo.show_ui(ui, |ui| {
+        for how in How::ALL {
+            ui.selectable_value(&mut compare.how, how, how.label()).on_hover_text(how.about());
+        }
+    });
+    named(response.response, "Compare")
+        .on_hover_text("How the map is compared with a pinned run's. Hold F to flip to it.");
+    let combo = ComboBox::from_id_salt("with").width(44.0).truncate().selected_text(&chosen.name);
+    let response = combo.show_ui(ui, |ui| {
+        for pin in pins {
+            ui.selectable_value(&mut compare.with, Some(pin.number), &pin.name)
+                .on_hover_text("Compare with this pinned run.");
+        }
+    });
+    named(response.response, "With").on_hover_text("Which pinned run it is compared with.");
+    let combo =
+        ComboBox::from_id_salt("equal").width(112.0).selected_text(compare.at_equal.label());
+    let response = combo.show_ui(ui, |ui| {
+        for equal in AtEqual::ALL {
+            ui.selectable_value(&mut compare.at_equal, equal, equal.label())
+                .on_hover_text(equal.about());
+        }
+    });
+    named(response.response, "At equal")
+        .on_hover_text("Which cycle of the pinned run stands beside the one that is shown.");
 }
 
 fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {

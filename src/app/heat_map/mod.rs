@@ -7,20 +7,27 @@ mod controls;
 mod cut_line;
 mod inspector;
 mod overlay;
+mod wipe;
 pub(super) mod zoom;
 
 use super::cell_values::{self, Inks};
 use super::command::Command;
+use super::compare::{Compared, How};
 use super::session::{Colours, Look, RangeMode, Session};
 use crate::picture::{Range, grouped, value_label};
-use crate::run::{CutLine, ExactState, FieldKind, LONGEST_KEPT, Picture, Report};
+use crate::run::{CutLine, ExactState, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
 use colour_bar::Bar;
-use colouring::{Colouring, Shown};
+use colouring::Colouring;
 pub(super) use controls::AUTOMATIC;
 use eframe::egui::{
-    self, Align2, Color32, Pos2, Rect, Sense, TextStyle, Ui, Vec2, emath::RectTransform,
+    self, Align2, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
+    emath::RectTransform,
 };
+use wipe::Wipe;
 use zoom::Zoom;
+
+/// Room between two maps that are side by side, in points.
+const BETWEEN: f32 = 8.0;
 
 /// What is marked on the map for other panes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,6 +51,52 @@ pub(super) struct HeatMap {
     elsewhere: Option<[usize; 2]>,
     /// Whether it is a line's diagram, whose rows are cycles.
     is_diagram: bool,
+    wipe: Wipe,
+}
+
+/// One of the pictures that are shown.
+struct Side<'a> {
+    seen: &'a Seen,
+    picture: &'a Picture,
+    plan: &'a Plan,
+    /// What its run is called.
+    name: &'a str,
+    is_difference: bool,
+}
+
+/// Everything that is to be shown: of the run, and of the one that it is compared with.
+fn sides<'a>(
+    report: &'a Report,
+    compared: Option<&'a Compared>,
+    how: How,
+    flipped: bool,
+) -> Vec<Side<'a>> {
+    let own = report.seen.picture.as_ref().map(|picture| Side {
+        seen: &report.seen,
+        picture,
+        plan: &report.plan,
+        name: "this run",
+        is_difference: false,
+    });
+    let other = compared.and_then(|compared| {
+        Some(Side {
+            seen: &compared.seen,
+            picture: compared.seen.picture.as_ref()?,
+            plan: compared.asked.plan(),
+            name: &compared.asked.name,
+            is_difference: compared.asked.is_difference,
+        })
+    });
+    let other = other.filter(|other| other.seen.field == report.seen.field);
+    match (own, other) {
+        (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
+        (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
+        (own, other) => {
+            let both = matches!(how, How::SideBySide | How::Wipe);
+            let other = other.filter(|other| both && !other.is_difference);
+            own.into_iter().chain(other).collect()
+        }
+    }
 }
 
 impl HeatMap {
@@ -104,6 +157,7 @@ impl HeatMap {
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
+        compared: Option<&Compared>,
         marks: Marks,
         commands: &mut Vec<Command>,
     ) {
@@ -121,24 +175,36 @@ impl HeatMap {
         }
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.area = Some(area);
+        let whole = area;
+        let (how, flipped) = (session.look.compare.how, session.flipped);
+        let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
+        let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
+        // Side by side each has half of the room.
+        let [area, beside] = if is_beside { halves(whole) } else { [whole; 2] };
         self.most = most_samples(area, ui.ctx().pixels_per_point());
         let about = format!("Heat map of the {}", session.look.field.name());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
-        ui.painter().rect_filled(area, 0.0, ui.visuals().extreme_bg_color);
+        ui.painter().rect_filled(whole, 0.0, ui.visuals().extreme_bg_color);
         let Some(report) = report else {
             return;
         };
-        let Some(picture) = &report.seen.picture else {
+        let Some(side) = sides.first() else {
             self.hover = None;
             waiting(ui, area, report);
             return;
         };
-        self.colouring.refresh(ui, session, report, picture);
+        let picture = side.picture;
+        self.colouring.refresh(ui, session, &sides);
         let Some(shown) = self.colouring.shown() else {
             return;
         };
-        let grid = grid_of(report, picture);
-        let seen = self.zoom.navigate(ui, &response, area, grid, picture.cycles_per_row.is_some());
+        let grid = grid_of(side);
+        let is_stretched = picture.cycles_per_row.is_some();
+        // Both are zoomed and moved alike, whichever is pointed at.
+        let pointed = response.hover_pos().or(response.interact_pointer_pos());
+        let is_over = is_beside && pointed.is_some_and(|at| beside.contains(at));
+        let held = if is_over { beside } else { area };
+        let seen = self.zoom.navigate(ui, &response, held, grid, is_stretched);
         let to_screen = RectTransform::from_to(seen, area);
         self.is_diagram = picture.cycles_per_row.is_some();
         if self.is_diagram {
@@ -149,20 +215,45 @@ impl HeatMap {
                 *most = (*most as f32 / part.min(1.0)).ceil() as usize;
             }
         }
-        paint(ui, area, &to_screen, picture, shown);
+        let second = sides.get(1).filter(|_| !flipped).zip(shown.other.as_ref());
+        let clips = match second {
+            Some(_) if !is_beside => self.wipe.ui(ui, whole),
+            _ => [area, beside],
+        };
+        paint(ui, clips[0], &to_screen, picture, &shown.handle);
+        let beside_to_screen = second.map(|(other, handle)| {
+            let grid = grid_of(other);
+            let is_alike = other.plan.problem.shape == side.plan.problem.shape;
+            let part = if is_alike { seen } else { zoom::fitted(beside, grid, false) };
+            let to_screen = RectTransform::from_to(part, beside);
+            ui.painter().rect_filled(clips[1], 0.0, ui.visuals().extreme_bg_color);
+            paint(ui, clips[1], &to_screen, other.picture, handle);
+            if session.look.borders {
+                let (tiling, picture) = (&other.plan.tiling, other.picture);
+                overlay::borders(ui, clips[1], &to_screen, grid, tiling, picture, 0);
+            }
+            (to_screen, is_alike)
+        });
         if let Some(cycles) = picture.cycles_per_row {
             overlay::cycle_axis(ui, area, seen, cycles);
+            if report.seen.cycle < report.latest.cycle {
+                overlay::shown_cycle(ui, area, &to_screen, (report.seen.cycle / cycles) as f32);
+            }
             if let Some(why) = not_kept(report) {
                 say(ui, area, why);
             }
         }
         if session.look.borders {
-            overlay::borders(ui, area, &to_screen, grid, report, picture);
+            let latest = report.latest.cycle;
+            overlay::borders(ui, clips[0], &to_screen, grid, &side.plan.tiling, picture, latest);
         }
         // Under the cut line, too.
         let pointer = ui.input(|input| input.pointer.hover_pos());
         let pointer = pointer.filter(|_| response.contains_pointer());
-        let pointer = pointer.map(|at| to_screen.inverse().transform_pos(at));
+        let alike =
+            beside_to_screen.filter(|(_, is_alike)| *is_alike).map(|(to_screen, _)| to_screen);
+        let under = if is_over { alike } else { Some(to_screen) };
+        let pointer = pointer.zip(under).map(|(at, under)| under.inverse().transform_pos(at));
         self.hover = pointer
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
             .map(|at| [at.x as usize, at.y as usize]);
@@ -177,11 +268,18 @@ impl HeatMap {
             let Colours { map, absolute, .. } = shown.colours;
             let inks = Inks { scale: &shown.scale, map, absolute };
             let cells = [samples.columns.clone(), samples.rows.clone()];
-            cell_values::ui(ui, area, &to_screen, cells, inks, |i, row| samples.at(i, row));
+            cell_values::ui(ui, clips[0], &to_screen, cells, inks, |i, row| samples.at(i, row));
         }
         if let Some(point) = self.hover {
             overlay::outline(ui, &to_screen, point);
+            if let Some(to_screen) = alike.filter(|_| is_beside) {
+                overlay::outline(ui, &to_screen, point);
+            }
         }
+        if second.is_some() && !is_beside {
+            self.wipe.paint(ui, whole);
+        }
+        captions(ui, clips, report, compared, &sides, flipped);
         for (index, &point) in session.look.probes.iter().enumerate() {
             overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
         }
@@ -208,7 +306,8 @@ impl HeatMap {
             }
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
-        let title = value_label(report.seen.field, scale, absolute);
+        let title = value_label(side.seen.field, scale, absolute);
+        let title = if side.is_difference { format!("Δ {title}") } else { title };
         let bar = Bar {
             map,
             scale: &shown.scale,
@@ -216,18 +315,56 @@ impl HeatMap {
             title: &title,
             histogram: &shown.histogram,
         };
-        colour_bar::ui(ui, area, &bar);
-        if let Some(range) = colour_bar::ends(ui, area, &bar) {
+        colour_bar::ui(ui, whole, &bar);
+        if let Some(range) = colour_bar::ends(ui, whole, &bar).filter(|_| !side.is_difference) {
             let mut look = session.look.clone();
             look.of_field_mut(report.seen.field).range = RangeMode::Locked(range);
             commands.push(Command::Look(look));
         }
-        inspector::ui(ui, area, self.hover, report, picture);
+        inspector::ui(ui, whole, self.hover, &sides);
+    }
+}
+
+/// The left and the right half of an area, with room between them.
+fn halves(area: Rect) -> [Rect; 2] {
+    let (left, right) = area.split_left_right_at_fraction(0.5);
+    let inset = BETWEEN / 2.0;
+    [
+        Rect::from_min_max(left.min, left.max - egui::vec2(inset, 0.0)),
+        Rect::from_min_max(right.min + egui::vec2(inset, 0.0), right.max),
+    ]
+}
+
+/// Says which run each part of the map shows, where it is more than the run alone.
+fn captions(
+    ui: &Ui,
+    clips: [Rect; 2],
+    report: &Report,
+    compared: Option<&Compared>,
+    sides: &[Side<'_>],
+    flipped: bool,
+) {
+    let Some(compared) = compared else {
+        return;
+    };
+    let is_second = sides.len() == 2 && !flipped;
+    if is_second {
+        let own = format!("this run, cycle {}", grouped(report.seen.cycle));
+        overlay::caption(ui, clips[0], &own, false);
+        overlay::caption(ui, clips[1], &compared.caption(), true);
+    } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
+        overlay::caption(ui, clips[0], &compared.caption(), false);
     }
 }
 
 /// Draws the picture where it lies on the screen.
-fn paint(ui: &Ui, area: Rect, to_screen: &RectTransform, picture: &Picture, shown: &Shown) {
+fn paint(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    picture: &Picture,
+    handle: &TextureHandle,
+) {
     let samples = &picture.samples;
     // The last samples may stand for fewer points than the others: what they would cover
     // beyond the grid is cut off.
@@ -245,7 +382,7 @@ fn paint(ui: &Ui, area: Rect, to_screen: &RectTransform, picture: &Picture, show
     // Values that are not known are transparent: what is behind them shows.
     painter.rect_filled(area, 0.0, ui.visuals().faint_bg_color);
     let uv = Rect::from_min_max(Pos2::ZERO, egui::pos2(1.0, 1.0));
-    painter.image(shown.handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
+    painter.image(handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
 }
 
 /// Says what a map that cannot be shown waits for.
@@ -285,10 +422,10 @@ fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
 }
 
 /// The size of the grid that a picture shows, in points: columns, and rows or rows of cycles.
-fn grid_of(report: &Report, picture: &Picture) -> Vec2 {
-    let shape = report.plan.problem.shape;
-    let rows = match picture.cycles_per_row {
-        Some(_) => picture.samples.rows.len(),
+fn grid_of(side: &Side<'_>) -> Vec2 {
+    let shape = side.plan.problem.shape;
+    let rows = match side.picture.cycles_per_row {
+        Some(_) => side.picture.samples.rows.len(),
         None => shape.rows(),
     };
     egui::vec2(shape.nx() as f32, rows as f32)

@@ -2,6 +2,7 @@
 
 use crate::app::theme;
 use crate::grid::AxisTiling;
+use crate::grid::Tiling;
 use crate::picture::linear_ticks;
 use crate::run::{Picture, Report};
 use eframe::egui::{
@@ -93,16 +94,27 @@ pub(super) fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
     }
 }
 
-/// Draws the borders between tiles. `grid` is the size of what is shown, in points.
+/// Marks the cycle that is shown in a space–time diagram.
+pub(super) fn shown_cycle(ui: &Ui, area: Rect, to_screen: &RectTransform, row: f32) {
+    let y = to_screen.transform_pos(egui::pos2(0.0, row + 0.5)).y;
+    if area.y_range().contains(y) {
+        let painter = ui.painter();
+        painter.hline(area.x_range(), y, Stroke::new(3.0, Color32::from_black_alpha(140)));
+        painter.hline(area.x_range(), y, Stroke::new(1.0, Color32::WHITE));
+    }
+}
+
+/// Draws the borders between tiles. `grid` is the size of what is shown, in points; `latest` the
+/// newest cycle that a diagram has.
 pub(super) fn borders(
     ui: &Ui,
     area: Rect,
     to_screen: &RectTransform,
     mut grid: Vec2,
-    report: &Report,
+    tiling: &Tiling,
     picture: &Picture,
+    latest: u64,
 ) {
-    let tiling = &report.plan.tiling;
     let scale = to_screen.scale();
     let painter = ui.painter().with_clip_rect(area);
     let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
@@ -113,7 +125,7 @@ pub(super) fn borders(
     let x = tiling.x();
     if let Some(cycles) = picture.cycles_per_row {
         // Cycles to come have no tiles yet.
-        grid.y = grid.y.min((report.latest.cycle / cycles + 1) as f32);
+        grid.y = grid.y.min((latest / cycles + 1) as f32);
     }
     let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
     if !close(x.tile(), x.overlap(), scale.x) {
@@ -130,4 +142,22 @@ pub(super) fn borders(
             painter.hline(extent.x_range(), at, stroke);
         }
     }
+}
+
+/// Says what a part of the map shows, in its upper corner.
+pub(super) fn caption(ui: &Ui, area: Rect, text: &str, at_right: bool) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().strong_text_color();
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, colour);
+    let size = galley.size() + egui::vec2(12.0, 6.0);
+    let inset = egui::vec2(6.0, 6.0);
+    let corner = if at_right {
+        area.right_top() + egui::vec2(-inset.x - size.x, inset.y)
+    } else {
+        area.min + inset
+    };
+    let painter = ui.painter().with_clip_rect(area);
+    let fill = ui.visuals().window_fill.gamma_multiply(0.88);
+    painter.rect_filled(Rect::from_min_size(corner, size), 4.0, fill);
+    painter.galley(corner + egui::vec2(6.0, 3.0), galley, colour);
 }

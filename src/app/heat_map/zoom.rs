@@ -86,7 +86,7 @@ impl Zoom {
 
 /// The part of the plane that fills the area and has all of the grid in its middle; stretched to
 /// fit, or with square cells.
-fn fitted(area: Rect, grid: Vec2, stretched: bool) -> Rect {
+pub(super) fn fitted(area: Rect, grid: Vec2, stretched: bool) -> Rect {
     if stretched {
         return Rect::from_min_size(Pos2::ZERO, grid);
     }

@@ -37,7 +37,13 @@ impl Layout {
     pub fn usual() -> Self {
         let curves = Self::Down(vec![
             part(0.58, Self::Pane(Pane::Convergence)),
-            part(0.42, Self::Tabs(0, vec![Self::Pane(Pane::Cut), Self::Pane(Pane::Inside)])),
+            part(
+                0.42,
+                Self::Tabs(
+                    0,
+                    vec![Self::Pane(Pane::Cut), Self::Pane(Pane::Inside), Self::Pane(Pane::Pinned)],
+                ),
+            ),
         ]);
         let edges = Self::Across(vec![
             part(0.45, Self::Pane(Pane::MeanTile)),

@@ -67,6 +67,9 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
     Ok(Frames { bare, watched, with_reference, reports })
 }
 
+/// Bytes that the window lets a run keep of its iterates.
+const MEMORY: usize = 512_000_000;
+
 /// Somebody who looks at a run as the window does.
 struct Watcher {
     worker: Worker,
@@ -89,6 +92,7 @@ impl Watcher {
             steps: 0,
             pace: None,
             view,
+            memory: MEMORY,
             capture: None,
         };
         Ok(Self { worker, wish })

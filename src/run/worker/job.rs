@@ -4,6 +4,7 @@ use super::messages::{Captured, ExactState, Phase, Report, Wish};
 use crate::grid::Field;
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
+use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::seen::Seen;
 use crate::run::track::Tracks;
@@ -34,6 +35,7 @@ pub(super) struct Job {
     pub is_told: bool,
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
+    past: Arc<Past>,
     speed: Speed,
     curve: Curve,
     reference: Curve,
@@ -85,6 +87,7 @@ impl Job {
     pub fn new(wish: Wish, plan: Arc<Plan>, experiment: Experiment) -> Self {
         Self {
             epoch: wish.epoch,
+            past: Arc::new(Past::new(&plan, wish.memory)),
             wish,
             plan,
             experiment,
@@ -107,8 +110,15 @@ impl Job {
         self.is_news = true;
     }
 
+    /// Takes another wish in for the same run.
+    pub fn wish(&mut self, wish: Wish) {
+        self.past.set_budget(wish.memory);
+        self.wish = wish;
+    }
+
     /// Takes the exact solution in.
     pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
+        self.past.set_exact(exact);
         if let Err(error) = self.experiment.set_exact(exact) {
             self.fail(&error);
         }
@@ -192,7 +202,8 @@ impl Job {
         }
         let one_by_one = stepping || !self.is_told || self.is_watched_singly();
         let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
-        if let Err(error) = self.experiment.advance(most) {
+        let made = self.experiment.advance(most);
+        if let Err(error) = made.and_then(|()| self.past.keep(self.experiment.run())) {
             self.fail(&error);
         }
         let now = Instant::now();
@@ -228,6 +239,12 @@ impl Job {
         } else {
             self.experiment.prepare(field)
         };
+        if let Some(classic) = self.experiment.classic()
+            && swept.is_ok()
+        {
+            // What is not kept now can be made again.
+            _ = self.past.keep_classic(classic);
+        }
         if swept.is_err() {
             self.wish.view.do_without_classic();
         }
@@ -250,6 +267,8 @@ impl Job {
         let experiment = &self.experiment;
         let run = experiment.run();
         let field = self.wish.view.field;
+        let curve = self.curve.of(run.history());
+        self.past.set_curve(&curve);
         Report {
             epoch: self.epoch,
             plan: Arc::clone(&self.plan),
@@ -261,13 +280,14 @@ impl Job {
             footprint: run.solver().footprint(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
-            curve: self.curve.of(run.history()),
+            curve,
             reference: experiment
                 .classic()
                 .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
             seen,
             edges: self.tracks.edge(),
             probes: self.tracks.probes(field),
+            past: Arc::clone(&self.past),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
             captured,
@@ -305,8 +325,13 @@ impl Job {
 
     /// What is to be seen of a solver that failed.
     fn nothing(&self) -> Seen {
-        let cycle = self.experiment.run().cycle();
-        Seen { cycle, field: self.wish.view.field, ..Seen::default() }
+        let run = self.experiment.run();
+        Seen {
+            cycle: run.cycle(),
+            norms: run.record(),
+            field: self.wish.view.field,
+            ..Seen::default()
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::grid::{Field, Shape};
 use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::history::{History, Record};
+use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
 use crate::run::seen::{Seen, View};
@@ -28,6 +29,8 @@ pub struct Wish {
     pub pace: Option<f64>,
     /// What is looked at.
     pub view: View,
+    /// Bytes that may be taken to keep iterates, so that any cycle can be seen again.
+    pub memory: usize,
     /// Something to be saved; a new number is a new request.
     pub capture: Option<Capture>,
 }
@@ -194,6 +197,8 @@ pub struct Report {
     pub edges: Arc<[AtCycle]>,
     /// The field at the points that are looked at, at those cycles.
     pub probes: Vec<ProbeTrack>,
+    /// What is kept of the run, so that any cycle of it can be seen again.
+    pub past: Arc<Past>,
     /// How far the exact solution is.
     pub exact: ExactState,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.

@@ -12,7 +12,8 @@ mod work_loop;
 
 pub use messages::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish};
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use super::newest::Newest;
+use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -21,9 +22,7 @@ use work_loop::{Channels, WorkLoop};
 
 /// A handle on the worker thread. Dropping it ends the thread.
 pub struct Worker {
-    wishes: Sender<Wish>,
-    /// The other end of `wishes`, to take back a wish that has not been read.
-    unread: Receiver<Wish>,
+    wishes: Newest<Wish>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
     closing: Arc<AtomicBool>,
@@ -35,25 +34,19 @@ impl Worker {
     /// # Errors
     /// If the system gives no thread.
     pub fn start(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let (wishes, unread) = bounded(1);
+        let (wishes, unread) = Newest::channel();
         let (answer, answers) = bounded(1);
         let closing = Arc::new(AtomicBool::new(false));
-        let channels =
-            Channels { wishes: unread.clone(), answers: answer, untaken: answers.clone() };
+        let channels = Channels { wishes: unread, answers: answer, untaken: answers.clone() };
         let work = WorkLoop::new(channels, Arc::clone(&closing), Box::new(wake));
         let thread =
             std::thread::Builder::new().name("tilescope-worker".into()).spawn(|| work.run())?;
-        Ok(Self { wishes, unread, answers, thread: Some(thread), closing })
+        Ok(Self { wishes, answers, thread: Some(thread), closing })
     }
 
     /// Says what is wanted from now on. Never waits.
     pub fn wish(&self, wish: Wish) {
-        let mut wish = wish;
-        // The slot is full only with an older wish; this is its one sender, so it is free next.
-        while let Err(TrySendError::Full(again)) = self.wishes.try_send(wish) {
-            _ = self.unread.try_recv();
-            wish = again;
-        }
+        self.wishes.tell(wish);
     }
 
     /// The report that is waiting, if there is one. Never waits.

@@ -120,13 +120,13 @@ impl WorkLoop {
                 job.is_news |= job.wish.view != wish.view
                     || job.wish.running != wish.running
                     || job.wish.capture != wish.capture;
-                job.wish = wish;
+                job.wish(wish);
             }
             Some(job) if job.wish.epoch == wish.epoch && job.plan.spec.is_same_run(&wish.spec) => {
                 if let Err(why) = self.move_to(&wish.spec, job) {
                     self.refusal = Some(Refusal { epoch: wish.epoch, why });
                 }
-                job.wish = wish;
+                job.wish(wish);
                 job.is_news = true;
             }
             _ => match self.set_up(&wish, job.as_mut()) {
@@ -139,7 +139,7 @@ impl WorkLoop {
                         // Steps are counted anew in the epoch that was asked for.
                         job.steps_made = wish.steps;
                         job.epoch = wish.epoch;
-                        job.wish = wish;
+                        job.wish(wish);
                         job.is_news = true;
                     }
                 }

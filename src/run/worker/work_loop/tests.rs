@@ -18,6 +18,7 @@ fn wish(threads: usize) -> Wish {
         steps: 0,
         pace: None,
         view,
+        memory: 512_000_000,
         capture: None,
     }
 }

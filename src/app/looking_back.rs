@@ -1,0 +1,217 @@
+//! Earlier cycles, as the replay shows them in the place of the newest.
+
+use super::compare::{Asked, Compared};
+use super::heat_map::HeatMap;
+use super::session::Session;
+use crate::run::{Replay, ReplayWish, Replayed, Report, Seen, Sight, View};
+use eframe::egui;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Playing goes on by this at the most from one frame to the next: a window that was covered for a
+/// while does not leap.
+const LONGEST_FRAME: Duration = Duration::from_millis(100);
+
+/// A wish is left to be answered for this long before a newer one takes its place.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What is looked back at. The panes draw what is seen in the report, whichever cycle that is of;
+/// while it is an earlier one, what is seen of the newest waits here.
+pub(super) struct LookingBack {
+    replay: Replay,
+    /// What the replay was told last.
+    told: ReplayWish,
+    /// What is to be seen of the newest cycle while an earlier one is shown.
+    live: Option<Seen>,
+    /// What was asked for of a pinned run, and what was seen of it last.
+    asked: Option<Asked>,
+    compared: Option<Compared>,
+    /// Whether the last wish is still to be answered, and when it was told.
+    waits: bool,
+    told_at: Instant,
+    /// The part that is made of the way to the cycle that is wanted.
+    under_way: Option<f32>,
+    /// Cycles that playing has gone on by, less those that were shown.
+    due: f64,
+}
+
+impl LookingBack {
+    /// Starts the replay's thread.
+    ///
+    /// # Errors
+    /// If the system gives no thread.
+    pub fn new(context: &egui::Context) -> std::io::Result<Self> {
+        let repaint = context.clone();
+        Ok(Self {
+            replay: Replay::start(move || repaint.request_repaint())?,
+            told: ReplayWish::default(),
+            live: None,
+            asked: None,
+            compared: None,
+            waits: false,
+            told_at: Instant::now(),
+            under_way: None,
+            due: 0.0,
+        })
+    }
+
+    /// What is seen of a pinned run.
+    pub fn compared(&self) -> Option<&Compared> {
+        self.compared.as_ref()
+    }
+
+    /// The part that is made of the way to the cycle that is wanted, while it takes long.
+    pub fn under_way(&self) -> Option<f32> {
+        self.under_way
+    }
+
+    /// Whether a cycle that was pointed at no longer is: the window is to be drawn again.
+    pub fn is_left(&self, session: &Session) -> bool {
+        session.travel.preview.is_none() && session.travel.at.is_none() && self.live.is_some()
+    }
+
+    /// Tells the replay which cycle is wanted, and shows the newest again if that is it.
+    pub fn tell(
+        &mut self,
+        session: &Session,
+        report: Option<&mut Report>,
+        view: &View,
+        map: &mut HeatMap,
+    ) {
+        let Some(report) = report else {
+            return;
+        };
+        let is_of_now = report.epoch == session.epoch;
+        let latest = report.latest.cycle;
+        let cycle = session.travel.earlier(latest).filter(|_| is_of_now);
+        let earlier = cycle.map(|cycle| Sight {
+            past: Arc::clone(&report.past),
+            cycle,
+            view: view.clone(),
+            minus: None,
+        });
+        let pins = session.pins.all();
+        let asked = Asked::of(session, report, cycle.unwrap_or(latest));
+        let other = asked.as_ref().map(|asked| asked.sight(report, view));
+        let pinned = pins.iter().map(|pin| Arc::clone(&pin.past));
+        let wish = ReplayWish {
+            id: self.told.id,
+            runs: pinned.chain([Arc::clone(&report.past)]).collect(),
+            memory: session.memory_of_each(),
+            sights: earlier.into_iter().chain(other).collect(),
+        };
+        // What follows the run or is played waits until the last was shown, or none ever would be;
+        // what a person looks for waits a little, so that there is something to be seen meanwhile.
+        let follows = cycle.is_none() || session.travel.playing;
+        let waits = self.waits
+            && (follows || self.told_at.elapsed() < PATIENCE)
+            && wish.runs == self.told.runs
+            && !wish.sights.is_empty();
+        if wish != self.told && !waits {
+            self.waits = !wish.sights.is_empty();
+            self.told_at = Instant::now();
+            self.told = ReplayWish { id: self.told.id + 1, ..wish };
+            self.replay.wish(self.told.clone());
+            self.asked = asked;
+        }
+        if self.asked.is_none() && self.compared.take().is_some() {
+            map.take(report, &session.look);
+        }
+        if cycle.is_none()
+            && let Some(live) = self.live.take()
+        {
+            let shown = std::mem::replace(&mut report.seen, live);
+            keep_diagram(report, shown);
+            self.under_way = None;
+            map.take(report, &session.look);
+        }
+    }
+
+    /// Takes a report in, the newest in place of `before`: an earlier cycle that is shown stays.
+    pub fn keep(&mut self, report: &mut Report, before: Option<Box<Report>>) {
+        let before = before.filter(|before| before.epoch == report.epoch);
+        match before {
+            Some(before) if self.live.is_some() => {
+                let live = std::mem::replace(&mut report.seen, before.seen);
+                self.live = Some(keep_diagram(report, live));
+                report.preparing = self.under_way;
+            }
+            _ => self.live = None,
+        }
+    }
+
+    /// Takes what the replay has made, and says why it could not, if so.
+    pub fn take(
+        &mut self,
+        session: &Session,
+        report: Option<&mut Report>,
+        map: &mut HeatMap,
+    ) -> Option<String> {
+        let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
+        let Replayed { seen, under_way, failed, .. } = answer;
+        self.under_way = under_way;
+        self.waits = under_way.is_some();
+        let Some(report) = report else {
+            return failed;
+        };
+        // The pinned run's comes last.
+        let mut seen = seen;
+        let other = self.asked.as_ref().and_then(|_| seen.pop()).flatten();
+        if let Some(earlier) = seen.pop().flatten() {
+            let before = std::mem::replace(&mut report.seen, earlier);
+            let before = keep_diagram(report, before);
+            self.live.get_or_insert(before);
+            report.preparing = under_way;
+            map.take(report, &session.look);
+        }
+        if let (Some(asked), Some(seen)) = (&self.asked, other) {
+            self.compared = Some(Compared { asked: asked.clone(), seen });
+            map.take(report, &session.look);
+        }
+        failed
+    }
+
+    /// Whether the cycle that is wanted is the one that is shown.
+    fn is_there(&self, report: &Report) -> bool {
+        !self.waits
+            && self
+                .told
+                .sights
+                .first()
+                .is_none_or(|sight| sight.past != report.past || sight.cycle == report.seen.cycle)
+    }
+
+    /// Lets playing go on, as long as what is played is shown.
+    pub fn play(
+        &mut self,
+        session: &mut Session,
+        report: Option<&Report>,
+        context: &egui::Context,
+    ) {
+        let travel = session.travel;
+        let Some(report) = report.filter(|_| travel.playing) else {
+            self.due = 0.0;
+            return;
+        };
+        context.request_repaint();
+        let frame = context.input(|input| input.stable_dt).min(LONGEST_FRAME.as_secs_f32());
+        if travel.preview.is_some() || !self.is_there(report) {
+            return;
+        }
+        self.due += f64::from(frame) * travel.speed;
+        if self.due >= 1.0 {
+            let cycles = self.due.floor();
+            self.due -= cycles;
+            session.travel = travel.on(cycles as u64, report.latest.cycle);
+        }
+    }
+}
+
+/// Leaves the diagram of a line, which shows all cycles, in what the report shows, and takes it from
+/// what was seen before.
+fn keep_diagram(report: &mut Report, mut before: Seen) -> Seen {
+    if report.plan.problem.shape.dim() == 1 {
+        report.seen.picture = before.picture.take();
+    }
+    before
+}

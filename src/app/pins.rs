@@ -1,0 +1,351 @@
+//! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
+
+use crate::picture::grouped;
+use crate::run::{Past, Record, Report, RunSpec, differences, reduction};
+use std::sync::Arc;
+
+/// Runs that can be pinned at a time: as many as there are colours for.
+pub(super) const MOST: usize = 6;
+
+/// A run as it was when it was pinned.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pin {
+    /// Its number among the pinned runs: what its colour and its first name follow from.
+    pub number: usize,
+    /// What a person calls it.
+    pub name: String,
+    /// What is kept of it, with its settings.
+    pub past: Arc<Past>,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The norms of its newest cycle.
+    pub latest: Record,
+    /// Those of all cycles, thinned out for a plot.
+    pub curve: Arc<[Record]>,
+}
+
+/// The pinned runs, and how their table is sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Pins {
+    /// In the order in which they were pinned.
+    pins: Vec<Pin>,
+    /// The column that the table is sorted by, and whether the largest come first; `None` for the
+    /// order in which they were pinned.
+    pub sorted: Option<(Column, bool)>,
+}
+
+/// A column of the table that can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Column {
+    Name,
+    Cycles,
+    Sweeps,
+    Time,
+    Speedup,
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub number: usize,
+    pub name: String,
+    /// What its settings differ in from those of the first.
+    pub settings: String,
+    pub cycles: u64,
+    pub sweeps: u64,
+    /// Of the solver.
+    pub seconds: f64,
+    /// The time of the first over its own, each to the smallest reduction that both have reached;
+    /// `None` where that cannot be told.
+    pub speedup: Option<f64>,
+    /// ‖r‖₂ / ‖r₀‖₂, as far as it is known.
+    pub reduction: Option<f64>,
+}
+
+impl Pins {
+    /// The pinned runs, in the order in which they were pinned.
+    pub fn all(&self) -> &[Pin] {
+        &self.pins
+    }
+
+    /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives its name;
+    /// `None` if there is no room for another.
+    pub fn pin(&mut self, report: &Report) -> Option<&str> {
+        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.past, &report.past));
+        if index.is_none() && self.pins.len() >= MOST {
+            return None;
+        }
+        let index = index.unwrap_or_else(|| {
+            let taken = |number: &usize| self.pins.iter().any(|pin| pin.number == *number);
+            let number = (0..).find(|number| !taken(number)).unwrap_or(0);
+            self.pins.push(Pin {
+                number,
+                name: letter(number),
+                past: Arc::clone(&report.past),
+                start_residual: report.start_residual,
+                latest: report.latest,
+                curve: Arc::clone(&report.curve),
+            });
+            self.pins.len() - 1
+        });
+        let pin = &mut self.pins[index];
+        (pin.latest, pin.curve) = (report.latest, Arc::clone(&report.curve));
+        Some(&pin.name)
+    }
+
+    /// Lets a pinned run go.
+    pub fn remove(&mut self, number: usize) {
+        self.pins.retain(|pin| pin.number != number);
+    }
+
+    /// Calls a pinned run otherwise; by no name at all, as at first.
+    pub fn rename(&mut self, number: usize, name: &str) {
+        if let Some(pin) = self.pins.iter_mut().find(|pin| pin.number == number) {
+            let name = name.trim();
+            pin.name = if name.is_empty() { letter(number) } else { name.to_owned() };
+        }
+    }
+
+    /// What tells the pinned runs, and the run of `spec` after them, from one another.
+    pub fn labels(&self, spec: &RunSpec) -> Vec<String> {
+        let pinned = self.pins.iter().map(|pin| &pin.past.plan().spec);
+        differences(&pinned.chain([spec]).collect::<Vec<_>>())
+    }
+
+    /// The table, sorted as was chosen.
+    pub fn rows(&self) -> Vec<Row> {
+        let specs: Vec<_> = self.pins.iter().map(|pin| &pin.past.plan().spec).collect();
+        let settings = differences(&specs);
+        let rows = self.pins.iter().zip(settings).map(|(pin, settings)| Row {
+            number: pin.number,
+            name: pin.name.clone(),
+            settings,
+            cycles: pin.latest.cycle,
+            sweeps: pin.latest.cycle * pin.past.plan().sweeps_per_cycle(),
+            seconds: pin.latest.seconds,
+            speedup: self.pins.first().and_then(|first| speedup(first, pin)),
+            reduction: pin.reductions().last().map(|(_, reduction)| reduction),
+        });
+        let mut rows: Vec<_> = rows.collect();
+        if let Some((column, largest_first)) = self.sorted {
+            rows.sort_by(|a, b| {
+                let order = column.compare(a, b);
+                if largest_first { order.reverse() } else { order }
+            });
+        }
+        rows
+    }
+}
+
+impl Pin {
+    /// The reductions of its curve that are known, with their records.
+    fn reductions(&self) -> impl DoubleEndedIterator<Item = (&Record, f64)> {
+        self.curve.iter().filter_map(|record| {
+            Some((record, reduction(record.residual?.l2, self.start_residual)))
+        })
+    }
+
+    /// Seconds of the solver until the residual was reduced so far.
+    fn seconds_to(&self, level: f64) -> Option<f64> {
+        let mut reached = self.reductions().filter(|(_, reduction)| *reduction <= level);
+        reached.next().map(|(record, _)| record.seconds)
+    }
+}
+
+/// The time of `first` over that of `pin`, each to the smallest reduction that both have reached.
+fn speedup(first: &Pin, pin: &Pin) -> Option<f64> {
+    let least = |pin: &Pin| pin.reductions().map(|(_, reduction)| reduction).reduce(f64::min);
+    let level = least(first)?.max(least(pin)?);
+    let (time, own) = (first.seconds_to(level)?, pin.seconds_to(level)?);
+    (level < 1.0 && own > 0.0).then(|| time / own)
+}
+
+/// A, B, C, … Z, A2, B2, …
+fn letter(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26 + 1) }
+}
+
+impl Column {
+    /// All of them, as they stand in the table.
+    pub const ALL: [Self; 5] = [Self::Name, Self::Cycles, Self::Sweeps, Self::Time, Self::Speedup];
+
+    /// Its heading.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Name => "run",
+            Self::Cycles => "cycles",
+            Self::Sweeps => "sweeps",
+            Self::Time => "time",
+            Self::Speedup => "speedup",
+        }
+    }
+
+    /// What it says, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Name => "What the run is called.",
+            Self::Cycles => "Cycles made when it was pinned.",
+            Self::Sweeps => "Sweeps in them: k a cycle.",
+            Self::Time => "Seconds that the solver took, looking not counted.",
+            Self::Speedup => {
+                "The first run's solver time over this one's, each to the smallest reduction that both have reached."
+            }
+        }
+    }
+
+    fn compare(self, a: &Row, b: &Row) -> std::cmp::Ordering {
+        // What is not known comes last.
+        let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
+        match self {
+            Self::Name => a.name.cmp(&b.name),
+            Self::Cycles => a.cycles.cmp(&b.cycles),
+            Self::Sweeps => a.sweeps.cmp(&b.sweeps),
+            Self::Time => a.seconds.total_cmp(&b.seconds),
+            Self::Speedup => known(a.speedup).total_cmp(&known(b.speedup)),
+        }
+    }
+}
+
+impl Row {
+    /// What stands in the columns, in the order of [`Column::ALL`].
+    pub fn texts(&self) -> [String; 5] {
+        [
+            self.name.clone(),
+            grouped(self.cycles),
+            grouped(self.sweeps),
+            time(self.seconds),
+            self.speedup.map_or_else(|| "–".to_owned(), |speedup| format!("{speedup:.2}×")),
+        ]
+    }
+}
+
+/// Seconds as a person reads them.
+pub(super) fn time(seconds: f64) -> String {
+    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
+}
+
+/// The table in Markdown.
+pub(super) fn markdown(rows: &[Row]) -> String {
+    let mut text = "| run | settings | cycles | sweeps | time, s | speedup | ‖r‖₂/‖r₀‖₂ |\n\
+                    |---|---|---:|---:|---:|---:|---:|\n"
+        .to_owned();
+    for row in rows {
+        // A bar would end the cell.
+        let cells = cells(row).map(|cell| cell.replace('|', "\\|"));
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    text
+}
+
+/// The table as comma-separated values.
+pub(super) fn csv(rows: &[Row]) -> String {
+    let quoted = |cell: String| {
+        let plain = !cell.contains([',', '"', '\n']);
+        if plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
+    };
+    let mut text = "run,settings,cycles,sweeps,seconds,speedup,reduction\n".to_owned();
+    for row in rows {
+        text.push_str(&cells(row).map(quoted).join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// What is copied of a line: numbers as programs read them; nothing of what is not known.
+fn cells(row: &Row) -> [String; 7] {
+    let known = |value: Option<String>| value.unwrap_or_default();
+    [
+        row.name.clone(),
+        row.settings.clone(),
+        row.cycles.to_string(),
+        row.sweeps.to_string(),
+        format!("{:.6}", row.seconds),
+        known(row.speedup.map(|speedup| format!("{speedup:.4}"))),
+        known(row.reduction.map(|reduction| format!("{reduction:e}"))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Planner;
+    use crate::solver::ResidualNorms;
+
+    /// A run with overlap `overlap` that reduces its residual tenfold in each of so many cycles, of
+    /// `seconds` each.
+    fn pin(number: usize, overlap: usize, cycles: u64, seconds: f64) -> Pin {
+        let mut spec = RunSpec::default();
+        spec.method.overlap = vec![overlap];
+        let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+        let record = |cycle: u64| Record {
+            cycle,
+            seconds: cycle as f64 * seconds,
+            residual: Some(ResidualNorms { l2: 10f64.powi(-(cycle as i32)), max: 1.0 }),
+            ..Record::default()
+        };
+        Pin {
+            number,
+            name: letter(number),
+            past: Arc::new(Past::new(&plan, 0)),
+            start_residual: 1.0,
+            latest: record(cycles),
+            curve: (0..=cycles).map(record).collect(),
+        }
+    }
+
+    fn pins(pins: Vec<Pin>) -> Pins {
+        Pins { pins, sorted: None }
+    }
+
+    #[test]
+    fn a_speedup_is_to_what_both_have_reached() {
+        let pins =
+            pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.5), pin(2, 8, 2, 2.0), pin(3, 2, 0, 1.0)]);
+        let speedups: Vec<_> = pins.rows().iter().map(|row| row.speedup).collect();
+        assert_eq!(speedups, [Some(1.0), Some(2.0), Some(0.5), None]);
+    }
+
+    #[test]
+    fn a_table_is_sorted_both_ways() {
+        let mut pins = pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.6), pin(2, 8, 2, 1.5)]);
+        let order = |pins: &Pins| pins.rows().iter().map(|row| row.number).collect::<Vec<_>>();
+        assert_eq!(order(&pins), [0, 1, 2]);
+        for column in Column::ALL {
+            pins.sorted = Some((column, false));
+            let rising = order(&pins);
+            pins.sorted = Some((column, true));
+            let falling = order(&pins);
+            assert_eq!((rising[0], rising.len()), (falling[2], 3), "{column:?}");
+        }
+        pins.sorted = Some((Column::Cycles, true));
+        assert_eq!(order(&pins), [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_table_is_copied_whole() {
+        let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 0.5)]);
+        pins.rename(1, "wide, \"good\" | best");
+        pins.rename(0, "  ");
+        let rows = pins.rows();
+        assert_eq!(
+            csv(&rows),
+            "run,settings,cycles,sweeps,seconds,speedup,reduction\n\
+             A,o 0,1,16,1.000000,1.0000,1e-1\n\
+             \"wide, \"\"good\"\" | best\",o 0 → 4,1,16,0.500000,2.0000,1e-1\n"
+        );
+        let markdown = markdown(&rows);
+        assert_eq!(markdown.lines().count(), 4);
+        assert!(markdown.contains("| wide, \"good\" \\| best | o 0 → 4 | 1 | 16 |"), "{markdown}");
+    }
+
+    #[test]
+    fn names_go_on_after_the_alphabet_and_are_free_again() {
+        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A2", "B3"]);
+        let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 1.0)]);
+        pins.remove(0);
+        assert_eq!(pins.all().iter().map(|pin| pin.number).collect::<Vec<_>>(), [1]);
+        let labels = pins.labels(&RunSpec::default());
+        assert_eq!(labels, ["o 4", "o 4 → 0"]);
+    }
+}

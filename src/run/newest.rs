@@ -1,0 +1,29 @@
+//! A channel with one place, in which the newest message replaces one that was not read yet: telling
+//! never waits and never piles up.
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+
+/// The end that tells. There is one of it.
+pub(super) struct Newest<T> {
+    messages: Sender<T>,
+    /// The other end of `messages`, to take back one that has not been read.
+    unread: Receiver<T>,
+}
+
+impl<T> Newest<T> {
+    /// Both ends.
+    pub fn channel() -> (Self, Receiver<T>) {
+        let (messages, unread) = bounded(1);
+        (Self { messages, unread: unread.clone() }, unread)
+    }
+
+    /// Tells something, in place of what has not been read.
+    pub fn tell(&self, message: T) {
+        let mut message = message;
+        // The slot is full only with an older message; this is its one sender, so it is free next.
+        while let Err(TrySendError::Full(again)) = self.messages.try_send(message) {
+            _ = self.unread.try_recv();
+            message = again;
+        }
+    }
+}

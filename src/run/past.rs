@@ -1,0 +1,158 @@
+//! What is kept of a run, so that any cycle of it can be seen again.
+
+use super::history::Record;
+use super::keyframes::Keyframes;
+use super::plan::Plan;
+use super::runner::Run;
+use crate::grid::Field;
+use crate::solver::SolverError;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Of a budget, the part that goes to the iterates of Jacobi's iteration, from which the staleness
+/// of earlier cycles is told.
+const FOR_CLASSIC: usize = 4;
+
+/// What is kept of a run: iterates within a budget of memory, from which the others can be made
+/// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
+pub struct Past {
+    plan: Arc<Plan>,
+    pub(super) run: Keyframes,
+    /// Those of Jacobi's iteration beside it, by sweeps.
+    pub(super) classic: Keyframes,
+    exact: OnceLock<Arc<Field<f64>>>,
+    curve: Mutex<Arc<[Record]>>,
+}
+
+impl Past {
+    /// The past of a run at its start, in at most `budget` bytes.
+    pub fn new(plan: &Arc<Plan>, budget: usize) -> Self {
+        let keyframes = |budget| Keyframes::new(&plan.problem.shape, plan.precision, budget);
+        Self {
+            plan: Arc::clone(plan),
+            run: keyframes(budget - budget / FOR_CLASSIC),
+            classic: keyframes(budget / FOR_CLASSIC),
+            exact: OnceLock::new(),
+            curve: Mutex::default(),
+        }
+    }
+
+    /// The run.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Bytes that may be taken from now on.
+    pub fn set_budget(&self, budget: usize) {
+        self.run.set_budget(budget - budget / FOR_CLASSIC);
+        self.classic.set_budget(budget / FOR_CLASSIC);
+    }
+
+    /// Bytes that are taken.
+    pub fn used(&self) -> usize {
+        self.run.used() + self.classic.used()
+    }
+
+    /// Takes the present iterate of the run in, if it is one to keep.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its solver fails.
+    pub(super) fn keep(&self, run: &Run) -> Result<(), SolverError> {
+        self.run.keep(run.cycle(), run.solver())
+    }
+
+    /// Takes the present iterate of Jacobi's iteration in, if it is one to keep.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its solver fails.
+    pub(super) fn keep_classic(&self, classic: &Run) -> Result<(), SolverError> {
+        self.classic.keep(classic.cycle(), classic.solver())
+    }
+
+    /// The exact solution, once it is known.
+    pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
+        self.exact.get()
+    }
+
+    /// Takes the exact solution in.
+    pub(super) fn set_exact(&self, exact: &Arc<Field<f64>>) {
+        // There is one to a problem: whoever was first had the same.
+        _ = self.exact.set(Arc::clone(exact));
+    }
+
+    /// Takes the curve in, as it is told.
+    pub(super) fn set_curve(&self, curve: &Arc<[Record]>) {
+        *self.curve.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(curve);
+    }
+
+    /// The record of a cycle as far as the curve tells it: whole where it has that cycle, or else
+    /// only the seconds, from its neighbours.
+    pub(super) fn record(&self, cycle: u64) -> Record {
+        let curve = Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner));
+        let next = curve.partition_point(|record| record.cycle < cycle);
+        if let Some(record) = curve.get(next).filter(|record| record.cycle == cycle) {
+            return *record;
+        }
+        Record::unknown(cycle, seconds_at(&curve, cycle))
+    }
+}
+
+/// Seconds of the solver after so many cycles, between the records of a curve; 0 before the first,
+/// those of the last after it.
+pub fn seconds_at(curve: &[Record], cycle: u64) -> f64 {
+    let next = curve.partition_point(|record| record.cycle < cycle);
+    match (curve.get(next.wrapping_sub(1)), curve.get(next)) {
+        (Some(before), Some(after)) => {
+            let part = (cycle - before.cycle) as f64 / (after.cycle - before.cycle) as f64;
+            before.seconds + part * (after.seconds - before.seconds)
+        }
+        (Some(last), None) => last.seconds,
+        (None, _) => 0.0,
+    }
+}
+
+/// The cycle that a run had made after so many seconds of its solver, between the records of a
+/// curve; of more than it took, the last.
+pub fn cycle_at(curve: &[Record], seconds: f64) -> u64 {
+    let next = curve.partition_point(|record| record.seconds < seconds);
+    match (curve.get(next.wrapping_sub(1)), curve.get(next)) {
+        (Some(before), Some(after)) => {
+            let part = (seconds - before.seconds) / (after.seconds - before.seconds);
+            before.cycle + (part * (after.cycle - before.cycle) as f64).round() as u64
+        }
+        (Some(last), None) => last.cycle,
+        (None, _) => 0,
+    }
+}
+
+impl PartialEq for Past {
+    /// The same one: no two runs have a past in common.
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+}
+
+impl fmt::Debug for Past {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Past").field("used", &self.used()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_between_records_are_told_from_their_neighbours() {
+        let curve = [(0, 0.0), (10, 1.0), (20, 3.0)].map(|(at, time)| Record::unknown(at, time));
+        assert_eq!(
+            [0, 5, 10, 15, 20, 99].map(|at| seconds_at(&curve, at)),
+            [0.0, 0.5, 1.0, 2.0, 3.0, 3.0]
+        );
+        assert_eq!(
+            [0.0, 0.5, 1.0, 2.0, 3.0, 99.0].map(|at| cycle_at(&curve, at)),
+            [0, 5, 10, 15, 20, 20]
+        );
+        assert_eq!((seconds_at(&[], 7), cycle_at(&[], 7.0)), (0.0, 0));
+    }
+}

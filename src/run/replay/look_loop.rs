@@ -1,0 +1,231 @@
+//! The loop of the replay thread: read the newest wish, go to each cycle that is to be seen, tell.
+
+use super::remade::Remade;
+use super::{Difference, ReplayWish, Replayed, Sight};
+use crate::run::experiment::FieldKind;
+use crate::run::newest::Newest;
+use crate::run::past::Past;
+use crate::run::seen::Seen;
+use crate::solver::{Quantity, Samples, SolverError, Window, larger};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long to wait for a wish before looking whether to close.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// Where the rest of the way takes longer than this, a cycle on it is shown meanwhile.
+const LONG: Duration = Duration::from_millis(15);
+
+/// How often it is told how far a long way is.
+const TOLD_EVERY: Duration = Duration::from_millis(200);
+
+/// The replay's side.
+pub(super) struct LookLoop {
+    wishes: Receiver<ReplayWish>,
+    answers: Newest<Replayed>,
+    closing: Arc<AtomicBool>,
+    wake: Box<dyn Fn() + Send>,
+    /// The runs that there are. Whoever lets one go last waits until its memory is free, which may
+    /// be a screen's frame or two: that is this thread.
+    runs: Vec<Arc<Past>>,
+    remade: Vec<Remade>,
+}
+
+impl LookLoop {
+    pub fn new(
+        wishes: Receiver<ReplayWish>,
+        answers: Newest<Replayed>,
+        closing: Arc<AtomicBool>,
+        wake: Box<dyn Fn() + Send>,
+    ) -> Self {
+        Self { wishes, answers, closing, wake, runs: Vec::new(), remade: Vec::new() }
+    }
+
+    /// Works until it is told to close, or nobody can wish for anything any more.
+    pub fn run(mut self) {
+        while !self.closing.load(Ordering::Relaxed) {
+            match self.wishes.recv_timeout(IDLE) {
+                Ok(wish) => {
+                    self.remade.retain(|remade| wish.runs.iter().any(|past| remade.is_of(past)));
+                    wish.runs.iter().for_each(|past| past.set_budget(wish.memory));
+                    self.fulfil(&wish);
+                    self.runs = wish.runs;
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    }
+
+    /// Makes all that is to be seen, and tells of it, unless something newer is wanted meanwhile.
+    fn fulfil(&mut self, wish: &ReplayWish) {
+        let mut answer = Replayed {
+            id: wish.id,
+            seen: vec![None; wish.sights.len()],
+            under_way: None,
+            failed: None,
+        };
+        for (index, sight) in wish.sights.iter().enumerate() {
+            match self.see(sight, index, &mut answer) {
+                Ok(Some(seen)) => answer.seen[index] = Some(seen),
+                Ok(None) => return,
+                Err(error) => {
+                    // It is set up anew next time, elsewhere if need be.
+                    self.remade.retain(|remade| !remade.is_of(&sight.past));
+                    answer.failed = Some(format!("cycle {} cannot be seen: {error}", sight.cycle));
+                    break;
+                }
+            }
+        }
+        if !wish.sights.is_empty() {
+            answer.under_way = None;
+            self.tell(answer);
+        }
+    }
+
+    fn tell(&self, answer: Replayed) {
+        self.answers.tell(answer);
+        (self.wake)();
+    }
+
+    /// What is to be seen; `None` if something newer is wanted by now.
+    fn see(
+        &mut self,
+        sight: &Sight,
+        index: usize,
+        answer: &mut Replayed,
+    ) -> Result<Option<Seen>, SolverError> {
+        let mut remade = self.take(&sight.past)?;
+        let reached = self.go(&mut remade, sight, Some(index), answer)?;
+        let seen = match (&sight.minus, reached) {
+            (_, false) => None,
+            (None, true) => Some(remade.seen(&sight.view)?),
+            (Some(minus), true) => self.difference(&remade, sight, minus, answer)?,
+        };
+        self.remade.push(remade);
+        Ok(seen)
+    }
+
+    /// Goes to where a sight is, and says whether it got there. What is seen on the way is shown in
+    /// place `index` of the answer.
+    fn go(
+        &self,
+        remade: &mut Remade,
+        sight: &Sight,
+        index: Option<usize>,
+        answer: &mut Replayed,
+    ) -> Result<bool, SolverError> {
+        let begin = Instant::now();
+        let mut told = None::<Instant>;
+        let mut failed = None;
+        let reached = remade.go_to(sight.cycle, &sight.view, &mut |remade, part| {
+            if !self.wishes.is_empty() || self.closing.load(Ordering::Relaxed) {
+                return false;
+            }
+            let spent = begin.elapsed();
+            let left = spent.div_f32(part.max(1e-6)).saturating_sub(spent);
+            if left > LONG && told.is_none_or(|told| told.elapsed() > TOLD_EVERY) {
+                if let Some(index) = index.filter(|_| told.is_none() && sight.minus.is_none()) {
+                    match remade.seen(&sight.view) {
+                        Ok(seen) => answer.seen[index] = Some(seen),
+                        Err(error) => failed = Some(error),
+                    }
+                }
+                told = Some(Instant::now());
+                answer.under_way = Some(part);
+                self.tell(answer.clone());
+            }
+            failed.is_none()
+        })?;
+        failed.map_or(Ok(reached), Err)
+    }
+
+    /// The run that is made again, out of those that there are.
+    fn take(&mut self, past: &Arc<Past>) -> Result<Remade, SolverError> {
+        match self.remade.iter().position(|remade| remade.is_of(past)) {
+            Some(index) => Ok(self.remade.swap_remove(index)),
+            None => Remade::new(past),
+        }
+    }
+
+    /// How a run differs, where it is, from another: the field of the one less that of the other,
+    /// and of these differences the largest of every block of points.
+    fn difference(
+        &mut self,
+        remade: &Remade,
+        sight: &Sight,
+        minus: &Difference,
+        answer: &mut Replayed,
+    ) -> Result<Option<Seen>, SolverError> {
+        let there = Sight {
+            past: Arc::clone(&minus.past),
+            cycle: minus.cycle,
+            view: sight.view.clone(),
+            minus: None,
+        };
+        let mut other = self.take(&minus.past)?;
+        let reached = self.go(&mut other, &there, None, answer)?;
+        let seen = reached.then(|| less(remade, &other, sight)).transpose();
+        self.remade.push(other);
+        seen
+    }
+}
+
+/// What is seen of a run, where it is, less what is seen of another.
+fn less(remade: &Remade, other: &Remade, sight: &Sight) -> Result<Seen, SolverError> {
+    let (view, shape) = (&sight.view, sight.past.plan().problem.shape);
+    let differences = |window: &Window| differences(remade, other, view.field, window);
+    let mut seen = remade.seen(view)?;
+    if let Some(picture) = &mut seen.picture {
+        picture.samples = differences(&view.window(&shape))?;
+    }
+    if let Some(([i, row], value)) = &mut seen.probe {
+        *value = differences(&Window::point(*i, *row))?.values[0];
+    }
+    Ok(seen)
+}
+
+/// The field of one run less that of another, on a window. Of the iterates themselves it is told in
+/// their own precision; of other fields, in that of their samples.
+fn differences(
+    a: &Remade,
+    b: &Remade,
+    field: FieldKind,
+    window: &Window,
+) -> Result<Samples, SolverError> {
+    let [a, b] = [a.experiment(), b.experiment()];
+    // Of one system the errors differ as the iterates do.
+    let is_of_iterates = match field {
+        FieldKind::Solution => true,
+        FieldKind::Error => Arc::ptr_eq(&a.run().plan().problem, &b.run().plan().problem),
+        _ => false,
+    };
+    if is_of_iterates {
+        return a.run().solver().sample(Quantity::Difference(b.run().solver()), window);
+    }
+    let whole = Window { most: [usize::MAX; 2], ..window.clone() };
+    let [a, b] = [a.samples(field, &whole)?, b.samples(field, &whole)?];
+    let difference = a.values.iter().zip(&b.values).map(|(a, b)| f64::from(*a) - f64::from(*b));
+    Ok(pooled(&difference.collect::<Vec<f64>>(), window))
+}
+
+/// Samples of values that are there point by point.
+fn pooled(values: &[f64], window: &Window) -> Samples {
+    let (block, size) = (window.block(), window.size());
+    let mut largest = vec![0.0; size[0] * size[1]];
+    for (row, line) in values.chunks(window.columns.len()).enumerate() {
+        let slots = &mut largest[row / block[1] * size[0]..][..size[0]];
+        for (slot, block) in slots.iter_mut().zip(line.chunks(block[0])) {
+            *slot = block.iter().fold(*slot, |a, &b| larger(a, b));
+        }
+    }
+    Samples {
+        columns: window.columns.clone(),
+        rows: window.rows.clone(),
+        block,
+        size,
+        values: largest.into_iter().map(|value| value as f32).collect(),
+    }
+}

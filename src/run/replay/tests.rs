@@ -1,0 +1,222 @@
+//! What the replay makes of wishes.
+
+use super::*;
+use crate::grid::Precision;
+use crate::problem;
+use crate::run::cut::{Cut, CutLine};
+use crate::run::experiment::{Experiment, FieldKind};
+use crate::run::plan::{Plan, Planner};
+use crate::run::spec::{MethodName, RunSpec};
+use proptest::prelude::*;
+use std::time::Instant;
+
+/// A test that waits longer than this has failed, even on a machine with much else to do.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+fn plan(spec: &RunSpec) -> Arc<Plan> {
+    Arc::new(Planner::default().plan(spec).unwrap())
+}
+
+fn small() -> RunSpec {
+    let mut spec = RunSpec::default();
+    spec.problem.shape = vec![24, 18];
+    spec.method.tile = vec![8];
+    spec.method.k = 4;
+    spec.stop.tolerance = None;
+    spec
+}
+
+fn of(past: &Arc<Past>, cycle: u64, view: &View) -> Sight {
+    Sight { past: Arc::clone(past), cycle, view: view.clone(), minus: None }
+}
+
+fn wish(id: u64, sights: Vec<Sight>) -> ReplayWish {
+    wish_within(usize::MAX, id, sights)
+}
+
+fn wish_within(memory: usize, id: u64, sights: Vec<Sight>) -> ReplayWish {
+    let pasts = |sight: &Sight| {
+        let other = sight.minus.as_ref().map(|minus| Arc::clone(&minus.past));
+        [Some(Arc::clone(&sight.past)), other]
+    };
+    let runs = sights.iter().flat_map(pasts).flatten().collect();
+    ReplayWish { id, runs, memory, sights }
+}
+
+/// The last answer to a wish.
+fn answer(replay: &Replay, id: u64) -> Replayed {
+    let begin = Instant::now();
+    while begin.elapsed() < DEADLINE {
+        let answer = replay.wait(DEADLINE).expect("the replay says something");
+        if answer.id == id && answer.under_way.is_none() {
+            assert_eq!(answer.failed, None);
+            return answer;
+        }
+    }
+    panic!("no answer to wish {id}");
+}
+
+/// What is seen of single cycles when the run is made once, one cycle at a time. `past` takes its
+/// iterates and its curve in.
+fn live(past: &Past, view: &View, cycles: u64) -> Vec<Seen> {
+    let mut experiment = Experiment::to_look_back(past.plan()).unwrap();
+    if let Some(exact) = past.exact() {
+        experiment.set_exact(exact).unwrap();
+    }
+    let mut all = Vec::new();
+    for cycle in 0..=cycles {
+        if cycle > 0 {
+            experiment.run_mut().advance(1).unwrap();
+            past.run.keep_at_leisure(cycle, experiment.run().solver());
+        }
+        while !experiment.is_ready(view.field) {
+            experiment.prepare(view.field).unwrap();
+        }
+        experiment.settle().unwrap();
+        all.push(Seen::of(&experiment, view).unwrap());
+    }
+    let curve: Vec<_> = experiment.run().history().records().copied().collect();
+    past.set_curve(&curve.into());
+    // A residual comes with the next cycle, and may differ in its last bits from one of its own.
+    all.iter_mut().for_each(|seen| seen.norms = experiment.run().history().of(seen.cycle));
+    all
+}
+
+fn specs() -> impl Strategy<Value = RunSpec> {
+    let shapes = prop_oneof![
+        (3_usize..40).prop_map(|n| vec![n]),
+        (3_usize..24, 3_usize..24).prop_map(|(nx, ny)| vec![nx, ny]),
+    ];
+    (shapes, 1_usize..7, 4_usize..12, 0_usize..3, any::<[bool; 2]>()).prop_map(
+        |(shape, k, tile, overlap, [single, classic])| {
+            let mut spec = small();
+            spec.problem.shape = shape;
+            (spec.method.k, spec.method.tile) = (k, vec![tile]);
+            // Even, and so small that a tile owns something.
+            spec.method.overlap = vec![2 * overlap.min((tile - 2) / 2)];
+            spec.method.precision = if single { Precision::F32 } else { Precision::F64 };
+            if classic {
+                spec.method.name = MethodName::Classic;
+            }
+            spec
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn a_cycle_that_is_made_again_is_the_same_to_the_last_bit(
+        spec in specs(),
+        field in prop::sample::select(&FieldKind::ALL[..]),
+        room in 0_usize..12,
+        wanted in prop::collection::vec(0_u64..40, 1..6),
+        most in 1_usize..40,
+    ) {
+        let plan = plan(&spec);
+        let budget = room * plan.problem.shape.stored() * plan.precision.bytes();
+        let past = Arc::new(Past::new(&plan, budget));
+        if field == FieldKind::Error {
+            past.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+        }
+        let cut = Cut { line: CutLine::Row(0), fields: vec![field], most };
+        let view = View {
+            field,
+            most: [most; 2],
+            probe: Some([1, 0]),
+            cut: Some(cut),
+            statistics: true,
+            ..View::default()
+        };
+        let live = live(&past, &view, 40);
+        prop_assert!(past.used() <= budget);
+        let replay = Replay::start(|| {}).unwrap();
+        for (id, &cycle) in wanted.iter().enumerate() {
+            let id = id as u64;
+            replay.wish(wish_within(budget, id, vec![of(&past, cycle, &view)]));
+            let seen = answer(&replay, id).seen[0].clone().unwrap();
+            // The start has no cycle before it, and no change.
+            prop_assert_eq!(&seen, &live[cycle as usize], "cycle {}", cycle);
+        }
+        prop_assert!(past.used() <= budget);
+    }
+
+    #[test]
+    fn a_difference_is_told_of_points_and_then_thinned_out(
+        cycles in (0_u64..20, 0_u64..20),
+        overlaps in (0_usize..3, 0_usize..3),
+        field in prop::sample::select(&[FieldKind::Residual, FieldKind::Change, FieldKind::Solution][..]),
+        most in 1_usize..30,
+    ) {
+        let past = |overlap| {
+            let mut spec = small();
+            spec.method.overlap = vec![2 * overlap];
+            Arc::new(Past::new(&plan(&spec), 0))
+        };
+        let pasts = [past(overlaps.0), past(overlaps.1)];
+        let cycles = [cycles.0, cycles.1];
+        let sharp = View { field, most: [usize::MAX; 2], ..View::default() };
+        let fields = [0, 1].map(|index| live(&pasts[index], &sharp, cycles[index]).pop().unwrap());
+        let view = View { most: [most; 2], probe: Some([3, 5]), ..sharp };
+        let minus = Some(Difference { past: Arc::clone(&pasts[1]), cycle: cycles[1] });
+        let replay = Replay::start(|| {}).unwrap();
+        replay.wish(wish(1, vec![Sight { minus, ..of(&pasts[0], cycles[0], &view) }]));
+        let seen = answer(&replay, 1).seen[0].clone().unwrap();
+        let samples = seen.picture.unwrap().samples;
+        prop_assert_eq!(samples.block, view.window(&pasts[0].plan().problem.shape).block());
+        let [a, b] = fields.map(|seen| seen.picture.unwrap().samples.values);
+        let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        let told = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+        prop_assert!((told - largest).abs() <= 1e-5 * a.iter().fold(0.0, |m: f32, v| m.max(v.abs())));
+        let (at, value) = seen.probe.unwrap();
+        let index = at[1] * 24 + at[0];
+        prop_assert!((value - (a[index] - b[index])).abs() <= 1e-5 * a[index].abs().max(b[index].abs()));
+        if pasts[0].plan().spec == pasts[1].plan().spec && cycles[0] == cycles[1] {
+            prop_assert!(samples.values.iter().all(|&value| value == 0.0));
+        }
+    }
+}
+
+#[test]
+fn of_a_storm_of_wishes_the_newest_wins() {
+    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let view = View { most: [8; 2], ..View::default() };
+    let replay = Replay::start(|| {}).unwrap();
+    for id in 1..=500 {
+        replay.wish(wish(id, vec![of(&past, 1 + id * 7919 % 3000, &view)]));
+    }
+    let seen = answer(&replay, 500).seen[0].clone().unwrap();
+    assert_eq!(seen.cycle, 1 + 500 * 7919 % 3000);
+    assert!(replay.wait(Duration::from_millis(100)).is_none(), "nothing else is told");
+}
+
+#[test]
+fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
+    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let view = View { most: [8; 2], field: FieldKind::Change, ..View::default() };
+    let replay = Replay::start(|| {}).unwrap();
+    let far = 1_000_000_000_000;
+    replay.wish(wish(1, vec![of(&past, far, &view)]));
+    // First something from on the way, to look at.
+    let first = replay.wait(DEADLINE).unwrap();
+    let seen = first.seen[0].as_ref().expect("what there is");
+    assert!(first.under_way.is_some() && seen.cycle > 0 && seen.cycle < far);
+    assert!(seen.picture.is_some() && seen.norms.residual.is_some());
+    replay.wish(wish(2, vec![of(&past, 3, &view)]));
+    assert_eq!(answer(&replay, 2).seen[0].as_ref().unwrap().cycle, 3);
+    // Nor does it keep the thread from ending.
+    replay.wish(wish(3, vec![of(&past, far, &view)]));
+    drop(replay);
+}
+
+#[test]
+fn several_sights_come_in_one_answer() {
+    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let view = View { most: [8; 2], ..View::default() };
+    let replay = Replay::start(|| {}).unwrap();
+    replay.wish(wish(1, vec![of(&past, 5, &view), of(&past, 2, &view)]));
+    let seen = answer(&replay, 1).seen;
+    let cycles: Vec<_> = seen.iter().map(|seen| seen.as_ref().unwrap().cycle).collect();
+    assert_eq!(cycles, [5, 2]);
+}

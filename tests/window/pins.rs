@@ -1,0 +1,145 @@
+//! Pinned runs: kept, told apart, tabled, and let go.
+
+use crate::controls::small;
+use crate::driver::Window;
+use eframe::egui::{Key, accesskit::Role};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("pinned_runs_stay_and_are_told_apart_by_what_differs", pinned_runs_stay),
+    ("the_table_of_pinned_runs_is_sorted_copied_and_renamed", the_table_is_sorted),
+    ("maps_of_two_runs_stand_at_equal_sweeps_cycles_or_time", maps_stand_at_equal),
+    ("the_difference_of_a_run_from_itself_is_zero", a_difference_from_itself_is_zero),
+    ("a_key_flips_to_the_pinned_run_while_it_is_held", a_key_flips),
+    ("a_run_that_is_pinned_again_is_pinned_as_it_is_now", a_run_is_pinned_again),
+];
+
+/// Changes a setting, which begins another run.
+fn change(window: &mut Window, setting: &str, value: &str) {
+    window.type_into(setting, value);
+    window.until("begun anew", |window| window.cycle() == 0);
+}
+
+/// Two pinned runs and a third under way, all after so many cycles.
+fn three() -> Window {
+    let mut window = Window::paused(small());
+    window.step(4);
+    window.key(Key::P);
+    change(&mut window, "k", "8");
+    window.step(2);
+    window.button("Pin");
+    change(&mut window, "Overlap", "4");
+    window.step(3);
+    window
+}
+
+fn pinned_runs_stay() {
+    let window = three();
+    for text in ["A · k 4, o 0", "B · k 4 → 8", "this run · k 4 → 8, o 0 → 4"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+    // In the table only the pinned ones count.
+    assert!(window.has(Role::TextInput, "Name of A") && window.has(Role::TextInput, "Name of B"));
+    assert!(window.texts().iter().any(|text| text == "k 4"), "{:#?}", window.texts());
+}
+
+/// Where the row of a pinned run is.
+fn row(window: &Window, name: &str) -> f32 {
+    window.rect(Role::TextInput, &format!("Name of {name}")).top()
+}
+
+fn the_table_is_sorted() {
+    let mut window = three();
+    assert!(row(&window, "A") < row(&window, "B"));
+    window.button("Sort by cycles");
+    assert!(row(&window, "B") < row(&window, "A"), "two cycles come before four");
+    window.button("Sort by cycles");
+    assert!(row(&window, "A") < row(&window, "B"), "the other way round");
+    window.button("Copy as Markdown");
+    window.until_text("Table copied");
+    window.rename("Name of A", "narrow");
+    window.until_text("narrow · k 4, o 0");
+    window.button("Remove narrow");
+    window.frames(2);
+    assert!(!window.says("narrow") && window.says("B · "));
+    window.button("Remove B");
+    window.frames(2);
+    assert!(!window.has(Role::Button, "Copy as CSV"), "without pinned runs there is no table");
+    assert!(window.says("this run") && !window.says("this run ·"));
+}
+
+fn a_run_is_pinned_again() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    window.key(Key::P);
+    window.step(2);
+    window.key(Key::P);
+    window.frames(2);
+    assert!(window.has(Role::TextInput, "Name of A") && !window.has(Role::TextInput, "Name of B"));
+    window.key(Key::R);
+    window.until_text("A · same settings");
+    // Its cycles are seen no more, but it can be compared with what comes.
+    window.step(1);
+    window.until_text("this run · same settings");
+}
+
+/// A run of four cycles with k = 8, and a pinned one of six with k = 4.
+fn two() -> Window {
+    let mut window = Window::paused(small());
+    window.step(6);
+    window.key(Key::P);
+    change(&mut window, "k", "8");
+    window.step(4);
+    window
+}
+
+fn maps_stand_at_equal() {
+    let mut window = two();
+    window.choose("Compare", "side by side");
+    window.set_slider("Cycle shown", 2.0);
+    window.until_text("this run, cycle 2");
+    window.until_text("A, cycle 4");
+    window.choose("At equal", "equal cycles");
+    window.until_text("A, cycle 2");
+    window.choose("At equal", "equal solver time");
+    window.until("told", |window| window.says("A, cycle"));
+    window.choose("At equal", "equal sweeps");
+    // No further than it was made.
+    window.button("Live");
+    window.until_text("A, cycle 6");
+    window.until_text("this run, cycle 4");
+    window.choose("Compare", "wipe");
+    window.until("there", |window| window.has(Role::Slider, "Wipe"));
+    window.key(Key::Home);
+    window.until_text("A, cycle 0");
+    window.choose("Compare", "this run");
+    window.until("alone", |window| !window.says("A, cycle"));
+}
+
+fn a_difference_from_itself_is_zero() {
+    let mut window = Window::paused(small());
+    window.step(5);
+    window.key(Key::P);
+    window.reset();
+    window.step(5);
+    window.choose("Compare", "difference");
+    window.until_text("this run, cycle 5, less A, cycle 5");
+    let map = window.rect(Role::Image, "Heat map of the residual");
+    window.harness.hover_at(map.center() + eframe::egui::vec2(0.0, 40.0));
+    window.until_text("Δ(r) = 0 ");
+    // Another overlap makes another iterate.
+    window.harness.remove_cursor();
+    change(&mut window, "Overlap", "4");
+    window.step(5);
+    window.until_text("this run, cycle 5, less A, cycle 5");
+    window.harness.hover_at(map.left_top() + eframe::egui::vec2(120.0, 120.0));
+    window.until("another", |window| window.says("Δ(r) = ") && !window.says("Δ(r) = 0 "));
+}
+
+fn a_key_flips() {
+    let mut window = two();
+    assert!(!window.says("A, cycle"));
+    window.harness.key_down(Key::F);
+    window.until_text("A, cycle 6");
+    window.harness.key_up(Key::F);
+    window.until("back", |window| !window.says("A, cycle"));
+}
