@@ -522,7 +522,7 @@ fn an_animation_carries_its_run_and_plays() {
     assert_eq!(first.dimensions(), still.dimensions());
     assert_ne!(first, still);
 
-    for kind in ["heat-map", "curves", "profile", "bare-map"] {
+    for kind in ["heat-map", "curves", "profile", "mean-tile", "bare-map"] {
         let size = if kind == "bare-map" { "" } else { "--size 300x240" };
         let options = format!("--animate 0..9:3 --kind {kind} {size} --theme screen");
         tilescope(&folder, &format!("render {SMALL} {options} -o a.gif")).assert().success();
@@ -535,6 +535,15 @@ fn an_animation_carries_its_run_and_plays() {
         assert_eq!(delays, [8, 9, 8, 8], "{kind}: four frames, a third of a second");
     }
     // A line's diagram fills from the top; all frames are of one size.
+    refused(
+        &folder,
+        "render --tile 600 --shape 700x9 --at-cycle 1 --kind mean-tile -o b.png",
+        1,
+        &["tiles of this run are too large", "at most 512 points"],
+    );
+    tilescope(&folder, "render --shape 40 --tile 8 --at-cycle 3 --kind mean-tile -o b.svg")
+        .assert()
+        .success();
     tilescope(&folder, "render --shape 40 --tile 8 --animate 1..64:log --bare -o line.gif")
         .assert()
         .success();
@@ -578,7 +587,7 @@ fn animations_that_make_no_sense_are_refused() {
     for (arguments, parts) in [
         ("--animate 400..0:8 -o a.gif", &["400..0", "reversed", "0..400"][..]),
         ("--animate 0..400:0 -o a.gif", &["step", "at least 1"]),
-        ("--animate 0..99999 -o a.gif", &["number of frames is 100000", "1 to 10000"]),
+        ("--animate 0..99999 -o a.gif", &["number of frames is 100000", "1 to 2000"]),
         ("--animate often -o a.gif", &["'often'", "--animate", "0..400:8"]),
         ("--animate 0..9 --fps 0 -o a.gif", &["frame rate is 0", "0.1 to 60"]),
         ("--animate 0..9 -o a.svg", &["a.svg is none of .apng, .png, .gif and .mp4"]),

@@ -165,8 +165,14 @@ fn shot(run: &RunSpec, view: &ViewSpec) -> Captured {
 
 /// Draws a view of a run on this grid, and of the same with overlap if the view compares.
 fn drawn(shape: &[usize], view: ViewSpec) -> String {
+    drawn_with(shape, &[0], view)
+}
+
+/// The same of a run with this overlap.
+fn drawn_with(shape: &[usize], overlap: &[usize], view: ViewSpec) -> String {
     let mut run = RunSpec::default();
     run.problem.shape = shape.to_vec();
+    run.method.overlap = overlap.to_vec();
     run.method.tile = vec![16];
     let mut other = run.clone();
     other.method.overlap = vec![8];
@@ -221,6 +227,13 @@ fn a_profile_with_tile_borders() {
     let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Light);
     view.figure.borders = true;
     check("profile.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn the_mean_tile_and_what_inner_tiles_own_of_it() {
+    let mut view = view(FigureKind::MeanTile, 20, [480, 400], Theme::Light);
+    view.figure.borders = true;
+    check("mean-tile.png", &drawn_with(&[96, 64], &[8], view));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
-    Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Phase, Plan,
+    Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Part, Phase, Plan,
     Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Wish, Worker,
 };
 use tilescope::solver::Quantity;
@@ -242,7 +242,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let capture = Capture {
         id: 1,
         field: FieldKind::Residual,
-        cut: None,
+        part: Part::All,
         most: [usize::MAX; 2],
         solution: true,
     };
@@ -268,8 +268,13 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
     until(&worker, |report| report.latest.cycle == 2);
     assert!(is_silent(&worker));
     for id in 1..=3 {
-        let capture =
-            Capture { id, field: FieldKind::Solution, cut: None, most: [10, 10], solution: false };
+        let capture = Capture {
+            id,
+            field: FieldKind::Solution,
+            part: Part::All,
+            most: [10, 10],
+            solution: false,
+        };
         worker.wish(Wish { capture: Some(capture), ..paused(1, &small(), 2) });
         let captured = answer(&worker).unwrap().captured.expect("what was asked for");
         assert_eq!((captured.id, captured.cycle), (id, 2));

@@ -10,7 +10,8 @@ use super::session::Look;
 use super::travel::Travel;
 use super::tuning;
 use super::undo::Choice;
-use crate::run::RunSpec;
+use crate::picture::ViewSpec;
+use crate::run::{Capture, Captured, RunSpec};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,6 +73,12 @@ pub(super) enum Command {
     ShowKeys(bool),
     /// Save a file.
     Save(SaveRequest),
+    /// Look at the run for the preview of a file.
+    LookForFile(Capture),
+    /// Put a picture on the clipboard.
+    CopyImage(Arc<Captured>, Box<ViewSpec>),
+    /// Make the animation no further.
+    StopFilm,
     /// Open a run file, a figure, a picture or an array.
     Open(PathBuf),
     /// Put text on the clipboard, and say so.
@@ -149,8 +156,7 @@ impl Explorer {
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {
                 let cycle = self.report.as_ref().map_or(0, |report| report.latest.cycle);
-                let dark = context.theme() == egui::Theme::Dark;
-                self.save = Some(SaveDialog::new(self.session.look.field, cycle, dark));
+                self.save = Some(SaveDialog::new(context, &self.session, cycle));
             }
             Command::ShowSave(false) => self.save = None,
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
@@ -158,11 +164,26 @@ impl Explorer {
             Command::ShowKeys(open) => self.keys = open,
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
+                None if request.view.frames.is_some() => {
+                    self.files.film(request, Arc::clone(&self.session.spec));
+                }
                 None => {
-                    self.session.capture = Some(self.files.capture(request));
+                    if let Some(report) = &self.report {
+                        let shape = report.plan.problem.shape;
+                        self.session.capture = Some(self.files.capture(request, &shape));
+                    }
                     self.save = None;
                 }
             },
+            Command::LookForFile(capture) => {
+                if let Some(dialog) = &mut self.save {
+                    let capture = Capture { id: self.files.next(), ..capture };
+                    dialog.ask(capture.clone(), context.input(|input| input.time));
+                    self.session.capture = Some(capture);
+                }
+            }
+            Command::CopyImage(captured, view) => self.files.copy_image(captured, *view),
+            Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
             Command::Copy { text, what } => {
                 context.copy_text(text);

@@ -1,19 +1,47 @@
 //! Files, read and written on threads of their own, so that no disk makes the window wait.
 
-use super::save_dialog::{SaveRequest, What};
-use crate::picture::{self, FigureKind, OpenError, Opened, ViewSpec, figure, save_figure};
+use super::save_dialog::{Making, SaveRequest, What};
+use crate::grid::Shape;
+use crate::picture::{
+    self, Drawing, Film, FilmError, OpenError, Opened, ViewSpec, figure, render, save_figure,
+    save_film,
+};
 use crate::problem::input;
-use crate::run::{self, Capture, Captured, Planner, ProblemKind, ProblemSpec};
+use crate::run::{
+    self, Capture, Captured, CutLine, Planner, ProblemKind, ProblemSpec, RunSpec, ShootError,
+    Stage, Watch, When, shoot,
+};
 use crossbeam_channel::{Receiver, Sender, bounded};
-use eframe::egui;
+use eframe::egui::{self, ColorImage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
 
 /// What came of a file.
 pub(super) enum Done {
     Saved(PathBuf),
     Opened(Box<Opened>),
     Problem(ProblemSpec),
+    /// A picture for the clipboard.
+    Image(ColorImage),
+    /// An animation, or why there is none.
+    Film(Result<PathBuf, FilmEnd>),
+}
+
+/// Why there is no animation.
+pub(super) enum FilmEnd {
+    Stopped,
+    Failed(String),
+}
+
+/// An animation that is being made.
+#[derive(Default)]
+struct Filming {
+    cancel: AtomicBool,
+    /// What is made of the cycles, or of the frames, in thousandths.
+    share: AtomicU32,
+    is_drawing: AtomicBool,
 }
 
 /// Answers that may wait to be taken in; a window takes them in every frame.
@@ -26,12 +54,34 @@ pub(super) struct Files {
     answers: Receiver<Result<Done, String>>,
     requests: Vec<(u64, SaveRequest)>,
     last: u64,
+    filming: Option<Arc<Filming>>,
+    film_thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Files {
+    /// An animation that is under way when the window is closed leaves no half file.
+    fn drop(&mut self) {
+        self.stop_film();
+        // Nobody hears any more what comes of anything, and nothing waits to be heard.
+        while self.answers.try_recv().is_ok() {}
+        if let Some(thread) = self.film_thread.take() {
+            _ = thread.join();
+        }
+    }
 }
 
 impl Files {
     pub fn new(context: &egui::Context) -> Self {
         let (answer, answers) = bounded(WAITING);
-        Self { context: context.clone(), answer, answers, requests: Vec::new(), last: 0 }
+        Self {
+            context: context.clone(),
+            answer,
+            answers,
+            requests: Vec::new(),
+            last: 0,
+            filming: None,
+            film_thread: None,
+        }
     }
 
     /// What came of the next file that is done with.
@@ -39,17 +89,22 @@ impl Files {
         self.answers.try_recv().ok()
     }
 
-    /// What to ask the worker for, so that a file can be saved.
-    pub fn capture(&mut self, request: SaveRequest) -> Capture {
-        self.last += 1;
-        let most = match request.what {
-            What::BareMap => [usize::MAX; 2],
-            _ => request.figure.size.map(|side| side as usize),
-        };
+    /// What to ask the worker for, so that a file of a run on this grid can be saved.
+    pub fn capture(&mut self, request: SaveRequest, shape: &Shape) -> Capture {
+        let id = self.next();
+        let wanted = request.view.capture(id, shape);
+        // Nothing is looked at that goes into no file.
+        let is_shown = request.what.is_picture() || request.what == What::ProfileTable;
+        let most = if is_shown { wanted.most } else { [1, 1] };
         let solution = request.what == What::Field;
-        let capture = Capture { id: self.last, field: request.field, cut: None, most, solution };
-        self.requests.push((self.last, request));
-        capture
+        self.requests.push((id, request));
+        Capture { most, solution, ..wanted }
+    }
+
+    /// The number of the next request.
+    pub fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
     }
 
     /// Saves what was captured.
@@ -64,23 +119,114 @@ impl Files {
         });
     }
 
+    /// Draws a picture for the clipboard.
+    pub fn copy_image(&self, captured: Arc<Captured>, view: ViewSpec) {
+        self.work("tilescope-copy", move || {
+            let picture = match figure(&[&captured], &view) {
+                Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
+                Drawing::Map(map) => map,
+            };
+            let size = [picture.width() as usize, picture.height() as usize];
+            Ok(Done::Image(ColorImage::from_rgba_unmultiplied(size, picture.as_raw())))
+        });
+    }
+
+    /// Makes an animation: the run once more, from its start.
+    pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
+        let filming = Arc::new(Filming::default());
+        self.filming = Some(Arc::clone(&filming));
+        let context = self.context.clone();
+        self.film_thread = self.work("tilescope-film", move || {
+            Ok(Done::Film(film(&request, &run, &filming, &context).map(|()| request.path)))
+        });
+    }
+
+    /// How far the animation is, if one is being made.
+    pub fn making(&self) -> Option<Making> {
+        self.filming.as_ref().map(|filming| Making {
+            share: filming.share.load(Ordering::Relaxed) as f32 / THOUSAND as f32,
+            is_drawing: filming.is_drawing.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Stops the animation that is being made.
+    pub fn stop_film(&self) {
+        if let Some(filming) = &self.filming {
+            filming.cancel.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The animation is there, or will not be.
+    pub fn end_film(&mut self) {
+        self.filming = None;
+    }
+
     /// Opens a file, whatever it is.
     pub fn open(&self, path: PathBuf) {
         self.work("tilescope-open", move || open(&path));
     }
 
-    fn work(&self, name: &str, work: impl FnOnce() -> Result<Done, String> + Send + 'static) {
+    /// Does something on a thread of its own, if the system gives one.
+    fn work(
+        &self,
+        name: &str,
+        work: impl FnOnce() -> Result<Done, String> + Send + 'static,
+    ) -> Option<JoinHandle<()>> {
         let (answer, context) = (self.answer.clone(), self.context.clone());
         let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
             // Nobody waits any more once the window is closed.
             _ = answer.send(work());
             context.request_repaint();
         });
-        if let Err(error) = spawned {
+        if let Err(error) = &spawned {
             _ = self
                 .answer
                 .try_send(Err(format!("the system gives no thread for the file: {error}")));
         }
+        spawned.ok()
+    }
+}
+
+const THOUSAND: u32 = 1000;
+
+/// Makes the run, looks at it on the way, and draws what was seen.
+fn film(
+    request: &SaveRequest,
+    run: &RunSpec,
+    filming: &Filming,
+    context: &egui::Context,
+) -> Result<(), FilmEnd> {
+    let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
+    let Some(frames) = request.view.frames else { return Ok(()) };
+    let plan = Planner::default().plan(run).map_err(|error| failed(&error))?;
+    let capture = request.view.capture(0, &plan.problem.shape);
+    let cycles = frames.cycles();
+    let made = |part: u64, all: u64| {
+        let share = part.min(all) as f64 / all.max(1) as f64 * f64::from(THOUSAND);
+        filming.share.store(share as u32, Ordering::Relaxed);
+        context.request_repaint();
+    };
+    let mut told = |stage: Stage<'_>| {
+        if let Stage::Run(run) = stage {
+            made(run.cycle(), frames.last);
+        }
+    };
+    let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
+    let seen = match shoot(&plan, &capture, When::Cycles(&cycles), &mut watch) {
+        Ok(seen) => [seen.shots],
+        Err(ShootError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
+        Err(error) => return Err(failed(&error)),
+    };
+    filming.is_drawing.store(true, Ordering::Relaxed);
+    let count = cycles.len() as u64;
+    made(0, count);
+    let view = ViewSpec { cycle: cycles.last().copied().unwrap_or(0), ..request.view.clone() };
+    let film = Film { runs: &seen, view: &view, frames };
+    let mut told = |frames: usize| made(frames as u64, count);
+    match save_film(&request.path, &film, run, &filming.cancel, &mut told) {
+        Ok(()) => Ok(()),
+        Err(FilmError::Cancelled) => Err(FilmEnd::Stopped),
+        Err(error) => Err(failed(&error)),
     }
 }
 
@@ -88,21 +234,21 @@ impl Files {
 fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
     let path = &request.path;
     let run = &captured.plan.spec;
-    let drawn = |kind| {
-        let (cycle, field) = (captured.cycle, captured.field);
-        let (over, look) = (request.over, request.figure);
-        let view = ViewSpec { cycle, field, kind, over, figure: look, ..ViewSpec::default() };
-        save_figure(path, &figure(&[captured], &view), run, Some(&view)).map_err(|e| e.to_string())
-    };
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        What::Figure => drawn(FigureKind::HeatMap),
-        What::Curves => drawn(FigureKind::Curves),
-        What::BareMap => drawn(FigureKind::BareMap),
+        What::Map | What::Curves | What::Profile | What::MeanTile | What::BareMap => {
+            let view = ViewSpec { cycle: captured.cycle, ..request.view.clone() };
+            save_figure(path, &figure(&[captured], &view), run, Some(&view)).map_err(|e| told(&e))
+        }
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
         What::CurveTable => {
             let sweeps = captured.plan.sweeps_per_cycle();
             run::save_curve(path, &captured.history, sweeps, captured.start_residual)
+                .map_err(|e| told(&e))
+        }
+        What::ProfileTable => {
+            let cut = request.view.cut.unwrap_or(CutLine::middle(&captured.plan.problem.shape));
+            run::save_profile(path, cut, captured.field, &captured.picture.samples)
                 .map_err(|e| told(&e))
         }
         What::Field => match &captured.solution {

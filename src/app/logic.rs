@@ -3,7 +3,8 @@
 use super::Explorer;
 use super::actions;
 use super::command::Command;
-use super::files::Done;
+use super::files::{Done, FilmEnd};
+use super::session::RangeMode;
 use crate::picture::{Opened, grouped};
 use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut};
@@ -21,7 +22,7 @@ impl Explorer {
         self.commands.extend(paths.map(Command::Open));
         self.obey(context);
         while let Some(done) = self.files.done() {
-            self.take_done(done);
+            self.take_done(done, context);
         }
         while let Some(answer) = self.worker.answer() {
             match answer {
@@ -167,7 +168,10 @@ impl Explorer {
             self.toasts.error(format!("No error can be shown: {why}."));
         }
         if let Some(captured) = &report.captured {
-            self.files.save(captured);
+            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(captured));
+            if !previews {
+                self.files.save(captured);
+            }
         }
         self.map.take(&report, &self.session.look);
         let mut report = report;
@@ -175,8 +179,25 @@ impl Explorer {
         self.report = Some(report);
     }
 
-    fn take_done(&mut self, done: Result<Done, String>) {
+    fn take_done(&mut self, done: Result<Done, String>, context: &egui::Context) {
         match done {
+            Ok(Done::Image(image)) => {
+                context.copy_image(image);
+                self.toasts.success("Image copied");
+            }
+            Ok(Done::Film(end)) => {
+                self.files.end_film();
+                match end {
+                    Ok(path) => {
+                        self.save = None;
+                        self.toasts.success(format!("Saved {}", path.display()));
+                    }
+                    Err(FilmEnd::Stopped) => {
+                        self.toasts.info("The animation was stopped; nothing was saved.");
+                    }
+                    Err(FilmEnd::Failed(why)) => self.toasts.error(why),
+                }
+            }
             Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
             Ok(Done::Opened(opened)) => {
                 self.undo.note(&self.session);
@@ -202,6 +223,7 @@ impl Explorer {
             let colours = look.of_field_mut(view.field);
             (colours.scale, colours.map) = (view.figure.scale, view.figure.map);
             colours.absolute = view.figure.absolute;
+            colours.range = view.figure.range.map_or(RangeMode::ThisFrame, RangeMode::Locked);
             look.borders = view.figure.borders;
         }
     }

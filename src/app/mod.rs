@@ -202,7 +202,8 @@ impl eframe::App for Explorer {
         });
         let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
-            dialog.ui(ui.ctx(), session, map.range(session.look.field), commands);
+            let shown = map.range(session.look.field);
+            dialog.ui(ui.ctx(), session, report, shown, self.files.making(), commands);
         }
         if let Some(dialog) = open {
             dialog.ui(ui.ctx(), commands);

@@ -277,6 +277,7 @@ impl RunArgs {
 
 #[cfg(test)]
 mod tests {
+    use super::super::words::words;
     use super::*;
     use crate::run::any::run;
     use crate::run::command_line;
@@ -287,22 +288,6 @@ mod tests {
     struct Parsed {
         #[command(flatten)]
         run: RunArgs,
-    }
-
-    /// The words of a command line as a POSIX shell takes it apart; quotes are single ones.
-    fn words(line: &str) -> Vec<String> {
-        let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
-        let mut characters = line.chars();
-        while let Some(character) = characters.next() {
-            match character {
-                '\'' => quoted = !quoted,
-                '\\' if !quoted => word.extend(characters.next()),
-                ' ' if !quoted => words.push(std::mem::take(&mut word)),
-                other => word.push(other),
-            }
-        }
-        words.push(word);
-        words
     }
 
     fn parsed(line: &str) -> RunSpec {

@@ -19,6 +19,8 @@ mod sweep;
 mod tune;
 mod values;
 mod window;
+#[cfg(test)]
+mod words;
 
 pub use console::{fail, refuse};
 

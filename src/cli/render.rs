@@ -16,6 +16,7 @@ use crate::run::{
     Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage, Watch, When,
     shoot,
 };
+use crate::solver::LONGEST_FOLDED;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,6 +33,8 @@ Examples:
       of a line, a space-time diagram: x across, cycles downwards
   tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
       the residual along a row, with the tile borders, to be put on a page of any colour
+  tilescope render --overlap 8 --at-cycle 40 --kind mean-tile --borders -o tile.png
+      the residual folded onto one tile, and what of it inner tiles own
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the bare map, one pixel a point
   tilescope render --kind curves --theme screen -o curves.png
@@ -321,6 +324,10 @@ impl Render {
         let [first, others @ ..] = &shots[..] else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle);
         if view.kind.shows_field() && common_range(&shots, &view).is_none() {
+            let sides = first.plan.tiling.axes().iter().map(|axis| axis.tile());
+            if view.kind == FigureKind::MeanTile && sides.max() > Some(LONGEST_FOLDED) {
+                return Err(ViewError::NotFolded.into());
+            }
             return Err(ViewError::Unknown { field, cycle }.into());
         }
         let compared = others
@@ -335,5 +342,80 @@ impl Render {
         let all = runs[0].len();
         let mut told = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut told)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::words;
+    use super::*;
+    use crate::picture::figure_command;
+    use crate::run::any::{number, run};
+    use clap::Parser;
+    use proptest::option;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::path::Path;
+
+    #[derive(Parser)]
+    struct Parsed {
+        #[command(flatten)]
+        render: Render,
+    }
+
+    prop_compose! {
+        fn figure_spec()(
+            scale in select(&ScaleKind::ALL[..]),
+            absolute in any::<bool>(),
+            map in select(&ColourMap::ALL[..]),
+            ends in option::of([number(), number()]),
+            size in [SMALLEST_SIDE..=LARGEST_SIDE, SMALLEST_SIDE..=LARGEST_SIDE],
+            dpi in prop_oneof![Just(SCREEN_DPI), number()],
+            font in option::of(number()),
+            theme in select(&Theme::ALL[..]),
+            borders in any::<bool>(),
+            annotations in any::<bool>(),
+        ) -> FigureSpec {
+            let range = ends.map(|[lo, hi]| Range::new(lo, hi));
+            FigureSpec { scale, absolute, map, range, size, dpi, font, theme, borders, annotations }
+        }
+    }
+
+    prop_compose! {
+        fn view_spec()(
+            cycle in any::<u64>(),
+            field in select(&FieldKind::ALL[..]),
+            kind in select(&FigureKind::ALL[..]),
+            over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
+            cut in option::of(any::<usize>().prop_map(CutLine::Row)),
+            figure in figure_spec(),
+            frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
+        ) -> ViewSpec {
+            let mut figure = figure;
+            if kind == FigureKind::BareMap {
+                figure.size = FigureSpec::default().size;
+            }
+            figure.borders |= kind == FigureKind::Profile;
+            let frames = frames.map(|([first, last, step], is_even, rate)| {
+                let spacing = if is_even { Spacing::Every } else { Spacing::Logarithmic };
+                Frames { first, last, spacing: spacing(step), rate }
+            });
+            let cycle = if frames.is_some() { 0 } else { cycle };
+            ViewSpec { cycle, field, kind, over, cut, figure, frames, compared: None }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_figure_survives_its_command_line(run in run(), view in view_spec()) {
+            let line = figure_command(&run, &view, Path::new("it's a figure.png"));
+            let words = words(&line);
+            prop_assert_eq!(&words[..2], ["tilescope", "render"]);
+            let parsed = Parsed::try_parse_from(&words[1..]).unwrap().render;
+            prop_assert_eq!(parsed.run.spec().unwrap(), run);
+            let cycle = parsed.at_cycle.unwrap_or(0);
+            prop_assert_eq!(ViewSpec { cycle, ..parsed.view().unwrap() }, view);
+            prop_assert_eq!(parsed.output, Path::new("it's a figure.png"));
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 mod colour_map;
 mod curves_figure;
+mod figure_command;
 mod file;
 mod film;
 mod heat_map;
@@ -29,13 +30,14 @@ mod view_spec;
 
 pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
 pub use curves_figure::{Curve, CurvesFigure, Marks};
+pub use figure_command::figure_command;
 pub use file::{PngError, encode_png, read_png_text, save_png};
 pub use film::{Film, FilmError, FilmFile, save_film};
 pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use heat_map_figure::{Axis, HeatMapFigure, Panel};
 pub use histogram::histogram;
 pub use layout::{Page, SMALLEST_SIDE};
-pub use render::{LARGEST_SIDE, PictureError, render};
+pub use render::{LARGEST_SIDE, PictureError, render, render_within};
 pub use run_figure::{Over, common_range, figure};
 pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,

@@ -52,16 +52,33 @@ static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
 /// # Errors
 /// [`PictureError`] if it is no SVG, or a side is 0 or longer than [`LARGEST_SIDE`].
 pub fn render(svg: &str) -> Result<RgbaImage, PictureError> {
+    scaled(svg, |_| 1.0)
+}
+
+/// The same, made smaller where it is larger than so many pixels across and down.
+///
+/// # Errors
+/// As [`render`].
+pub fn render_within(svg: &str, most: [u32; 2]) -> Result<RgbaImage, PictureError> {
+    let [across, down] = most.map(|side| side.max(1) as f32);
+    scaled(svg, |size| (across / size.width()).min(down / size.height()).min(1.0))
+}
+
+fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, PictureError> {
     let tree = usvg::Tree::from_str(svg, &OPTIONS)
         .map_err(|error| PictureError::Svg(error.to_string()))?;
+    let scale = scale(tree.size());
     let size = tree.size().to_int_size();
-    let (width, height) = (size.width(), size.height());
+    let side =
+        |side: u32| if scale < 1.0 { (side as f32 * scale).round().max(1.0) as u32 } else { side };
+    let (width, height) = (side(size.width()), side(size.height()));
     let refused = || PictureError::Size { width, height };
     if width > LARGEST_SIDE || height > LARGEST_SIDE {
         return Err(refused());
     }
     let mut pixels = tiny_skia::Pixmap::new(width, height).ok_or_else(refused)?;
-    resvg::render(&tree, tiny_skia::Transform::identity(), &mut pixels.as_mut());
+    let transform = tiny_skia::Transform::from_scale(scale, scale);
+    resvg::render(&tree, transform, &mut pixels.as_mut());
     RgbaImage::from_raw(width, height, pixels.take_demultiplied()).ok_or_else(refused)
 }
 
@@ -79,5 +96,7 @@ mod tests {
         let said = render(&svg(20_000)).unwrap_err().to_string();
         assert!(said.contains("20000 × 9 pixels"), "{said}");
         assert_eq!(render(&svg(7)).unwrap().dimensions(), (7, 9));
+        assert_eq!(render_within(&svg(18), [100, 100]).unwrap().dimensions(), (18, 9));
+        assert_eq!(render_within(&svg(18), [6, 100]).unwrap().dimensions(), (6, 3));
     }
 }

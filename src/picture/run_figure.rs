@@ -37,6 +37,7 @@ pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
         }
         FigureKind::Curves => Drawing::Figure(curves(shots, view)),
         FigureKind::Profile => Drawing::Figure(profile(shots, view)),
+        FigureKind::MeanTile => Drawing::Figure(mean_tile(shots, view)),
         FigureKind::BareMap => Drawing::Map(bare(shots, view)),
     }
 }
@@ -182,6 +183,68 @@ fn bare(shots: &[&Captured], view: &ViewSpec) -> RgbaImage {
     pixels.resize(known.cols() * rows * NO_VALUE.len(), 0);
     let size = u32::try_from(known.cols()).ok().zip(u32::try_from(rows).ok());
     size.and_then(|(width, height)| RgbaImage::from_raw(width, height, pixels)).unwrap_or_default()
+}
+
+/// The magnitude of a field, folded onto one tile: of a plane a map, of a line a curve. Inner tiles
+/// own what lies between the borders.
+fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
+    let Some(shot) = shots.first() else { return String::new() };
+    let spec = &view.figure;
+    let values = &shot.picture.samples.values;
+    let [across, down] = shot.picture.samples.size;
+    let titles = Titles::of(&shots[..1], view);
+    let value_label = format!("mean |{}|", shot.field.symbol());
+    let inner = |axis: usize| {
+        let axes = shot.plan.tiling.axes();
+        let cut = axes.get(axis).filter(|axis| spec.borders && axis.count() > 1);
+        cut.map_or_else(Vec::new, |axis| {
+            let half = axis.overlap() / 2;
+            let ends = [half, axis.tile() - half];
+            ends.into_iter().filter(|_| half > 0).map(|end| end as f64).collect()
+        })
+    };
+    if down == 1 {
+        let point = |(index, value): (usize, &f32)| (index as f64, f64::from(*value));
+        let points: Vec<_> = values.iter().enumerate().map(point).collect();
+        let colour = spec.theme.curve(0);
+        let so_far = points.len();
+        let curve = Curve { label: "", points: &points, so_far, colour, dashed: false };
+        let places: Vec<f64> = inner(0).iter().map(|end| end - 0.5).collect();
+        let marks = Marks { places: &places, colour: spec.theme.curve(REFERENCE) };
+        return CurvesFigure {
+            title: &titles.title,
+            subtitle: &titles.subtitle,
+            x_label: "place in the tile",
+            y_label: &value_label,
+            curves: &[curve],
+            y_scale: spec.scale,
+            y_range: spec.range.or_else(|| common_range(shots, view)),
+            level: None,
+            marks: &[marks],
+            page: spec.page(),
+        }
+        .svg();
+    }
+    let panel = Panel {
+        title: "",
+        samples: Samples::new(across, down, values).unwrap_or(Samples::EMPTY),
+        end: down as f64,
+        tile_borders_x: &inner(0),
+        tile_borders_y: &inner(1),
+    };
+    HeatMapFigure {
+        title: &titles.title,
+        subtitle: &titles.subtitle,
+        panels: &[panel],
+        x_axis: Axis { label: "across the tile", start: 0.0, end: across as f64 },
+        y_axis: Axis { label: "down the tile", start: 0.0, end: down as f64 },
+        equal_aspect: true,
+        scale: scale(&shots[..1], view),
+        map: spec.map,
+        value_label: &value_label,
+        page: spec.page(),
+    }
+    .svg()
 }
 
 /// The field of each run along a cut.
@@ -394,6 +457,7 @@ impl Titles {
             FigureKind::Profile if shape.dim() == 2 => {
                 format!("{label} along {}", spaced(view.cut.unwrap_or(CutLine::middle(shape))))
             }
+            FigureKind::MeanTile => format!("Mean tile of the {}", first.field.name()),
             _ if is_diagram => format!("{label}, cycle by cycle"),
             _ => label.to_owned(),
         };

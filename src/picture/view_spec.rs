@@ -6,7 +6,8 @@ use super::run_figure::Over;
 use super::scale::{Range, ScaleKind};
 use super::theme::Theme;
 use crate::grid::Shape;
-use crate::run::{Capture, CutLine, FieldKind, RunSpec};
+use crate::run::{Capture, CutLine, FieldKind, Part, RunSpec};
+use crate::solver::LONGEST_FOLDED;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,8 @@ pub enum FigureKind {
     Curves,
     /// A field along a line, with the tile borders; of two runs with --compare
     Profile,
+    /// The magnitude of a field, folded onto one tile and averaged over all of them
+    MeanTile,
     /// The map alone, one pixel a point
     BareMap,
 }
@@ -134,7 +137,7 @@ pub const DPI: std::ops::RangeInclusive<f64> = 30.0..=2400.0;
 pub const FONT_SIZES: std::ops::RangeInclusive<f64> = 3.0..=144.0;
 
 /// The most frames of an animation.
-pub const MOST_FRAMES: u64 = 10_000;
+pub const MOST_FRAMES: u64 = 2000;
 
 /// The frames a second that an animation may have. Viewers show no more than a screen does.
 pub const RATES: std::ops::RangeInclusive<f64> = 0.1..=60.0;
@@ -203,6 +206,11 @@ pub enum ViewError {
         /// The cycle.
         cycle: u64,
     },
+    /// Tiles that are too large to be folded.
+    #[error(
+        "the tiles of this run are too large for their mean to be made; a side has at most {LONGEST_FOLDED} points"
+    )]
+    NotFolded,
     /// A number out of its range.
     #[error("{field} is {value}; {allowed}")]
     Value {
@@ -217,12 +225,13 @@ pub enum ViewError {
 
 impl FigureKind {
     /// Every kind, in the order of the menu.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::HeatMap,
         Self::SideBySide,
         Self::SpaceTime,
         Self::Curves,
         Self::Profile,
+        Self::MeanTile,
         Self::BareMap,
     ];
 
@@ -234,6 +243,7 @@ impl FigureKind {
             Self::SpaceTime => "space-time",
             Self::Curves => "curves",
             Self::Profile => "profile",
+            Self::MeanTile => "mean-tile",
             Self::BareMap => "bare-map",
         }
     }
@@ -246,6 +256,7 @@ impl FigureKind {
             Self::SpaceTime => "Space–time",
             Self::Curves => "Convergence",
             Self::Profile => "Profile",
+            Self::MeanTile => "Mean tile",
             Self::BareMap => "Bare map",
         }
     }
@@ -258,6 +269,7 @@ impl FigureKind {
             Self::SpaceTime => "The field of a line, cycle by cycle: x across, cycles downwards.",
             Self::Curves => "How the residual falls.",
             Self::Profile => "The field along a line through it, with the tile borders.",
+            Self::MeanTile => "The magnitude of the field, folded onto one tile.",
             Self::BareMap => "The colours alone, one pixel for each point of the grid.",
         }
     }
@@ -279,16 +291,17 @@ impl FigureKind {
 }
 
 impl ViewSpec {
-    /// What is wanted of a run on this grid to draw it; see [`shoot`](crate::run::shoot).
+    /// What is wanted of a run on this grid to draw it; see [`shoot`](crate::run::shoot()).
     pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
-        let (cut, most) = match self.kind {
-            FigureKind::Profile => (Some(self.cut.unwrap_or(CutLine::middle(shape))), ALL),
-            FigureKind::BareMap => (None, ALL),
-            _ => (None, self.figure.size.map(|side| side as usize)),
+        let (part, most) = match self.kind {
+            FigureKind::Profile => (Part::Along(self.cut.unwrap_or(CutLine::middle(shape))), ALL),
+            FigureKind::MeanTile => (Part::MeanTile, ALL),
+            FigureKind::BareMap => (Part::All, ALL),
+            _ => (Part::All, self.figure.size.map(|side| side as usize)),
         };
         // Norms come with every run; any field will do beside them.
         let field = if self.kind.shows_field() { self.field } else { FieldKind::Residual };
-        Capture { id, field, cut, most, solution: false }
+        Capture { id, field, part, most, solution: false }
     }
 
     /// Whether it can be drawn of runs on these grids.
@@ -319,9 +332,12 @@ impl ViewSpec {
 }
 
 impl Frames {
-    /// The cycles of the frames, in rising order; none twice.
+    /// The cycles of the frames, in rising order; none twice, and none at all in a reversed range.
     pub fn cycles(&self) -> Vec<u64> {
         let Self { first, last, spacing, .. } = *self;
+        if first > last {
+            return Vec::new();
+        }
         let mut cycles: Vec<u64> = match spacing {
             Spacing::Every(step) => {
                 let step = usize::try_from(step).unwrap_or(usize::MAX).max(1);
@@ -340,7 +356,11 @@ impl Frames {
         cycles
     }
 
-    fn check(&self) -> Result<(), ViewError> {
+    /// Whether there is such an animation.
+    ///
+    /// # Errors
+    /// [`ViewError::Value`] naming what is out of its range.
+    pub fn check(&self) -> Result<(), ViewError> {
         let value =
             |field, value: String, allowed: String| ViewError::Value { field, value, allowed };
         let Self { first, last, spacing, rate } = *self;
@@ -444,6 +464,7 @@ mod tests {
     fn frames_rise_and_none_comes_twice() {
         assert_eq!(frames(0, 20, Spacing::Every(8)).cycles(), [0, 8, 16]);
         assert_eq!(frames(7, 7, Spacing::Every(1)).cycles(), [7]);
+        assert!(frames(7, 6, Spacing::Logarithmic(5)).cycles().is_empty());
         let decades = frames(1, 1000, Spacing::Logarithmic(4)).cycles();
         assert_eq!(decades, [1, 10, 100, 1000]);
         for (first, last) in [(0, 1), (0, 400), (5, 6), (3, 100_000), (0, u64::MAX)] {
@@ -470,7 +491,7 @@ mod tests {
         let reversed = with(frames(4, 1, Spacing::Every(1)));
         assert!(said(&reversed, &plane, None).contains("write it as 1..4"));
         let endless = with(frames(0, u64::MAX, Spacing::Every(1)));
-        assert!(said(&endless, &plane, None).contains("1 to 10000"));
+        assert!(said(&endless, &plane, None).contains("1 to 2000"));
         let standing = with(Frames { rate: f64::NAN, ..frames(0, 4, Spacing::Every(1)) });
         assert!(said(&standing, &plane, None).contains("frame rate is NaN"));
     }

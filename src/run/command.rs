@@ -68,10 +68,15 @@ struct Line(String);
 
 impl Line {
     fn option(&mut self, name: &str, value: &str) {
-        // With a space, a value that begins with a minus would be taken for an option.
-        let between = if value.starts_with('-') { '=' } else { ' ' };
-        let _ = write!(self.0, " --{name}{between}{}", quoted(value));
+        option(&mut self.0, name, value);
     }
+}
+
+/// Adds an option to a command line.
+pub(crate) fn option(line: &mut String, name: &str, value: &str) {
+    // With a space, a value that begins with a minus would be taken for an option.
+    let between = if value.starts_with('-') { '=' } else { ' ' };
+    let _ = write!(line, " --{name}{between}{}", quoted(value));
 }
 
 fn joined(values: &[usize], between: &str) -> String {

@@ -1,9 +1,12 @@
 //! Runs, curves and fields as files that other programs read.
 
+use super::cut::CutLine;
+use super::experiment::FieldKind;
 use super::history::{History, Record};
 use super::spec::RunSpec;
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision};
+use crate::solver::Samples;
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::io::{self, Write};
 use std::path::Path;
@@ -69,6 +72,31 @@ fn cell(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
+/// Saves samples of a field along a line as CSV, a row a sample under the name of the axis (`i` or
+/// `j`) and that of the field; what is not known is an empty cell.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_profile(
+    path: &Path,
+    cut: CutLine,
+    field: FieldKind,
+    samples: &Samples,
+) -> Result<(), FileError> {
+    let axis = cut.axis();
+    let start = [&samples.columns, &samples.rows][axis].start;
+    write_atomically(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record([["i", "j"][axis], field.name()])?;
+        for (index, value) in samples.values.iter().enumerate() {
+            let place = start + index * samples.block[axis];
+            let value = (!value.is_nan()).then(|| format!("{value:?}"));
+            csv.write_record([place.to_string(), value.unwrap_or_default()])?;
+        }
+        csv.flush()
+    })
+}
+
 /// ‖r‖₂ / ‖r₀‖₂. A start that solves the system has nothing left to reduce: 0 then.
 pub fn reduction(residual: f64, start_residual: f64) -> f64 {
     if residual == 0.0 { 0.0 } else { residual / start_residual }
@@ -132,6 +160,17 @@ mod tests {
             let rounded: Vec<_> = field.to_interior().iter().map(|&v| v as f32).collect();
             assert_eq!(npy.into_vec::<f32>().unwrap(), rounded);
         }
+    }
+
+    #[test]
+    fn a_profile_has_a_row_a_point() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        let values = vec![0.25, f32::NAN, -1e-7];
+        let samples = Samples { columns: 7..8, rows: 2..5, block: [1, 1], size: [1, 3], values };
+        save_profile(&path, CutLine::Column(7), FieldKind::Residual, &samples).unwrap();
+        let expected = "j,residual\n2,0.25\n3,\n4,-1e-7\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     }
 
     #[test]

@@ -28,10 +28,11 @@ mod tuner;
 mod worker;
 
 pub use command::command_line;
+pub(crate) use command::option;
 pub use cut::{Along, Cut, CutLine};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
-pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_run};
+pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_profile, save_run};
 pub use history::{History, Record};
 pub use past::{Past, cycle_at, seconds_at};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
@@ -53,4 +54,6 @@ pub use sweep::{
 };
 pub use track::{AtCycle, ProbeTrack};
 pub use tuner::{End, News, Tuner};
-pub use worker::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish, Worker};
+pub use worker::{
+    Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish, Worker,
+};

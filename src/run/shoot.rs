@@ -3,7 +3,7 @@
 use super::experiment::{Experiment, FieldKind, Picture};
 use super::plan::{Plan, Stop};
 use super::runner::{Divergence, Outcome, Run};
-use super::worker::{Capture, Captured};
+use super::worker::{Capture, Captured, Part};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
 use crate::solver::SolverError;
@@ -91,7 +91,7 @@ pub fn shoot(
 ) -> Result<Shots, ShootError> {
     let shape = plan.problem.shape;
     // All of a line's cycles are in its diagram at the end.
-    let is_diagram = shape.dim() == 1 && capture.cut.is_none();
+    let is_diagram = shape.dim() == 1 && capture.part == Part::All;
     let stop = match when {
         When::End => plan.stop,
         When::Cycles(cycles) => {

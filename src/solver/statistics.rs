@@ -6,7 +6,7 @@
 //! sums of the mean tile are made in `f64` in a fixed order: of a row, [`TOGETHER`] tiles at a time
 //! from left to right, then those sums from left to right, and the rows from the top down.
 
-use super::{Quantity, Solver, SolverError, Window};
+use super::{Quantity, Samples, Solver, SolverError, Window};
 use crate::grid::{AxisTiling, Shape, Tiling};
 use std::ops::RangeInclusive;
 
@@ -72,6 +72,12 @@ pub struct MeanTile {
 }
 
 impl MeanTile {
+    /// The means as samples of a tile.
+    pub fn samples(self) -> Samples {
+        let Self { size, means, .. } = self;
+        Samples { columns: 0..size[0], rows: 0..size[1], block: [1, 1], size, values: means }
+    }
+
     /// The mean at a place of the tile.
     ///
     /// # Panics

@@ -2,12 +2,14 @@
 
 use crate::controls::small;
 use crate::driver::Window;
+use eframe::egui::accesskit::Role;
+use egui_kittest::kittest::Queryable;
 use image::{GrayImage, Luma};
 use npyz::WriterBuilder;
 use std::fs;
 use std::path::Path;
 use tempfile::tempdir;
-use tilescope::picture;
+use tilescope::picture::{self, Drawing, FigureSpec, Range, ViewSpec};
 use tilescope::run::{CURVE_HEADER, FieldKind, ProblemKind, RunSpec, save_run};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -21,6 +23,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_is_no_file_of_ours_is_told_once", what_is_no_file_of_ours_is_told_once),
     ("everything_can_be_saved_and_read_back", everything_can_be_saved_and_read_back),
     ("what_cannot_be_saved_is_told", what_cannot_be_saved_is_told),
+    ("the_dialog_shows_what_the_file_will_look_like", the_dialog_shows_what_will_be_saved),
+    ("an_animation_is_made_and_can_be_stopped", an_animation_is_made_and_can_be_stopped),
+    ("a_figure_is_copied_without_a_file", a_figure_is_copied_without_a_file),
+    ("a_figures_range_comes_back_with_it", a_figures_range_comes_back_with_it),
 ];
 
 /// A run that differs from the small one in every way that the controls show.
@@ -183,10 +189,12 @@ fn everything_can_be_saved_and_read_back() {
     window.save_and_wait("Run description", &path("run.toml"));
     window.save_and_wait("Curve as a table", &path("curve.csv"));
     window.save_and_wait("Iterate as an array", &path("u.npy"));
+    window.save_and_wait("Figure of a profile", &path("profile.png"));
+    window.save_and_wait("Profile as a table", &path("profile.csv"));
     window.until("told", |window| window.says("u.npy"));
     assert_eq!(image::image_dimensions(path("map.png")).unwrap(), (1200, 900));
     assert_eq!(image::image_dimensions(path("bare.png")).unwrap(), (48, 40));
-    for name in ["map.png", "curves.svg", "bare.png"] {
+    for name in ["map.png", "curves.svg", "bare.png", "profile.png"] {
         let (run, view) = picture::read_figure(&path(name)).unwrap();
         assert_eq!((run, view.unwrap().cycle), (other(), 5), "{name}");
     }
@@ -194,6 +202,9 @@ fn everything_can_be_saved_and_read_back() {
     let mut table = csv::Reader::from_path(path("curve.csv")).unwrap();
     assert_eq!(table.headers().unwrap(), CURVE_HEADER.as_slice());
     assert_eq!(table.records().count(), 6, "the start and five cycles");
+    let mut table = csv::Reader::from_path(path("profile.csv")).unwrap();
+    assert_eq!(table.headers().unwrap(), vec!["i", "residual"]);
+    assert_eq!(table.records().count(), 48, "the points of a row");
     let array = npyz::NpyFile::new(fs::File::open(path("u.npy")).unwrap()).unwrap();
     assert_eq!(array.shape(), [40, 48]);
     let u: Vec<f64> = array.into_vec().unwrap();
@@ -221,4 +232,78 @@ fn what_cannot_be_saved_is_told() {
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing half-written: {left:?}");
     assert!(Path::new(&folder.path().join("run.toml")).exists());
+}
+
+fn the_dialog_shows_what_will_be_saved() {
+    let mut window = Window::paused(small());
+    window.step(2);
+    window.button("Save …");
+    window.until("drawn", |window| !window.says("Drawing …"));
+    assert!(window.is_enabled(Role::Button, "Copy image"));
+    window.click(Role::RadioButton, "Figure of the curves");
+    window.settle();
+    window.click(Role::RadioButton, "Run description");
+    window.until_text("Text, no picture");
+}
+
+fn an_animation_is_made_and_can_be_stopped() {
+    let folder = tempdir().unwrap();
+    let mut window = Window::paused(small());
+    let make = |window: &mut Window, last: &str, path: &Path| {
+        window.button("Save …");
+        window.click(Role::CheckBox, "over cycles");
+        window.type_into("Last cycle", last);
+        window.type_into("Step", "1000");
+        let name = path.to_str().unwrap();
+        let file = window.harness.get_by_role_and_label(Role::TextInput, "File");
+        file.set_text_value_accesskit(name);
+        window.frames(2);
+        window.button("Save");
+    };
+    let path = folder.path().join("film.apng");
+    make(&mut window, "3000", &path);
+    window.until("saved", |_| path.exists());
+    let (run, view) = picture::read_figure(&path).unwrap();
+    let frames = view.unwrap().frames.unwrap();
+    assert_eq!((run, frames.cycles()), (small(), vec![0, 1000, 2000, 3000]));
+    window.until("closed", |window| !window.has(Role::Button, "Cancel"));
+    assert_eq!(window.cycle(), 0, "the run itself stays where it is");
+
+    let path = folder.path().join("endless.gif");
+    make(&mut window, "9000000", &path);
+    window.until("under way", |window| window.has(Role::Button, "Stop"));
+    window.button("Stop");
+    window.until_text("The animation was stopped");
+    assert!(window.has(Role::Button, "Cancel"), "the dialog waits for another try");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+fn a_figure_is_copied_without_a_file() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    window.button("Save …");
+    window.until("drawn", |window| window.is_enabled(Role::Button, "Copy image"));
+    window.button("Copy image");
+    window.until_text("Image copied");
+    window.button("Copy as command line");
+    window.until_text("Command line copied");
+    window.button("Copy run");
+    window.until_text("Run copied");
+}
+
+fn a_figures_range_comes_back_with_it() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("a.png");
+    let range = Range::new(1e-3, 10.0);
+    let figure = FigureSpec { range: Some(range), ..FigureSpec::default() };
+    let view = ViewSpec { cycle: 2, figure, ..ViewSpec::default() };
+    let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"></svg>"#;
+    picture::save_figure(&path, &Drawing::Figure(svg.into()), &other(), Some(&view)).unwrap();
+    let mut window = Window::paused(small());
+    window.drop_file(&path);
+    window.until("opened", |window| window.slider("k") == 8.0 && window.has_picture());
+    let copy = folder.path().join("b.png");
+    window.save_and_wait("Figure of the map", &copy);
+    let (_, copied) = picture::read_figure(&copy).unwrap();
+    assert_eq!(copied.unwrap().figure.range, Some(range));
 }

@@ -1,6 +1,6 @@
 //! Animations: the figure of a view at many cycles, one after the other.
 //!
-//! The run is made forward, once, and looked at on the way ([`shoot`](crate::run::shoot)); then all
+//! The run is made forward, once, and looked at on the way ([`shoot`](crate::run::shoot())); then all
 //! frames are drawn over the range of all of them, so that no colour changes its meaning on the way.
 
 mod apng;

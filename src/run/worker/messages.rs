@@ -10,7 +10,7 @@ use crate::run::runner::Outcome;
 use crate::run::seen::{Seen, View};
 use crate::run::spec::RunSpec;
 use crate::run::track::{AtCycle, ProbeTrack};
-use crate::solver::{Footprint, Kernel, SolverError, Window};
+use crate::solver::{Footprint, Kernel, MeanTile, Samples, SolverError, Window};
 use std::sync::Arc;
 
 /// All that is wanted of a worker.
@@ -42,9 +42,8 @@ pub struct Capture {
     pub id: u64,
     /// The field to sample.
     pub field: FieldKind,
-    /// The line along which it is sampled; `None` for all of it: of a plane its map, of a line its
-    /// space–time diagram.
-    pub cut: Option<CutLine>,
+    /// What of it is sampled.
+    pub part: Part,
     /// Samples across and down at the most.
     pub most: [usize; 2],
     /// Whether the iterate itself is wanted too.
@@ -74,25 +73,39 @@ pub struct Captured {
     pub solution: Option<Field<f64>>,
 }
 
+/// What of a field is sampled for a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it: of a plane its map, of a line its space–time diagram.
+    #[default]
+    All,
+    /// A line through it.
+    Along(CutLine),
+    /// Its magnitude, folded onto one tile; see [`MeanTile`](crate::solver::MeanTile).
+    MeanTile,
+}
+
 impl Capture {
     /// The part of the grid that is sampled.
     pub(in crate::run) fn window(&self, shape: &Shape) -> Window {
-        match self.cut {
-            Some(cut) => cut.within(shape).window(shape, self.most[cut.axis()]),
-            None => Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) },
+        match self.part {
+            Part::Along(cut) => cut.within(shape).window(shape, self.most[cut.axis()]),
+            _ => Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) },
         }
     }
 
     /// The field of the present iterate, or of all cycles of a line.
     pub(in crate::run) fn picture(&self, experiment: &Experiment) -> Result<Picture, SolverError> {
         let window = self.window(&experiment.run().plan().problem.shape);
-        match self.cut {
-            Some(_) => {
-                let samples = experiment.samples(self.field, &window)?;
-                Ok(Picture { samples, cycles_per_row: None })
-            }
-            None => experiment.picture(self.field, &window),
-        }
+        let samples = match self.part {
+            Part::All => return experiment.picture(self.field, &window),
+            Part::Along(_) => experiment.samples(self.field, &window)?,
+            Part::MeanTile => experiment
+                .statistics(self.field)?
+                .and_then(|statistics| statistics.mean_tile)
+                .map_or_else(Samples::default, MeanTile::samples),
+        };
+        Ok(Picture { samples, cycles_per_row: None })
     }
 }
 

@@ -10,7 +10,7 @@ mod job;
 mod messages;
 mod work_loop;
 
-pub use messages::{Answer, Capture, Captured, ExactState, Phase, Refusal, Report, Wish};
+pub use messages::{Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish};
 
 use super::newest::Newest;
 use crossbeam_channel::{Receiver, bounded};
