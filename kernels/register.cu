@@ -27,17 +27,48 @@ template <int POINTS> __device__ __forceinline__ int turned(int i) {
     return i ^ (i / POINTS % 2 * (POINTS - 1));
 }
 
+/// Bits from `start` to `end`, of 32 in groups of `wide`.
+__device__ __forceinline__ unsigned bits(int start, int end, int wide) {
+    auto from = [&](int i) {
+        unsigned all;
+        // Shifted by 32 and more there is none left.
+        asm("shl.b32 %0, %1, %2;" : "=r"(all) : "r"(ALL_LANES), "r"(max(i, 0) * wide));
+        return all;
+    };
+    return from(start) & ~from(end);
+}
+
 /// Points from `start` to `end`, counted from the first of a patch, as they lie in it.
 struct Range {
     int start, end;
 
     __device__ __forceinline__ Range(int start, int end, int points, bool is_turned)
         : start(is_turned ? points - end : start), end(is_turned ? points - start : end) {}
+};
 
-    /// A bit for each point, the first `points` alone, each of them `wide` bits.
-    __device__ __forceinline__ unsigned bits(int points, int wide) const {
-        auto below = [&](int i) { return unsigned((1ull << min(max(i, 0), points) * wide) - 1); };
-        return below(end) & ~below(start);
+/// What a lane found out in the first sweep.
+struct FirstSweep {
+    double squares;
+    real largest;
+};
+
+/// The same, in CHAINS side by side, where a point would wait for the one before.
+template <int CHAINS> struct Found {
+    double squares[CHAINS];
+    Largest largest[CHAINS];
+
+    __device__ __forceinline__ void add_if(unsigned counts, int chain, real difference) {
+        add_square_if(counts, squares[chain % CHAINS], difference);
+        largest[chain % CHAINS].raise_if(counts, difference);
+    }
+
+    __device__ __forceinline__ FirstSweep all() {
+#pragma unroll
+        for (int i = 1; i < CHAINS; i++) {
+            squares[0] += squares[i];
+            largest[0].raise(largest[i].value);
+        }
+        return {squares[0], largest[0].value};
     }
 };
 
@@ -52,9 +83,10 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
     static constexpr int WIDTH = PX * LANES_X, HEIGHT = PY * LANES_Y;
     /// Lanes at both ends of a warp, and the values outside of it.
     static constexpr int ENDS_X = 2 * LANES_Y, ENDS_Y = 2 * LANES_X, OUTSIDE = 2 * (WIDTH + HEIGHT);
-    /// Of the stage of a warp.
-    static constexpr int STAGE_PITCH = WIDTH == 32 && sizeof(real) == 8 ? WIDTH + 2 : WIDTH;
-    static constexpr int STAGE = HEIGHT * (WIDTH + 2) + LANES_Y;
+    /// Of the stage of a warp: with gaps of two values, so that lanes that read rows of their patches
+    /// together, 16 bytes at a time, meet in no memory bank.
+    static constexpr int GAP = WIDTH == 32 && sizeof(real) == 8 ? 2 : 0;
+    static constexpr int STAGE_PITCH = WIDTH + GAP, STAGE = HEIGHT * STAGE_PITCH;
 
     real u[PY][PX], right[PY][PX];
     /// Of a partial tile, the points that are updated: one bit each.
@@ -87,12 +119,14 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         unsigned each_row = 0;
 #pragma unroll
         for (int j = 0; j < PY; j++) each_row |= 1u << j * PX;
-        return along_x.bits(PX, 1) * each_row & along_y.bits(PY, PX);
+        unsigned row = bits(along_x.start, along_x.end, 1) & ((1u << PX) - 1);
+        return row * each_row & bits(along_y.start, along_y.end, PX);
     }
 
-    /// Makes one sweep. If it is to MEASURE, it tells what it finds at the points that the tile owns.
-    template <bool MEASURE>
-    __device__ __forceinline__ void sweep(const Weights &weights, unsigned owned, Norms &found) {
+    /// Makes one sweep. If it is to MEASURE, it tells what it changes at the `owned` points, of which
+    /// each has a bit.
+    template <bool MEASURE, int CHAINS>
+    __device__ __forceinline__ void sweep(const Weights &weights, unsigned owned, Found<CHAINS> &found) {
         real before[PX];
 #pragma unroll
         for (int i = 0; i < PX; i++) {
@@ -103,7 +137,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         for (int j = 0; j < PY; j++) {
             // Never, and the compiler cannot know: it does not move instructions past this, where it
             // would otherwise need more registers at a time than there are.
-            if (!PARTIAL && j == PY / 2 && never()) return;
+            if ((!PARTIAL || MEASURE) && j == PY / 2 && never()) return;
             real first = __shfl_sync(ALL_LANES, u[j][0], before_x);
             real last = __shfl_xor_sync(ALL_LANES, u[j][PX - 1], 1);
             if (ends_x()) first = outside()[columns + j * ENDS_X];
@@ -119,7 +153,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
                                       i + 1 < PX ? u[j][i + 1] : last, before[i], after[i],
                                       right[j][i]);
                 if (PARTIAL && !(updated >> (j * PX + i) & 1)) value = own;
-                if (MEASURE) found.first_sweep_if(owned & 1u << (j * PX + i), value - own);
+                if (MEASURE) found.add_if(owned & 1u << (j * PX + i), i, value - own);
                 // It was the row before this one's; now it is the row before the next one's.
                 before[i] = own;
                 u[j][i] = value;
@@ -161,73 +195,115 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         __syncthreads();
     }
 
-    /// Where in the stage of its warp a value lies: with gaps, so that lanes that read their patches
-    /// together meet in no memory bank.
+    /// Where in the stage of its warp a value lies.
     static __device__ __forceinline__ int in_stage(int x, int y) {
-        return y * STAGE_PITCH + y / PY + (STAGE_PITCH > WIDTH ? x + x / 16 * 2 : x);
+        return y * STAGE_PITCH + x + x / 16 * GAP;
     }
 
+    /// So many values are taken from the stage at a time, or put onto it.
+    static constexpr int TOGETHER = PX * sizeof(real) < 16 ? PX : 16 / sizeof(real);
+    struct alignas(TOGETHER * sizeof(real)) Values {
+        real value[TOGETHER];
+    };
+
     /// Where the lane's patch does, seen from its first point.
-    __device__ __forceinline__ real *in_stage(real *stage) const {
-        return stage + in_stage(lane_x * PX, lane_y * PY);
+    __device__ __forceinline__ const Values *in_stage(const real *stage, int j, int i) const {
+        return reinterpret_cast<const Values *>(stage + in_stage(lane_x * PX, lane_y * PY) +
+                                                j * STAGE_PITCH + i / TOGETHER * TOGETHER);
     }
 
     /// Takes values of the lane's patch from the stage of its warp.
     __device__ __forceinline__ void take(real (&values)[PY][PX], real *stage) const {
-        const real *own = in_stage(stage);
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < PY; j++) {
 #pragma unroll
-            for (int i = 0; i < PX; i++) values[j][i] = own[j * STAGE_PITCH + i];
+            for (int i = 0; i < PX; i += TOGETHER) {
+                Values together = *in_stage(stage, j, i);
+#pragma unroll
+                for (int n = 0; n < TOGETHER; n++) values[j][i + n] = together.value[n];
+            }
         }
         __syncwarp();
     }
 
     /// Puts the lane's patch onto the stage of its warp.
     __device__ __forceinline__ void put(real *stage) const {
-        real *own = in_stage(stage);
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < PY; j++) {
 #pragma unroll
-            for (int i = 0; i < PX; i++) own[j * STAGE_PITCH + i] = u[j][i];
+            for (int i = 0; i < PX; i += TOGETHER) {
+                Values together;
+#pragma unroll
+                for (int n = 0; n < TOGETHER; n++) together.value[n] = u[j][i + n];
+                *const_cast<Values *>(in_stage(stage, j, i)) = together;
+            }
         }
         __syncwarp();
     }
 };
 
-/// Where a lane is. Worked out anew where it is needed: kept in registers through the sweeps, it would
-/// be in the way.
-template <typename Lane> struct Place {
-    int lane, warp, lane_x, lane_y;
-    /// The first point of the warp's part of the tile: in the tile, and in the grid.
-    int part_x, part_y, x0, y0;
-    /// What the tile owns of the part.
+/// A place so many rows on, in one instruction.
+template <typename T> __device__ __forceinline__ T *row_of(T *first, int row, int pitch) {
+    T *at;
+    asm("mad.wide.s32 %0, %1, %2, %3;"
+        : "=l"(at)
+        : "r"(pitch), "r"(row * int(sizeof(T))), "l"(first));
+    return at;
+}
+
+/// Stores a value where `counts` is not 0, without a branch.
+__device__ __forceinline__ void store_if(unsigned counts, real *at, real value) {
+#if REAL_BITS == 64
+    asm volatile("{ .reg .pred counts;\n"
+                 "  setp.ne.u32 counts, %0, 0;\n"
+                 "  @counts st.global.f64 [%1], %2; }" ::"r"(counts), "l"(at), "d"(value));
+#else
+    asm volatile("{ .reg .pred counts;\n"
+                 "  setp.ne.u32 counts, %0, 0;\n"
+                 "  @counts st.global.f32 [%1], %2; }" ::"r"(counts), "l"(at), "f"(value));
+#endif
+}
+
+/// The same, and looks at a difference there.
+__device__ __forceinline__ void store_and_compare_if(unsigned counts, real *at, real value,
+                                                     real difference, Largest &largest) {
+#if REAL_BITS == 64
+    asm volatile("{ .reg .pred counts, larger;\n"
+                 "  .reg .f64 magnitude, before;\n"
+                 "  setp.ne.u32 counts, %1, 0;\n"
+                 "  @counts st.global.f64 [%2], %3;\n"
+                 "  abs.f64 magnitude, %4;\n"
+                 "  abs.f64 before, %0;\n"
+                 "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
+                 "  selp.f64 %0, %4, %0, larger; }"
+                 : "+d"(largest.value)
+                 : "r"(counts), "l"(at), "d"(value), "d"(difference));
+#else
+    store_if(counts, at, value);
+    largest.raise_if(counts, difference);
+#endif
+}
+
+/// Where a warp is, and what its tile owns of it. It is kept in shared memory through the sweeps: in
+/// registers it would be in the way.
+struct Place {
+    /// Its first point, in the grid.
+    long long origin;
+    /// Its first and last columns and rows that the tile owns, from its first point on.
     int left, end_x, top, end_y;
 
-    __device__ __forceinline__ Place(const Axis &along_x, const Axis &along_y, int warps_across) {
-        int thread, tile;
-        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
-        asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
-        lane = thread % WARP, warp = Lane::IS_ALONE ? 0 : thread / WARP;
-        lane_x = lane % LANES_X, lane_y = lane / LANES_X;
-        part_x = warp % warps_across * Lane::WIDTH, part_y = warp / warps_across * Lane::HEIGHT;
-        int tile_x = tile % along_x.count, tile_y = tile / along_x.count;
-        x0 = along_x.start(tile_x) + part_x, y0 = along_y.start(tile_y) + part_y;
-        left = along_x.border(tile_x) - x0, end_x = along_x.border(tile_x + 1) - x0;
-        top = along_y.border(tile_y) - y0, end_y = along_y.border(tile_y + 1) - y0;
-    }
-
-    /// What the tile owns of the lane's patch.
-    __device__ __forceinline__ unsigned owned() const {
+    /// What the tile owns of a lane's patch.
+    template <typename Lane>
+    __device__ __forceinline__ unsigned owned(int lane_x, int lane_y) const {
         int x = lane_x * Lane::X, y = lane_y * Lane::Y;
         return Lane::points(Range(left - x, end_x - x, Lane::X, lane_x % 2),
                             Range(top - y, end_y - y, Lane::Y, lane_y % 2));
     }
 };
 
-template <int PX, int PY, bool PARTIAL, bool ALONE>
+template <int PX, int PY, bool PARTIAL, bool ALONE, bool MEASURE>
 __device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
                                       real *__restrict__ to, const Grid &grid, const Weights &weights,
                                       const Axis &along_x, const Axis &along_y, int k, Warps warps,
@@ -235,18 +311,25 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     typedef Patch<PX, PY, PARTIAL, ALONE> Lane;
     constexpr int WIDTH = Lane::WIDTH, HEIGHT = Lane::HEIGHT;
     if (ALONE) warps.across = warps.down = 1;
+    __shared__ Place places[ALONE ? 1 : MOST_WARPS];
+    __shared__ FirstSweep first_sweeps[(ALONE ? 1 : MOST_WARPS) * WARP];
 
-    Place<Lane> at_start(along_x, along_y, warps.across);
-    int lane = at_start.lane, warp = at_start.warp, lane_x = at_start.lane_x, lane_y = at_start.lane_y;
-    int width = along_x.tile, height = along_y.tile;
-    int part_x = at_start.part_x, part_y = at_start.part_y;
-    long long origin = at_start.y0 * grid.pitch + at_start.x0;
+    unsigned thread = threadIdx.x, lane = thread % WARP, warp = ALONE ? 0 : thread / WARP;
+    int lane_x = lane % LANES_X, lane_y = lane / LANES_X;
+    int part_x = warp % warps.across * WIDTH, part_y = warp / warps.across * HEIGHT;
+    int width = along_x.tile, height = along_y.tile, pitch = grid.pitch;
+    int tile_x = blockIdx.x % along_x.count, tile_y = blockIdx.x / along_x.count;
+    int x0 = along_x.start(tile_x) + part_x, y0 = along_y.start(tile_y) + part_y;
+    places[warp] = {y0 * grid.pitch + x0, along_x.border(tile_x) - x0, along_x.border(tile_x + 1) - x0,
+                    along_y.border(tile_y) - y0, along_y.border(tile_y + 1) - y0};
+    long long origin = y0 * grid.pitch + x0;
+    const real *start_at = from + origin, *right_at = g + origin;
     // Of a partial tile, nothing lies beyond the ring; the ring's corners belong to no stencil.
     auto value_at = [&](int x, int y) {
         int in_x = part_x + x, in_y = part_y + y;
-        bool is_there = !PARTIAL || (in_y < height && in_x <= width) || 
+        bool is_there = !PARTIAL || (in_y < height && in_x <= width) ||
                         (in_x >= 0 && in_x < width && in_y <= height);
-        return is_there ? from[origin + y * grid.pitch + x] : real(0);
+        return is_there ? __ldg(row_of(start_at + x, y, pitch)) : real(0);
     };
 
     int set = warps.across * warps.down * Lane::OUTSIDE, flip = ALONE ? 0 : set;
@@ -270,31 +353,29 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
 
     // Row by row: a lane looks at one column, or two lanes' rows at once.
     constexpr int LANES_A_ROW = WIDTH < WARP ? WIDTH : WARP, ROWS_AT_ONCE = WARP / LANES_A_ROW;
+    constexpr int ROWS = HEIGHT / ROWS_AT_ONCE;
     real *stage = outside + set + flip + warp * Lane::STAGE;
     int column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
-    auto in_row = [&](int row) -> real & {
-        return stage[Lane::in_stage(turned<PX>(column), turned<PY>(row))];
+    real *own_column = stage + Lane::in_stage(turned<PX>(column), 0);
+    auto in_row = [&](int i) -> real & {
+        int row = turned<PY>(first_row + i * ROWS_AT_ONCE);
+        return own_column[row * Lane::STAGE_PITCH];
     };
-    // All are asked for before the first is waited for.
-    constexpr int ROWS = HEIGHT / ROWS_AT_ONCE;
+    // One half after the other, and in each all before the first is waited for.
     real start[ROWS], start_right[ROWS];
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         int row = first_row + i * ROWS_AT_ONCE;
         bool inside = !PARTIAL || (part_x + column < width && part_y + row < height);
-        start_right[i] = inside ? g[origin + row * grid.pitch + column] : real(0);
-        if (ALONE) start[i] = value_at(column, row);
+        start_right[i] = inside ? __ldg(row_of(right_at + column, row, pitch)) : real(0);
     }
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start_right[i];
+    for (int i = 0; i < ROWS; i++) in_row(i) = start_right[i];
     __syncwarp();
-    if (!ALONE) {
-        // The other half later, and the compiler cannot know that it never leaves here: blocks of
-        // several warps need fewer registers so, and take 50 us instead of 55 for 64 sweeps.
-        if (!PARTIAL && patch.never()) return;
+    // The compiler cannot know that neither ever happens, and asks for nothing more before.
+    if (!PARTIAL && (ALONE ? pitch < 0 : patch.never())) return;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) start[i] = value_at(column, first_row + i * ROWS_AT_ONCE);
-    }
+    for (int i = 0; i < ROWS; i++) start[i] = value_at(column, first_row + i * ROWS_AT_ONCE);
     // What is outside: of a warp of 32 x 32 points, a lane has one of each kind; of a smaller one the
     // lanes after the last ask for the same again.
     int along_row = lane % WIDTH, along_column = lane % HEIGHT;
@@ -302,7 +383,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     real left = value_at(-1, along_column), right = value_at(WIDTH, along_column);
     patch.take(patch.right, stage);
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) in_row(first_row + i * ROWS_AT_ONCE) = start[i];
+    for (int i = 0; i < ROWS; i++) in_row(i) = start[i];
     auto surround = [&](int at, int lanes, int points, int i, real low, real high) {
         at += i % points * (2 * lanes) + i / points;
         outside[at] = outside[at + flip] = low;
@@ -313,146 +394,167 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     // The start of the cycle stays there, to be compared with.
     patch.take(patch.u, stage);
 
-    // The lane's first point in the tile, and what is there in its patch.
-    int x = part_x + lane_x * PX, y = part_y + lane_y * PY;
     if (PARTIAL) {
+        // The lane's first point in the tile, and what is there in its patch.
+        int x = part_x + lane_x * PX, y = part_y + lane_y * PY;
         patch.updated = Lane::points(Range(0, width - x, PX, lane_x % 2),
                                      Range(0, height - y, PY, lane_y % 2));
     }
     if (!ALONE) __syncthreads();
 
-    // What the block's warps found; a warp alone tells at once.
-    __shared__ Norms of_warps[ALONE ? 1 : MOST_WARPS];
-    auto found_by = [&](int warp) { return ALONE ? norms + blockIdx.x : of_warps + warp; };
-
-    int sweeps = k;
-    if (norms) {
-        Norms found = {};
-        patch.template sweep<true>(weights, at_start.owned(), found);
+    // The compiler must not know that there is one (see `sweep`).
+    int sweeps;
+    asm volatile("mov.u32 %0, %1;" : "=r"(sweeps) : "r"(k));
+    // Warps of a block are fewer than warps alone, and there is nobody else to wait for.
+    constexpr int CHAINS = ALONE || PARTIAL || FORM == PLANE_GENERAL ? 2 : 4;
+    Found<CHAINS> found = {};
+    if (MEASURE) {
+        unsigned owned = places[warp].template owned<Lane>(lane_x, lane_y);
+        patch.template sweep<true>(weights, owned, found);
+        first_sweeps[thread] = found.all();
         sweeps--;
-        found.add_lanes_first_sweep();
-        Place<Lane> place(along_x, along_y, warps.across);
-        if (place.lane == 0) {
-            found_by(place.warp)->squares = found.squares;
-            found_by(place.warp)->largest = found.largest;
-        }
     }
-    Norms found = {};
-#pragma unroll 1
+    // In pairs, of which the second begins where the first ended: fewer values are moved.
+#pragma unroll(PARTIAL || MEASURE ? 1 : 2)
     for (; sweeps > 0; sweeps--) patch.template sweep<false>(weights, 0, found);
 
-    Place<Lane> place(along_x, along_y, warps.across);
-    patch.lane_x = place.lane_x, patch.lane_y = place.lane_y;
-    stage = outside + set + flip + place.warp * Lane::STAGE;
-    column = place.lane % LANES_A_ROW, first_row = place.lane / LANES_A_ROW;
-    // What the cycle began with is still on the stage.
+    // Asked for anew, so that nothing of it is kept through the sweeps.
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    lane = thread % WARP, warp = ALONE ? 0 : thread / WARP;
+    patch.lane_x = lane % LANES_X, patch.lane_y = lane / LANES_X;
+    stage = outside + set + flip + warp * Lane::STAGE;
+    column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
+    own_column = stage + Lane::in_stage(turned<PX>(column), 0);
+    Place place = places[warp];
     real begun[ROWS];
+    if (MEASURE) {
 #pragma unroll
-    for (int i = 0; i < ROWS; i++) begun[i] = norms ? in_row(first_row + i * ROWS_AT_ONCE) : real(0);
+        for (int i = 0; i < ROWS; i++) begun[i] = in_row(i);
+    }
     patch.put(stage);
     // The rows that the tile owns in the lane's column.
     bool is_owned = place.left <= column && column < place.end_x;
-    int top = max(place.top, 0), end = is_owned ? min(place.end_y, HEIGHT) : 0;
-    if (norms) {
-        unsigned owned = Range(top, end, HEIGHT, false).bits(HEIGHT, 1) >> first_row;
+    unsigned owned = bits(place.top, is_owned ? place.end_y : 0, 1) >> first_row;
+    real *to_at = to + place.origin + column;
+    Largest changes[4] = {};
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
-            double change = in_row(first_row + i * ROWS_AT_ONCE) - begun[i];
-            found.whole_cycle_if(owned & 1u << i * ROWS_AT_ONCE, change);
+    for (int i = 0; i < ROWS; i++) {
+        real value = in_row(i), *at = row_of(to_at, first_row + i * ROWS_AT_ONCE, pitch);
+        unsigned counts = owned & 1u << i * ROWS_AT_ONCE;
+        if (MEASURE) {
+            store_and_compare_if(counts, at, value, value - begun[i], changes[i % 4]);
+        } else {
+            store_if(counts, at, value);
         }
     }
-    origin = place.y0 * grid.pitch + place.x0 + column;
+    if (!MEASURE) return;
+#pragma unroll
+    for (int i = 1; i < 4; i++) changes[0].raise(changes[i].value);
+    FirstSweep first_sweep = first_sweeps[thread];
+    Norms all = {first_sweep.squares, first_sweep.largest, changes[0].value, 0};
+    if (exact) {
 #pragma unroll 8
-    for (int row = top + first_row; row < end; row += ROWS_AT_ONCE) {
-        long long at = origin + row * grid.pitch;
-        real value = in_row(row);
-        to[at] = value;
-        if (exact) found.distance(value - exact[at]);
+        for (int i = 0; i < ROWS; i++) {
+            if (!(owned & 1u << i * ROWS_AT_ONCE)) continue;
+            int row = first_row + i * ROWS_AT_ONCE;
+            all.distance(in_row(i) - __ldg(row_of(exact + place.origin + column, row, pitch)));
+        }
     }
-    if (!norms) return;
-    found.add_lanes_whole_cycle();
-    if (place.lane == 0) {
-        found_by(place.warp)->change = found.change;
-        found_by(place.warp)->error = found.error;
-    }
-    if (ALONE) return;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        found = of_warps[0];
-        for (int warp = 1; warp < warps.across * warps.down; warp++) found.add(of_warps[warp]);
-        norms[blockIdx.x] = found;
-    }
+    all.tell_of_warp(norms + blockIdx.x * (blockDim.x / WARP) + warp, exact);
 }
 
-#define KERNEL(name, PX, PY, PARTIAL, ALONE, WARPS_A_BLOCK, BLOCKS)                                    \
+#define KERNEL(name, PX, PY, PARTIAL, ALONE, WARPS_A_BLOCK, BLOCKS, MEASURE)                           \
     extern "C" __global__ void __launch_bounds__(WARPS_A_BLOCK *WARP, BLOCKS)                          \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, Axis along_y, int k, Warps warps,               \
              const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
-        cycle<PX, PY, PARTIAL, ALONE>(from, g, to, grid, weights, along_x, along_y, k, warps, exact,   \
-                                      norms);                                                          \
+        cycle<PX, PY, PARTIAL, ALONE, MEASURE>(from, g, to, grid, weights, along_x, along_y, k, warps, \
+                                               exact, norms);                                          \
     }
 
-KERNEL(full, 4, 8, false, true, 1, FORM == PLANE_GENERAL ? 8 : 12)
-KERNEL(partial, 4, 8, true, true, 1, 8)
-KERNEL(full_warps, 4, 8, false, false, 8, 1)
-KERNEL(partial_warps, 4, 8, true, false, 8, 1)
-KERNEL(small, 2, 4, false, true, 1, 20)
-KERNEL(small_partial, 2, 4, true, true, 1, 20)
+/// A cycle alone, and one that is measured.
+#define KERNELS(name, ...)                                                                             \
+    KERNEL(name, __VA_ARGS__, false)                                                                   \
+    KERNEL(name##_measured, __VA_ARGS__, true)
+
+KERNELS(full, 4, 8, false, true, 1, FORM == PLANE_GENERAL ? 8 : 12)
+KERNELS(partial, 4, 8, true, true, 1, 8)
+KERNELS(full_warps, 4, 8, false, false, 8, 1)
+KERNELS(partial_warps, 4, 8, true, false, 8, 1)
+KERNELS(small, 2, 4, false, true, 1, 20)
+KERNELS(small_partial, 2, 4, true, true, 1, 20)
 
 #else
 
 /// One cycle of tiles of lines: `lanes` of a warp keep P points each of one tile, which may be
 /// smaller if it is PARTIAL.
-template <int P, bool PARTIAL>
+template <int P, bool PARTIAL, bool MEASURE>
 __device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
                                       real *__restrict__ to, const Grid &grid, const Weights &weights,
-                                      const Axis &along_x, int k, int lanes,
+                                      const Axis &along_x, int k, unsigned lanes,
                                       const double *__restrict__ exact, Norms *__restrict__ norms) {
-    int lane = threadIdx.x % WARP, part = lane % lanes;
+    unsigned lane = threadIdx.x % WARP, part = lane & (lanes - 1);
+    int shift = __ffs(lanes) - 1;
     long long tiles = (long long)along_x.count * grid.rows;
-    long long tile = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / lanes;
+    long long tile = ((long long)blockIdx.x * blockDim.x + threadIdx.x) >> shift;
     // A warp stays together: the lanes after the last tile make it again, and keep nothing.
     bool is_kept = tile < tiles;
     tile = min(tile, tiles - 1);
-    int tile_x = tile % along_x.count;
-    long long row = tile / along_x.count;
+    // There are no more tiles than a number of 31 bits counts.
+    int tile_x = int(tile) % along_x.count, row = int(tile) / along_x.count;
 
     int width = along_x.tile, x0 = along_x.start(tile_x);
     long long origin = row * grid.pitch + x0;
-    int left = along_x.border(tile_x) - x0, end = along_x.border(tile_x + 1) - x0;
+    int left = along_x.border(tile_x) - x0, end = is_kept ? along_x.border(tile_x + 1) - x0 : 0;
     bool is_west = part == 0, is_east = part == lanes - 1;
 
     // The stage of the lanes that share the tile; one value is left out after each patch, so that
     // lanes that read theirs side by side meet in no memory bank.
     real *stage = reinterpret_cast<real *>(memory) + (threadIdx.x - part) * (P + 1);
-    auto staged = [](int x) { return x + x / P; };
+    real *own = stage + part * (P + 1);
+    // The lanes look at `lanes` points side by side, P times.
+    auto staged = [&](int i) -> real & {
+        unsigned x = part + i * lanes;
+        return stage[x + x / P];
+    };
+    const real *start_at = from + origin + part, *right_at = g + origin + part;
     real u[P], right[P];
-#pragma unroll 4
-    for (int x = part; x < lanes * P; x += lanes) {
-        bool is_there = !PARTIAL || x <= width;
-        stage[staged(x)] = is_there ? from[origin + x] : real(0);
-    }
-    __syncwarp();
 #pragma unroll
-    for (int i = 0; i < P; i++) u[i] = stage[part * (P + 1) + i];
-    __syncwarp();
-#pragma unroll 4
-    for (int x = part; x < lanes * P; x += lanes) {
-        bool is_there = !PARTIAL || x < width;
-        stage[staged(x)] = is_there ? g[origin + x] : real(0);
+    for (int i = 0; i < P; i++) {
+        int x = part + i * lanes;
+        right[i] = !PARTIAL || x < width ? __ldg(right_at + i * lanes) : real(0);
     }
-    __syncwarp();
 #pragma unroll
-    for (int i = 0; i < P; i++) right[i] = stage[part * (P + 1) + i];
-    __syncwarp();
-    // Of a partial tile, the lane's points that are updated: so many.
-    int updated = min(max(width - part * P, 0), P);
+    for (int i = 0; i < P; i++) {
+        int x = part + i * lanes;
+        u[i] = !PARTIAL || x <= width ? __ldg(start_at + i * lanes) : real(0);
+    }
     real west = from[origin - 1], east = from[origin + width];
+#pragma unroll
+    for (int i = 0; i < P; i++) staged(i) = right[i];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < P; i++) right[i] = own[i];
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < P; i++) staged(i) = u[i];
+    __syncwarp();
+    // The start of the cycle stays there, to be compared with.
+#pragma unroll
+    for (int i = 0; i < P; i++) u[i] = own[i];
+    // Of a partial tile, the lane's points that are updated: so many.
+    int updated = min(max(width - int(part) * P, 0), P);
+    // The lane's points that the tile owns: a bit each.
+    auto below = [&](int x) {
+        return unsigned((1ull << min(max(x - int(part) * P, 0), P)) - 1);
+    };
+    unsigned owned = below(end) & ~below(left);
 
-    Norms found = {};
-#pragma unroll 1
-    for (int sweep = 0; sweep < k; sweep++) {
+    // Side by side, so that no point waits for the one before.
+    constexpr int CHAINS = PARTIAL ? 2 : 4;
+    double squares[CHAINS] = {};
+    Largest largest[CHAINS] = {}, changes[CHAINS] = {};
+    auto sweep = [&](bool is_first) {
         real before = __shfl_up_sync(ALL_LANES, u[P - 1], 1);
         real last = __shfl_down_sync(ALL_LANES, u[0], 1);
         if (is_west) before = west;
@@ -461,52 +563,70 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
         for (int i = 0; i < P; i++) {
             real value = update(weights, before, i + 1 < P ? u[i + 1] : last, 0, 0, right[i]);
             if (PARTIAL && i >= updated) value = u[i];
+            if (is_first) {
+                add_square_if(owned & 1u << i, squares[i % CHAINS], value - u[i]);
+                largest[i % CHAINS].raise_if(owned & 1u << i, value - u[i]);
+            }
             before = u[i];
             u[i] = value;
         }
-        bool is_first = norms && sweep == 0, is_last = sweep == k - 1;
-        if (!is_first && !is_last) continue;
+    };
+    int sweeps = k;
+    if (MEASURE) {
+        sweep(true);
+        sweeps--;
+    }
+#pragma unroll 1
+    for (; sweeps > 0; sweeps--) sweep(false);
 
-        __syncwarp();
+    if (MEASURE) {
 #pragma unroll
-        for (int i = 0; i < P; i++) stage[part * (P + 1) + i] = u[i];
-        __syncwarp();
-        if (!is_kept) continue;
-        if (is_first) {
-#pragma unroll 4
-            for (int x = left + part; x < end; x += lanes) {
-                found.first_sweep(stage[staged(x)] - from[origin + x]);
-            }
-        }
-        if (is_last) {
-#pragma unroll 4
-            for (int x = left + part; x < end; x += lanes) {
-                real value = stage[staged(x)];
-                to[origin + x] = value;
-                if (norms) {
-                    found.whole_cycle(value - from[origin + x]);
-                    if (exact) found.distance(value - exact[origin + x]);
-                }
-            }
+        for (int i = 0; i < P; i++) changes[i % CHAINS].raise_if(owned & 1u << i, u[i] - own[i]);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < P; i++) own[i] = u[i];
+    __syncwarp();
+    // Seen anew, so that no place on the stage is kept through the sweeps.
+    asm volatile("mov.u32 %0, %0;" : "+r"(lanes));
+    real *to_at = to + origin + part;
+#pragma unroll
+    for (int i = 0; i < P; i++) {
+        int x = part + i * lanes;
+        if (left <= x && x < end) to_at[i * lanes] = staged(i);
+    }
+    if (!MEASURE) return;
+#pragma unroll
+    for (int i = 1; i < CHAINS; i++) {
+        squares[0] += squares[i];
+        largest[0].raise(largest[i].value);
+        changes[0].raise(changes[i].value);
+    }
+    Norms all = {squares[0], largest[0].value, changes[0].value, 0};
+    if (exact) {
+        for (int x = left + int(part); x < end; x += lanes) {
+            all.distance(stage[x + x / P] - __ldg(exact + origin + x));
         }
     }
-    if (norms) {
-        found = of_block(found);
-        if (threadIdx.x == 0) norms[blockIdx.x] = found;
-    }
+    all.tell_of_warp(norms + (blockIdx.x * blockDim.x + threadIdx.x) / WARP, exact);
 }
 
-#define KERNEL(name, P, PARTIAL)                                                                       \
+#define KERNEL(name, P, PARTIAL, MEASURE)                                                              \
     extern "C" __global__ void __launch_bounds__(128, 2)                                               \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, int k, int lanes,                               \
              const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
-        cycle<P, PARTIAL>(from, g, to, grid, weights, along_x, k, lanes, exact, norms);                \
+        cycle<P, PARTIAL, MEASURE>(from, g, to, grid, weights, along_x, k, lanes, exact, norms);       \
     }
 
-KERNEL(full, 8, false)
-KERNEL(partial, 8, true)
-KERNEL(full_long, 32, false)
-KERNEL(partial_long, 32, true)
+/// A cycle alone, and one that is measured.
+#define KERNELS(name, ...)                                                                             \
+    KERNEL(name, __VA_ARGS__, false)                                                                   \
+    KERNEL(name##_measured, __VA_ARGS__, true)
+
+KERNELS(full, 8, false)
+KERNELS(partial, 8, true)
+KERNELS(full_long, 32, false)
+KERNELS(partial_long, 32, true)
 
 #endif

@@ -32,6 +32,193 @@ struct Owned {
     }
 };
 
+/// Threads that add up what the threads of a block found out, and the warps that they are.
+constexpr int ADDING = 128;
+
+/// Tells what the threads of a block found out: of each of its first warps a part. The tile is no
+/// longer needed.
+__device__ __forceinline__ void tell_of_block(const Norms &found, Norms *norms, bool with_error) {
+    int threads = blockDim.x, thread = threadIdx.x, adding = min(threads, ADDING);
+    Norms *parts = norms + blockIdx.x * (adding / WARP) + thread / WARP;
+    if (threads <= ADDING) {
+        found.tell_of_warp(parts, with_error);
+        return;
+    }
+    // Much cheaper than shuffles in all warps.
+    double *squares = memory, *largest = squares + threads, *changes = largest + threads;
+    double *errors = changes + threads;
+    __syncthreads();
+    squares[thread] = found.squares;
+    largest[thread] = fabs(found.largest);
+    changes[thread] = fabs(found.change);
+    if (with_error) errors[thread] = found.error;
+    __syncthreads();
+    if (thread >= ADDING) return;
+    Norms all = {};
+#pragma unroll 2
+    for (int i = thread; i < threads; i += ADDING) {
+        all.add({squares[i], largest[i], changes[i], with_error ? errors[i] : 0});
+    }
+    all.tell_of_warp(parts, with_error);
+}
+
+/// The column of POINTS points that a thread keeps. The last of a tile are moved up so that all are
+/// whole: the first few points of such a one are also another's, who looks after them.
+template <int POINTS> struct Column {
+    int x, y, others;
+    /// There may be more threads than columns.
+    bool is_there;
+
+    __device__ __forceinline__ Column(int width, int height) {
+        int thread;
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        x = PLANE ? thread % width : thread;
+        int first = PLANE ? thread / width * POINTS : 0;
+        y = POINTS > 1 ? min(first, height - POINTS) : first;
+        others = first - y;
+        is_there = first < height && x < width;
+    }
+
+    /// Its points that the tile owns: a bit each.
+    __device__ __forceinline__ unsigned owned(const Owned &owned) const {
+        unsigned points = 0;
+#pragma unroll
+        for (int j = 0; j < POINTS; j++) {
+            if (is_there && j >= others && owned.has(x, y + j)) points |= 1u << j;
+        }
+        return points;
+    }
+};
+
+/// A cycle in which each thread keeps POINTS points, one below the other, and, if it KEEPS_RIGHT, their
+/// right-hand side; otherwise that lies in shared memory.
+template <int POINTS, bool KEEPS_RIGHT>
+__device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
+                                      real *__restrict__ to, const Grid &grid, const Weights &weights,
+                                      const Axis &along_x, const Axis &along_y, int k,
+                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+    // Places in shared memory are numbers: of a pointer that changes, the compiler would no longer
+    // know which memory it points to.
+    real *values = reinterpret_cast<real *>(memory);
+    int width = along_x.tile, height = PLANE ? along_y.tile : 1, pitch = grid.pitch;
+    int stride = width + 2, stored = stride * (height + 2 * RING_ROWS);
+    Column<POINTS> column(width, height);
+    int here = (column.y + RING_ROWS) * stride + column.x + 1, there = stored + here;
+
+    long long origin = Owned(grid, along_x, along_y).origin;
+    int right_here = 2 * stored + column.y * width + column.x;
+    real u[POINTS], right[POINTS];
+    if (column.is_there) {
+        long long first = origin + (long long)column.y * pitch + column.x;
+#pragma unroll
+        for (int j = 0; j < POINTS; j++) {
+            u[j] = from[first + (long long)j * pitch];
+            right[j] = g[first + (long long)j * pitch];
+        }
+    }
+    auto surround = [&](int x, int y) {
+        int at = (y + RING_ROWS) * stride + x + 1;
+        values[at] = values[stored + at] = from[origin + (long long)y * pitch + x];
+    };
+#pragma unroll 1
+    for (int y = threadIdx.x; y < height; y += blockDim.x) surround(-1, y), surround(width, y);
+    if (PLANE) {
+#pragma unroll 1
+        for (int x = threadIdx.x; x < width; x += blockDim.x) surround(x, -1), surround(x, height);
+    }
+    auto store = [&](int at) {
+        if (column.others == 0) {
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) values[at + j * stride] = u[j];
+        } else {
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) {
+                if (j >= column.others) values[at + j * stride] = u[j];
+            }
+        }
+    };
+    if (column.is_there) {
+        store(here);
+#pragma unroll
+        for (int j = 0; j < POINTS; j++) {
+            if (!KEEPS_RIGHT && j >= column.others) values[right_here + j * width] = right[j];
+        }
+    }
+    __syncthreads();
+
+    double squares = 0;
+    Largest largest = {0};
+    auto sweep = [&](bool is_measured, unsigned owned) {
+        if (column.is_there) {
+            real before = PLANE ? values[here - stride] : real(0);
+            real last = PLANE ? values[here + POINTS * stride] : real(0);
+#pragma unroll
+            for (int j = 0; j < POINTS; j++) {
+                real own = u[j], after = j + 1 < POINTS ? u[j + 1] : last;
+                real west = values[here + j * stride - 1], east = values[here + j * stride + 1];
+                real g = KEEPS_RIGHT ? right[j] : values[right_here + j * width];
+                u[j] = update(weights, west, east, before, after, g);
+                if (is_measured) {
+                    if (POINTS > 1) add_square_if(owned & 1u << j, squares, u[j] - own);
+                    largest.raise_if(owned & 1u << j, u[j] - own);
+                }
+                before = own;
+            }
+            // All are read before the first is written: the compiler cannot know that these are others.
+            store(there);
+        }
+        __syncthreads();
+        int other = here;
+        here = there;
+        there = other;
+    };
+    int sweeps = k;
+    if (norms) {
+        sweep(true, column.owned(Owned(grid, along_x, along_y)));
+        sweeps--;
+    }
+#pragma unroll 1
+    for (; sweeps > 0; sweeps--) sweep(false, 0);
+
+    // Worked out anew, as what is owned is.
+    Owned owned(grid, along_x, along_y);
+    Column<POINTS> again(width, height);
+    unsigned points = again.owned(owned);
+    long long at = owned.origin + (long long)again.y * pitch + again.x;
+#pragma unroll
+    for (int j = 0; j < POINTS; j++) {
+        if (points & 1u << j) to[at + (long long)j * pitch] = u[j];
+    }
+    if (!norms) return;
+    Largest change = {0};
+    Norms found = {};
+#pragma unroll
+    for (int j = 0; j < POINTS; j++) {
+        if (!(points & 1u << j)) continue;
+        change.raise(u[j] - from[at + (long long)j * pitch]);
+        if (exact) found.distance(u[j] - exact[at + (long long)j * pitch]);
+    }
+    // Of one point alone there is no sum to keep.
+    found.squares = POINTS > 1 ? squares : double(largest.value) * double(largest.value);
+    found.largest = largest.value;
+    found.change = change.value;
+    tell_of_block(found, norms, exact);
+}
+
+#define KERNEL(name, POINTS, KEEPS_RIGHT, THREADS, BLOCKS)                                                         \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
+        name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
+             Grid grid, Weights weights, Axis along_x, Axis along_y, int k,                            \
+             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
+        cycle<POINTS, KEEPS_RIGHT>(from, g, to, grid, weights, along_x, along_y, k, exact, norms);     \
+    }
+
+KERNEL(one_point, 1, true, 1024, 2)
+#if FORM >= PLANE_ISOTROPIC
+KERNEL(eight_points, 8, true, 512, 2)
+KERNEL(twelve_points, 12, false, 768, 1)
+#endif
+
 /// The points of a tile that a thread looks at: one, or several, a block apart.
 struct Share {
     int width, height;

@@ -77,8 +77,51 @@ struct Axis {
     }
 };
 
-/// What a part of a cycle found out. Maxima pass over NaN; the sums do not. Of u1 - u0 in the first sweep the sum of squares and the
-/// largest magnitude, the largest change of the whole cycle, and the squares of u - u*.
+/// The largest magnitude of some values; its sign means nothing. NaN is passed over.
+struct Largest {
+    real value;
+
+    /// Looks at a value too, where `counts` is not 0. The compiler would branch around it, and a sweep
+    /// take nearly twice as long.
+    __device__ __forceinline__ void raise_if(unsigned counts, real other) {
+#if REAL_BITS == 64
+        asm("{ .reg .pred counts, larger;\n"
+            "  .reg .f64 magnitude, before;\n"
+            "  setp.ne.u32 counts, %1, 0;\n"
+            "  abs.f64 magnitude, %2;\n"
+            "  abs.f64 before, %0;\n"
+            "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
+            "  selp.f64 %0, %2, %0, larger; }"
+            : "+d"(value)
+            : "r"(counts), "d"(other));
+#else
+        asm("{ .reg .pred counts;\n"
+            "  .reg .f32 magnitude;\n"
+            "  setp.ne.u32 counts, %1, 0;\n"
+            "  abs.f32 magnitude, %2;\n"
+            "  @counts max.f32 %0, %0, magnitude; }"
+            : "+f"(value)
+            : "r"(counts), "f"(other));
+#endif
+    }
+
+    __device__ __forceinline__ void raise(real other) {
+        if (fabs(other) > fabs(value)) value = other;
+    }
+};
+
+/// Adds a square where `counts` is not 0, without a branch.
+__device__ __forceinline__ void add_square_if(unsigned counts, double &squares, double value) {
+    asm("{ .reg .pred counts;\n"
+        "  setp.ne.u32 counts, %1, 0;\n"
+        "  @counts fma.rn.f64 %0, %2, %2, %0; }"
+        : "+d"(squares)
+        : "r"(counts), "d"(value));
+}
+
+/// What a part of a cycle found out. Maxima pass over NaN; the sums do not. Of u1 - u0 in the first sweep
+/// the sum of squares and the largest magnitude, the largest change of the whole cycle, and the squares
+/// of u - u*.
 struct Norms {
     double squares, largest, change, error;
 
@@ -91,77 +134,73 @@ struct Norms {
         if (fabs(difference) > change) change = fabs(difference);
     }
 
-    /// The same where `counts` is not 0, but for the sign of `largest` and `change`, which adding
-    /// norms up drops. The compiler would branch around each, and a sweep take nearly twice as long.
-    __device__ __forceinline__ void first_sweep_if(unsigned counts, double difference) {
-        asm("{ .reg .pred counts;\n"
-            "  setp.ne.u32 counts, %1, 0;\n"
-            "  @counts fma.rn.f64 %0, %2, %2, %0; }"
-            : "+d"(squares)
-            : "r"(counts), "d"(difference));
-        raise_if(counts, largest, difference);
-    }
-
-    __device__ __forceinline__ void whole_cycle_if(unsigned counts, double difference) {
-        raise_if(counts, change, difference);
-    }
-
-    static __device__ __forceinline__ void raise_if(unsigned counts, double &largest, double value) {
-        asm("{ .reg .pred counts, larger;\n"
-            "  .reg .f64 magnitude, before;\n"
-            "  setp.ne.u32 counts, %1, 0;\n"
-            "  abs.f64 magnitude, %2;\n"
-            "  abs.f64 before, %0;\n"
-            "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
-            "  selp.f64 %0, %2, %0, larger; }"
-            : "+d"(largest)
-            : "r"(counts), "d"(value));
-    }
-
     __device__ __forceinline__ void distance(double difference) {
         error = __fma_rn(difference, difference, error);
     }
 
     __device__ __forceinline__ void add(const Norms &other) {
         squares += other.squares;
-        largest = fmax(fabs(largest), fabs(other.largest));
-        change = fmax(fabs(change), fabs(other.change));
+        largest = larger_of(largest, other.largest);
+        change = larger_of(change, other.change);
         error += other.error;
     }
 
-    /// Those of all lanes of a warp, in every lane: what the first sweep is about.
-    __device__ __forceinline__ void add_lanes_first_sweep() {
+    /// Of two magnitudes, neither of which is NaN.
+    static __device__ __forceinline__ double larger_of(double a, double b) { return a > b ? a : b; }
+
+    /// Tells what the lanes of a warp found out, together. The sign of `largest` and of `change` means
+    /// nothing; `error` is 0 in all of them but if it is known.
+    __device__ __forceinline__ void tell_of_warp(Norms *part, bool with_error) const {
+        int lane = threadIdx.x % WARP;
+        // Half of the lanes look after one maximum, half after the other.
+        bool is_upper = lane >= WARP / 2;
+        double sum = squares, distances = error;
+        double most = fabs(is_upper ? change : largest), others = fabs(is_upper ? largest : change);
+        most = larger_of(most, __shfl_xor_sync(ALL_LANES, others, WARP / 2));
+        sum += __shfl_xor_sync(ALL_LANES, sum, WARP / 2);
 #pragma unroll
-        for (int lane = WARP / 2; lane > 0; lane /= 2) {
-            squares += __shfl_xor_sync(ALL_LANES, squares, lane);
-            largest = fmax(fabs(largest), fabs(__shfl_xor_sync(ALL_LANES, largest, lane)));
+        for (int apart = WARP / 4; apart > 0; apart /= 2) {
+            most = larger_of(most, __shfl_xor_sync(ALL_LANES, most, apart));
+            sum += __shfl_xor_sync(ALL_LANES, sum, apart);
+        }
+        if (with_error) {
+#pragma unroll
+            for (int apart = WARP / 2; apart > 0; apart /= 2) {
+                distances += __shfl_xor_sync(ALL_LANES, distances, apart);
+            }
+        }
+        if (lane % (WARP / 2) == 0) {
+            double2 half = is_upper ? make_double2(most, distances) : make_double2(sum, most);
+            reinterpret_cast<double2 *>(part)[is_upper] = half;
         }
     }
 
-    /// And the rest.
-    __device__ __forceinline__ void add_lanes_whole_cycle() {
+    /// Those of all lanes of a warp, in every lane.
+    __device__ __forceinline__ void add_lanes() {
 #pragma unroll
         for (int lane = WARP / 2; lane > 0; lane /= 2) {
-            change = fmax(fabs(change), fabs(__shfl_xor_sync(ALL_LANES, change, lane)));
+            squares += __shfl_xor_sync(ALL_LANES, squares, lane);
+            largest = larger_of(largest, __shfl_xor_sync(ALL_LANES, largest, lane));
+            change = larger_of(change, __shfl_xor_sync(ALL_LANES, change, lane));
             error += __shfl_xor_sync(ALL_LANES, error, lane);
         }
     }
 };
 
-/// The norms of a block, given those of its threads; right in the first thread alone.
+/// The norms of a block, given those of its threads; right in the first warp alone.
 __device__ __forceinline__ Norms of_block(Norms norms) {
     __shared__ Norms warps[1024 / WARP];
     int thread = threadIdx.x + blockDim.x * threadIdx.y;
     int count = (blockDim.x * blockDim.y + WARP - 1) / WARP;
-    norms.add_lanes_first_sweep();
-    norms.add_lanes_whole_cycle();
+    norms.add_lanes();
     if (count == 1) return norms;
     // Those of the last time are read.
     __syncthreads();
     if (thread % WARP == 0) warps[thread / WARP] = norms;
     __syncthreads();
-    if (thread == 0) {
-        for (int warp = 1; warp < count; warp++) norms.add(warps[warp]);
+    if (thread < WARP) {
+        norms = thread < count ? warps[thread] : Norms{};
+        norms.add_lanes();
     }
     return norms;
 }

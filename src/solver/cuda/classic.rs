@@ -19,6 +19,9 @@ const TRIED: usize = 20;
 /// The most blocks down of a launch; the rows beyond are looped over.
 const MOST_DOWN: u32 = 65_535;
 
+/// Rows that a thread of a sweep with norms looks at, as in `classic.cu`.
+const MEASURED: u32 = 8;
+
 pub(super) struct Classic {
     sweep: Launch,
     measured: Launch,
@@ -61,9 +64,12 @@ impl Classic {
     fn with_block<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Self, SolverError> {
         let columns = system.grid.columns.unsigned_abs();
         let rows = system.grid.rows.unsigned_abs();
-        let blocks = [columns.div_ceil(block[0]), rows.div_ceil(block[1]).min(MOST_DOWN)];
-        let launch = |name| Launch::new(system, File::Classic, name, blocks, block, 0);
-        Ok(Self { sweep: launch("sweep")?, measured: launch("sweep_measured")? })
+        let launch = |name, rows_of_a_thread| {
+            let down = rows.div_ceil(block[1] * rows_of_a_thread).min(MOST_DOWN);
+            let blocks = [columns.div_ceil(block[0]), down];
+            Launch::new(system, File::Classic, name, blocks, block, 0)
+        };
+        Ok(Self { sweep: launch("sweep", 1)?, measured: launch("sweep_measured", MEASURED)? })
     }
 
     /// Milliseconds of some sweeps.

@@ -17,6 +17,9 @@ pub(super) const OWN_SHARED: usize = 1024;
 /// Warps that can share a tile in registers: as many as a multiprocessor has registers for.
 const MOST_WARPS: usize = 8;
 
+/// The functions that make a cycle, and one of which the norms are told.
+pub(super) type Functions = [&'static str; 2];
+
 /// How a kernel takes tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -24,6 +27,7 @@ pub(super) enum Shape {
     Points,
     /// A block a tile, in shared memory.
     Shared {
+        function: &'static str,
         /// Threads across and down.
         block: [u32; 2],
         /// Bytes of shared memory.
@@ -31,7 +35,7 @@ pub(super) enum Shape {
     },
     /// A tile in the registers of one or more warps, each with this many points across and down.
     Warps {
-        function: &'static str,
+        functions: Functions,
         /// Warps across and down.
         warps: [usize; 2],
         /// Points of a warp across and down.
@@ -39,7 +43,7 @@ pub(super) enum Shape {
     },
     /// A tile of a line in the registers of some lanes of a warp.
     Lanes {
-        function: &'static str,
+        functions: Functions,
         /// Lanes that share a tile.
         lanes: usize,
         /// Points of a lane.
@@ -93,24 +97,43 @@ fn named(tiling: &Tiling) -> String {
     format!("tile {}", sides.join("x"))
 }
 
+/// How `shared.cu` takes tiles, the first that can: the points of a thread, one below the other, the most
+/// threads of a block, and whether the right-hand side stays in their registers.
+const COLUMNS: [(&str, usize, usize, bool); 3] = [
+    ("one_point", 1, 1024, true),
+    ("eight_points", 8, 512, true),
+    ("twelve_points", 12, 768, false),
+];
+
+/// Threads of a block that find out norms together through shared memory, and the bytes of each.
+pub(super) const ADDING: usize = 128;
+const ADDED_BYTES: usize = 4 * size_of::<f64>();
+
 /// Two copies of the tile with its ring, and its right-hand side, as in the paper.
 fn shared(tiling: &Tiling, precision: Precision, most: usize) -> Result<Shape, Refused> {
-    let bytes = tiling.bytes_per_tile(precision.bytes());
-    if bytes + OWN_SHARED > most {
+    let all = tiling.bytes_per_tile(precision.bytes());
+    if all + OWN_SHARED > most {
         return Err(named(tiling));
     }
-    let width = u32::try_from(tiling.x().tile()).map_err(|_| named(tiling))?;
-    let block = match tiling.y() {
-        None => [width.next_multiple_of(WARP).min(MOST_THREADS), 1],
-        Some(y) => {
-            let across = width.next_power_of_two().min(WARP);
-            let height = u32::try_from(y.tile()).map_err(|_| named(tiling))?;
-            // Whole warps.
-            let down = height.next_multiple_of(WARP / across).min(MOST_THREADS / across);
-            [across, down]
+    let width = tiling.x().tile();
+    let height = tiling.y().map_or(1, |y| y.tile());
+    for (function, points, most_threads, keeps_right) in COLUMNS {
+        let threads = (width * height.div_ceil(points)).next_multiple_of(WARP as usize);
+        if threads > most_threads || points > height {
+            continue;
         }
-    };
-    Ok(Shape::Shared { block, bytes })
+        let right = if keeps_right { width * height * precision.bytes() } else { 0 };
+        let added = if threads > ADDING { threads * ADDED_BYTES } else { 0 };
+        let threads = u32::try_from(threads).map_err(|_| named(tiling))?;
+        return Ok(Shape::Shared { function, block: [threads, 1], bytes: added.max(all - right) });
+    }
+    // What is wide and flat: threads go over it as often as they must.
+    let across =
+        width.next_power_of_two().min(if height > 1 { WARP } else { MOST_THREADS } as usize);
+    let down = MOST_THREADS as usize / across;
+    let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
+    let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
+    Ok(Shape::Shared { function: "cycle", block, bytes: all })
 }
 
 fn register(tiling: &Tiling) -> Result<Shape, Refused> {
@@ -122,9 +145,12 @@ fn register(tiling: &Tiling) -> Result<Shape, Refused> {
 }
 
 /// Points of a warp, and its functions for tiles that fill it and for those that do not.
-const SMALL: (usize, [&str; 2]) = (16, ["small", "small_partial"]);
-const ALONE: (usize, [&str; 2]) = (32, ["full", "partial"]);
-const SEVERAL: (usize, [&str; 2]) = (32, ["full_warps", "partial_warps"]);
+const SMALL: (usize, [Functions; 2]) =
+    (16, [["small", "small_measured"], ["small_partial", "small_partial_measured"]]);
+const ALONE: (usize, [Functions; 2]) =
+    (32, [["full", "full_measured"], ["partial", "partial_measured"]]);
+const SEVERAL: (usize, [Functions; 2]) =
+    (32, [["full_warps", "full_warps_measured"], ["partial_warps", "partial_warps_measured"]]);
 
 fn register_plane(tile: [usize; 2]) -> Option<Shape> {
     let (side, functions) = match tile[0].max(tile[1]) {
@@ -134,24 +160,26 @@ fn register_plane(tile: [usize; 2]) -> Option<Shape> {
     };
     let warps = tile.map(|points| points.div_ceil(side));
     let is_full = tile.iter().all(|points| points.is_multiple_of(side));
-    let function = functions[usize::from(!is_full)];
+    let functions = functions[usize::from(!is_full)];
     (warps[0] * warps[1] <= MOST_WARPS).then_some(Shape::Warps {
-        function,
+        functions,
         warps,
         part: [side, side],
     })
 }
 
 /// Points of a lane, and the functions likewise.
-const SHORT: (usize, [&str; 2]) = (8, ["full", "partial"]);
-const LONG: (usize, [&str; 2]) = (32, ["full_long", "partial_long"]);
+const SHORT: (usize, [Functions; 2]) =
+    (8, [["full", "full_measured"], ["partial", "partial_measured"]]);
+const LONG: (usize, [Functions; 2]) =
+    (32, [["full_long", "full_long_measured"], ["partial_long", "partial_long_measured"]]);
 
 fn register_line(tile: usize) -> Option<Shape> {
     let warp = WARP as usize;
     let (points, functions) = if tile <= SHORT.0 * warp { SHORT } else { LONG };
     let lanes = tile.div_ceil(points).next_power_of_two();
-    let function = functions[usize::from(lanes * points != tile)];
-    (lanes <= warp).then_some(Shape::Lanes { function, lanes, points })
+    let functions = functions[usize::from(lanes * points != tile)];
+    (lanes <= warp).then_some(Shape::Lanes { functions, lanes, points })
 }
 
 /// Whether a kernel can take a method on a card that is not known.
@@ -187,13 +215,24 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_tile_is_one_warp_and_takes_as_much_shared_memory_as_in_the_paper() {
+    fn the_papers_tile_is_one_warp_or_a_block_of_a_thread_a_point() {
         let method = tiles(&[1024, 1024], &[32, 32]);
         let (kernel, shape) = chosen(Kernel::Auto, &method).unwrap();
         assert_eq!(kernel, Kernel::Register);
-        assert_eq!(shape, Shape::Warps { function: "full", warps: [1, 1], part: [32, 32] });
+        let functions = ["full", "full_measured"];
+        assert_eq!(shape, Shape::Warps { functions, warps: [1, 1], part: [32, 32] });
         let shape = chosen(Kernel::Shared, &method).unwrap().1;
-        assert_eq!(shape, Shape::Shared { block: [32, 32], bytes: 26_688 });
+        let bytes = 1024 * ADDED_BYTES;
+        assert_eq!(shape, Shape::Shared { function: "one_point", block: [1024, 1], bytes });
+    }
+
+    #[test]
+    fn the_largest_tile_of_the_paper_takes_all_that_a_block_may_have() {
+        let method = tiles(&[1024, 1024], &[96, 96]);
+        let shape = chosen(Kernel::Shared, &method).unwrap().1;
+        // Two copies with their rings, and the right-hand side.
+        let bytes = (2 * 98 * 98 + 96 * 96) * 8;
+        assert_eq!(shape, Shape::Shared { function: "twelve_points", block: [768, 1], bytes });
     }
 
     #[test]

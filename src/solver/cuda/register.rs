@@ -14,7 +14,8 @@ use std::sync::Arc;
 const LINE_THREADS: u32 = 128;
 
 pub(super) struct Register {
-    kernel: Launch,
+    cycle: Launch,
+    measured: Launch,
     axes: [AxisArgument; 2],
     k: i32,
     sharing: Sharing,
@@ -40,38 +41,42 @@ impl Register {
         let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
         let tiles = counted(tiles)?.unsigned_abs();
         let size = R::PRECISION.bytes();
-        let (function, blocks, threads, bytes, sharing) = match shape {
-            Shape::Warps { function, warps: [across, down], part: [width, height] } => {
+        let (functions, blocks, threads, bytes, sharing) = match shape {
+            Shape::Warps { functions, warps: [across, down], part: [width, height] } => {
                 // What lies outside of each warp, twice where warps share a tile, and a stage for
-                // each, its rows and itself a little apart (see `register.cu`).
+                // each, its rows a little apart (see `register.cu`).
                 let warps = across * down;
                 let outside = 2 * (width + height) * if warps > 1 { 2 } else { 1 };
-                let stage = height * (width + 2) + 4;
+                let stage = height * (width + 2);
                 let values = warps * (outside + stage);
                 let sharing = WarpsArgument { across: counted(across)?, down: counted(down)? };
                 let threads = WARP * counted(warps)?.unsigned_abs();
-                (function, tiles, threads, values * size, Sharing::Warps(sharing))
+                (functions, tiles, threads, values * size, Sharing::Warps(sharing))
             }
-            Shape::Lanes { function, lanes, points } => {
+            Shape::Lanes { functions, lanes, points } => {
                 let lanes = counted(lanes)?;
                 let blocks = (u64::from(tiles) * u64::from(lanes.unsigned_abs()))
                     .div_ceil(u64::from(LINE_THREADS));
                 // A stage for each lane, with one value left out after it.
                 let bytes = LINE_THREADS as usize * (points + 1) * size;
                 let blocks = counted(usize::try_from(blocks).ok()?)?.unsigned_abs();
-                (function, blocks, LINE_THREADS, bytes, Sharing::Lanes(lanes))
+                (functions, blocks, LINE_THREADS, bytes, Sharing::Lanes(lanes))
             }
             Shape::Points | Shape::Shared { .. } => return None,
         };
-        let kernel =
-            Launch::new(system, File::Register, function, [blocks, 1], [threads, 1], bytes);
-        Some(kernel.map(|kernel| Self { kernel, axes, k, sharing }))
+        let launch = |function| {
+            Launch::new(system, File::Register, function, [blocks, 1], [threads, 1], bytes)
+        };
+        let [cycle, measured] = functions.map(launch);
+        Some(cycle.and_then(|cycle| Ok(Self { cycle, measured: measured?, axes, k, sharing })))
     }
 }
 
 impl<R: Real + DeviceRepr> Rung<R> for Register {
+    /// One of each warp.
     fn parts(&self) -> usize {
-        self.kernel.config.grid_dim.0 as usize
+        let config = &self.measured.config;
+        config.grid_dim.0 as usize * (config.block_dim.0 / WARP) as usize
     }
 
     fn launch(
@@ -80,7 +85,8 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        let mut launch = stream.launch_builder(&self.kernel.function);
+        let kernel = if step.norms == 0 { &self.cycle } else { &self.measured };
+        let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
         launch.arg(&system.grid).arg(&system.weights).arg(&self.axes[0]);
         match &self.sharing {
@@ -89,10 +95,10 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
         };
         launch.arg(&step.exact).arg(&step.norms);
         // SAFETY: the arguments are those of `register.cu`, and the arrays have the grid's size.
-        unsafe { launch.launch(self.kernel.config) }.map(|_| ())
+        unsafe { launch.launch(kernel.config) }.map(|_| ())
     }
 
     fn footprint(&self) -> Footprint {
-        self.kernel.footprint()
+        self.cycle.footprint()
     }
 }

@@ -1,6 +1,7 @@
 //! The papers' kernel: a block a tile, the tile in shared memory.
 
 use super::arguments::{AxisArgument, counted};
+use super::ladder::{ADDING, Shape, WARP};
 use super::ptx::File;
 use super::rung::{DeviceSystem, Launch, Rung, Step};
 use crate::grid::{Real, Tiling};
@@ -10,6 +11,8 @@ use std::sync::Arc;
 
 pub(super) struct Shared {
     kernel: Launch,
+    /// Parts of a block that tell norms.
+    parts_of_a_block: usize,
     axes: [AxisArgument; 2],
     k: i32,
 }
@@ -20,15 +23,21 @@ impl Shared {
         system: &DeviceSystem<R>,
         tiling: &Tiling,
         k: usize,
-        block: [u32; 2],
-        bytes: usize,
+        shape: Shape,
     ) -> Option<Result<Self, SolverError>> {
+        let Shape::Shared { function, block, bytes } = shape else {
+            return None;
+        };
+        let parts_of_a_block = match function {
+            "cycle" => 1,
+            _ => (block[0] as usize).min(ADDING) / WARP as usize,
+        };
         let axes = axes(tiling)?;
         let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
         let blocks = [counted(tiles)?.unsigned_abs(), 1];
         let k = counted(k)?;
-        let kernel = Launch::new(system, File::Shared, "cycle", blocks, block, bytes);
-        Some(kernel.map(|kernel| Self { kernel, axes, k }))
+        let kernel = Launch::new(system, File::Shared, function, blocks, block, bytes);
+        Some(kernel.map(|kernel| Self { kernel, parts_of_a_block, axes, k }))
     }
 }
 
@@ -40,7 +49,7 @@ pub(super) fn axes(tiling: &Tiling) -> Option<[AxisArgument; 2]> {
 
 impl<R: Real + DeviceRepr> Rung<R> for Shared {
     fn parts(&self) -> usize {
-        self.kernel.config.grid_dim.0 as usize
+        self.kernel.config.grid_dim.0 as usize * self.parts_of_a_block
     }
 
     fn launch(

@@ -117,8 +117,8 @@ impl<R: DeviceReal> CudaSolver<R> {
         let too_many =
             || refused(("so many tiles".to_owned(), "a larger tile or backend cpu".to_owned()));
         let rung: Box<dyn Rung<R>> = match (&method, shape) {
-            (Method::Hierarchical { k, tiling }, Shape::Shared { block, bytes }) => {
-                let rung = Shared::new(&*system, tiling, *k, block, bytes);
+            (Method::Hierarchical { k, tiling }, Shape::Shared { .. }) => {
+                let rung = Shared::new(&*system, tiling, *k, shape);
                 Box::new(rung.ok_or_else(too_many)??)
             }
             (Method::Hierarchical { k, tiling }, _) => {
