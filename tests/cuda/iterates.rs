@@ -23,8 +23,10 @@ fn settings() -> u32 {
     chosen.and_then(|number| number.parse().ok()).unwrap_or(SETTINGS)
 }
 
+/// The bits of an iterate. One may diverge, and NaN is NaN: a processor has its own bits for it.
 pub fn bits(field: &Field<f64>) -> Vec<u64> {
-    field.to_interior().into_iter().map(f64::to_bits).collect()
+    let known = field.to_interior().into_iter();
+    known.map(|value| if value.is_nan() { f64::NAN } else { value }.to_bits()).collect()
 }
 
 /// Checks a property on as many random cases.

@@ -17,8 +17,10 @@ fn near(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-11 * b.abs()
 }
 
+/// The bits of samples. An iteration may diverge, and NaN is NaN: a processor has its own bits for it.
 fn bits(samples: &Samples) -> Vec<u32> {
-    samples.values.iter().map(|value| value.to_bits()).collect()
+    let known = samples.values.iter().map(|&value| if value.is_nan() { f32::NAN } else { value });
+    known.map(f32::to_bits).collect()
 }
 
 fn fields_are_those_of_the_cpu() {
