@@ -5,7 +5,9 @@ use super::Explorer;
 use super::command::Command;
 use super::heat_map::AUTOMATIC;
 use super::panes::Pane;
+use super::scale::Scale;
 use super::session::{Against, CurveKind, Look};
+use super::welcome::EXPERIMENTS;
 use crate::picture::{ColourMap, ScaleKind};
 use crate::run::{FieldKind, MOST_SUBITERATIONS, MethodName, MethodSpec, PRESETS, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
@@ -282,11 +284,47 @@ pub(super) const TUNING: Action = Action {
     command: |it, _| Some(Command::ShowTuning(!it.is_tuning)),
 };
 
+pub(super) const PRESENT: Action = Action {
+    group: "View",
+    name: "Presentation size",
+    about: "Draw everything as large as the window has room for, to be read from afar; or as before.",
+    keys: &[plain(Key::F9)],
+    which: 0,
+    command: |_, _| Some(Command::Present),
+};
+
+const LARGER: Action = Action {
+    group: "View",
+    name: "Larger",
+    about: "Draw everything larger, as far as the window has room for it.",
+    keys: &[command(Key::Plus), command(Key::Equals)],
+    which: 0,
+    command: |it, _| it.scale.larger(it.files.context()).map(Command::Scale),
+};
+
+const SMALLER: Action = Action {
+    group: "View",
+    name: "Smaller",
+    about: "Draw everything smaller again.",
+    keys: &[command(Key::Minus)],
+    which: 0,
+    command: |it, _| it.scale.smaller().map(Command::Scale),
+};
+
+const USUAL_SIZE: Action = Action {
+    group: "View",
+    name: "Usual size",
+    about: "Draw everything as large as at first.",
+    keys: &[command(Key::Num0)],
+    which: 0,
+    command: |_, _| Some(Command::Scale(Scale::default())),
+};
+
 pub(super) const ARRANGE: Action = Action {
     group: "View",
     name: "Usual arrangement",
     about: "Put every pane back where it was at first.",
-    keys: &[command_shift(Key::Num0)],
+    keys: &[command_shift(Key::A)],
     which: 0,
     command: |_, _| Some(Command::ArrangePanes),
 };
@@ -298,6 +336,15 @@ pub(super) const PALETTE: Action = Action {
     keys: &[command(Key::P), command_shift(Key::P)],
     which: 0,
     command: |_, _| Some(Command::ShowPalette(true)),
+};
+
+pub(super) const WELCOME: Action = Action {
+    group: "Help",
+    name: "Experiments worth seeing",
+    about: "Show the card of the first start.",
+    keys: &[plain(Key::F2)],
+    which: 0,
+    command: |_, _| Some(Command::ShowWelcome(true)),
 };
 
 pub(super) const KEYS: Action = Action {
@@ -320,9 +367,11 @@ pub(super) static ALL: LazyLock<Vec<Action>> = LazyLock::new(|| {
     all.push(CLASSIC);
     all.extend(curves());
     all.extend(panes());
-    all.extend([ARRANGE, THEME, OPEN, SAVE, COPY_COMMAND]);
+    all.extend([ARRANGE, THEME, PRESENT, LARGER, SMALLER, USUAL_SIZE]);
+    all.extend([OPEN, SAVE, COPY_COMMAND]);
     all.extend(problems());
-    all.extend([TUNING, PALETTE, KEYS]);
+    all.extend(experiments());
+    all.extend([TUNING, PALETTE, KEYS, WELCOME]);
     all
 });
 
@@ -523,6 +572,17 @@ fn problems() -> impl Iterator<Item = Action> {
         keys: &[],
         which,
         command: |it, which| Some(Command::Change(it.session.with(&PRESETS[which]))),
+    })
+}
+
+fn experiments() -> impl Iterator<Item = Action> {
+    EXPERIMENTS.iter().enumerate().map(|(which, experiment)| Action {
+        group: "Experiment",
+        name: experiment.title,
+        about: experiment.about,
+        keys: &[],
+        which,
+        command: |_, which| Some(Command::Try(which)),
     })
 }
 

@@ -6,10 +6,12 @@ use super::palette::Palette;
 use super::panes::{Pane, Panes};
 use super::pins::{self, Column};
 use super::save_dialog::{SaveDialog, SaveRequest};
+use super::scale::Scale;
 use super::session::Look;
 use super::travel::Travel;
 use super::tuning;
 use super::undo::Choice;
+use super::welcome::{EXPERIMENTS, Experiment};
 use crate::picture::ViewSpec;
 use crate::run::{Capture, Captured, RunSpec};
 use eframe::egui;
@@ -71,6 +73,10 @@ pub(super) enum Command {
     ShowPalette(bool),
     /// Open the sheet of keys, or close it.
     ShowKeys(bool),
+    /// Show the card with experiments worth seeing, or close it.
+    ShowWelcome(bool),
+    /// Make one of them, by its place among them.
+    Try(usize),
     /// Save a file.
     Save(SaveRequest),
     /// Look at the run for the preview of a file.
@@ -85,6 +91,10 @@ pub(super) enum Command {
     Copy { text: String, what: &'static str },
     /// A light window instead of a dark one, or the other way round.
     SwitchTheme,
+    /// Draw everything larger or smaller.
+    Scale(Scale),
+    /// As large as the window has room for, or as before.
+    Present,
 }
 
 impl Explorer {
@@ -162,6 +172,10 @@ impl Explorer {
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
+            Command::ShowWelcome(open) => self.welcome = open,
+            Command::Try(which) => self.try_out(&EXPERIMENTS[which]),
+            Command::Scale(scale) => self.scale = scale,
+            Command::Present => self.scale.presenting = !self.scale.presenting,
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
@@ -194,6 +208,20 @@ impl Explorer {
                 egui::Theme::Light => egui::Theme::Dark,
             }),
         }
+    }
+
+    /// Makes an experiment, and shows what is to be seen in it.
+    fn try_out(&mut self, experiment: &Experiment) {
+        self.undo.note(&self.session);
+        self.welcome = false;
+        self.session.begin(experiment.run());
+        self.session.look = experiment.look();
+        (self.session.running, self.session.pace) = (true, experiment.pace);
+        self.map.zoom_out();
+        for pane in [Pane::HeatMap, Pane::Convergence] {
+            self.panes.show(pane, true);
+        }
+        self.toasts.info(experiment.about);
     }
 
     /// Takes over what was chosen before.

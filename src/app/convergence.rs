@@ -147,7 +147,7 @@ fn convergence(
     let plot = Plot::new("convergence")
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
-        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
         .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
         .y_axis_formatter(|mark, _| decade(mark))
         .custom_x_axes(vec![
@@ -239,6 +239,13 @@ pub(super) fn steps(least: f64) -> [f64; 3] {
     let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
     let step = step.into_iter().find(|&step| step >= least * LABEL_STEPS).unwrap_or(power);
     [step, step, step]
+}
+
+/// Steps of the grid of a logarithmic axis, at least `least` apart: whole decades, and many of them
+/// where somebody has zoomed far out.
+pub(super) fn decades(least: f64) -> [f64; 3] {
+    let step = 10f64.powf(least.max(1.0).log10().ceil());
+    [step, step, 10.0 * step]
 }
 
 /// A mark of the logarithmic axis; none between the decades.
@@ -372,4 +379,20 @@ fn numbers(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
     }
     ui.end_row();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_logarithmic_axis_has_a_line_a_decade_and_never_more_than_it_has_room_for() {
+        for least in [0.0, 0.01, 1.0] {
+            assert_eq!(decades(least), [1.0, 1.0, 10.0]);
+        }
+        for least in [1.5, 10.0, 3e5] {
+            let [step, ..] = decades(least);
+            assert!(least <= step && step <= 10.0 * least, "{least}: {step}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Fields along a line of the grid, which is dragged over the map.
 
 use super::command::Command;
-use super::convergence::{LABEL_ROOM, counting_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
 use super::session::Session;
 use super::theme;
 use super::toolbar::named;
@@ -145,7 +145,7 @@ fn plot(
         .allow_scroll(false)
         .grid_color(theme::grid(ui));
     if log {
-        plot = plot.y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]));
+        plot = plot.y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)));
     }
     if together {
         plot =

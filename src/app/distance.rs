@@ -1,6 +1,6 @@
 //! The field against the distance from the nearest tile border.
 
-use super::convergence::{LABEL_ROOM, counting_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::theme;
 use crate::picture::{grouped, number};
@@ -43,7 +43,7 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
         .custom_x_axes(vec![counting_axis("points from a tile border")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
-        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
         .label_formatter(move |hover| {
             let (HoverPosition::NearDataPoint { position: at, .. }
             | HoverPosition::Elsewhere { position: at }) = hover;

@@ -27,6 +27,8 @@ pub(super) enum Done {
     Image(ColorImage),
     /// An animation, or why there is none.
     Film(Result<PathBuf, FilmEnd>),
+    /// The settings were written, or why not.
+    Remembered(Result<(), String>),
 }
 
 /// Why there is no animation.
@@ -82,6 +84,11 @@ impl Files {
             filming: None,
             film_thread: None,
         }
+    }
+
+    /// The window.
+    pub fn context(&self) -> &egui::Context {
+        &self.context
     }
 
     /// What came of the next file that is done with.
@@ -167,7 +174,7 @@ impl Files {
     }
 
     /// Does something on a thread of its own, if the system gives one.
-    fn work(
+    pub fn work(
         &self,
         name: &str,
         work: impl FnOnce() -> Result<Done, String> + Send + 'static,

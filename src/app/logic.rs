@@ -48,6 +48,8 @@ impl Explorer {
         }
         self.back.play(&mut self.session, self.report.as_deref(), context);
         self.tell();
+        self.scale.apply(context);
+        self.remember(context);
     }
 
     /// Carries out what was asked for, and tells the worker at once: it works while the next frame
@@ -127,7 +129,11 @@ impl Explorer {
 
     /// Whether a dialog is open.
     fn is_asking(&self) -> bool {
-        self.save.is_some() || self.open.is_some() || self.palette.is_some() || self.keys
+        self.save.is_some()
+            || self.open.is_some()
+            || self.palette.is_some()
+            || self.keys
+            || self.welcome
     }
 
     /// Whether the run can go on: as on their buttons, a run that is at its end neither goes on
@@ -210,6 +216,7 @@ impl Explorer {
                 spec.problem = problem;
                 self.session.begin(spec);
             }
+            Ok(Done::Remembered(written)) => self.take_remembered(written),
             Err(why) => self.toasts.error(why),
         }
     }

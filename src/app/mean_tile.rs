@@ -1,7 +1,7 @@
 //! The mean tile: the magnitude of the field folded onto one tile.
 
 use super::cells::{self, Cells, Values};
-use super::convergence::{LABEL_ROOM, counting_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::session::Session;
 use super::theme;
@@ -124,7 +124,7 @@ fn line(ui: &mut Ui, report: &Report, mean: &MeanTile, axis: &AxisTiling) {
         .custom_x_axes(vec![counting_axis("place in the tile")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
-        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
         .label_formatter(move |hover| {
             let (HoverPosition::NearDataPoint { position: at, .. }
             | HoverPosition::Elsewhere { position: at }) = hover;

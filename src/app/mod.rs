@@ -15,6 +15,7 @@ mod convergence;
 mod cost;
 mod cut;
 mod distance;
+mod drop_hint;
 mod edge_share;
 mod files;
 mod heat_map;
@@ -34,7 +35,9 @@ mod pins;
 mod probes;
 mod problem;
 mod save_dialog;
+mod scale;
 mod session;
+mod settings;
 mod theme;
 mod timeline;
 mod toasts;
@@ -42,6 +45,7 @@ mod toolbar;
 mod travel;
 mod tuning;
 mod undo;
+mod welcome;
 
 use crate::picture::Opened;
 use crate::run::{Report, Wish, Worker};
@@ -54,7 +58,9 @@ use open_dialog::OpenDialog;
 use palette::Palette;
 use panes::{Desk, Panes, Pictures};
 use save_dialog::SaveDialog;
+use scale::Scale;
 use session::Session;
+pub use settings::Remembered;
 use tuning::Tuning;
 use undo::Undo;
 
@@ -85,7 +91,11 @@ pub struct Explorer {
     palette: Option<Palette>,
     /// Whether the sheet of keys is open.
     keys: bool,
+    /// Whether the card of the first start is open.
+    welcome: bool,
     undo: Undo,
+    scale: Scale,
+    remembered: Remembered,
     files: files::Files,
     backends: Backends,
     toasts: toasts::Toasts,
@@ -100,26 +110,42 @@ pub struct Explorer {
 /// # Errors
 /// If no window can be opened, such as for want of a display.
 pub fn run(start: Option<Opened>) -> eframe::Result {
+    let remembered = Remembered::of_user();
     let viewport = egui::ViewportBuilder::default()
         .with_title("Tilescope")
         .with_app_id(NAME)
         .with_icon(theme::icon())
-        .with_inner_size(FIRST_SIZE)
+        .with_inner_size(remembered.window())
         .with_min_inner_size(SMALLEST_SIZE);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     eframe::run_native(
         NAME,
         options,
-        Box::new(move |context| Ok(Box::new(Explorer::new(&context.egui_ctx, start)?))),
+        Box::new(move |context| {
+            Ok(Box::new(Explorer::remembering(&context.egui_ctx, start, remembered)?))
+        }),
     )
 }
 
 impl Explorer {
-    /// The application at its start: the default experiment, or what was opened.
+    /// The application at its start: the default experiment, or what was opened. Nothing is
+    /// remembered of it.
     ///
     /// # Errors
     /// If the system gives no thread for the worker.
     pub fn new(context: &egui::Context, start: Option<Opened>) -> std::io::Result<Self> {
+        Self::remembering(context, start, Remembered::default())
+    }
+
+    /// The same with settings that are remembered.
+    ///
+    /// # Errors
+    /// If the system gives no thread for the worker.
+    pub fn remembering(
+        context: &egui::Context,
+        start: Option<Opened>,
+        remembered: Remembered,
+    ) -> std::io::Result<Self> {
         theme::set_up(context);
         let repaint = context.clone();
         let worker = Worker::start(move || repaint.request_repaint())?;
@@ -137,14 +163,20 @@ impl Explorer {
             open: None,
             palette: None,
             keys: false,
+            welcome: false,
             undo: Undo::default(),
+            scale: Scale::default(),
+            remembered,
             files: files::Files::new(context),
             backends: Backends::look_for(),
             toasts: toasts::Toasts::default(),
             told: None,
             commands: Vec::new(),
         };
+        explorer.recall(context);
         if let Some(opened) = start {
+            // Whoever opens something knows what to look at.
+            explorer.welcome = false;
             explorer.take_in(opened);
         }
         Ok(explorer)
@@ -216,7 +248,11 @@ impl eframe::App for Explorer {
         if self.keys {
             keys::ui(ui.ctx(), &mut self.commands);
         }
+        if self.welcome {
+            welcome::ui(ui.ctx(), &mut self.commands);
+        }
         self.toasts.show(ui.ctx(), shown);
+        drop_hint::ui(ui.ctx());
         // Whoever points at a cycle has said so anew.
         self.session.travel.preview = None;
         self.obey(ui.ctx());

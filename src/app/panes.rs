@@ -3,7 +3,7 @@
 
 mod layout;
 
-use super::actions;
+use super::actions::{self, Action};
 use super::cells::Cells;
 use super::command::Command;
 use super::compare::Compared;
@@ -13,10 +13,11 @@ use super::toolbar::named;
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
 use crate::run::Report;
 use eframe::egui::{
-    self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
+    self, Button, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals,
+    WidgetText,
 };
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
-use layout::Layout;
+pub(super) use layout::Layout;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -57,6 +58,11 @@ impl Pane {
 
     /// The panes at first start; what is found out for the others is found out when they are shown.
     const FIRST: [Self; 4] = [Self::HeatMap, Self::Convergence, Self::Cut, Self::Pinned];
+
+    /// The panes that are not shown at first start.
+    pub fn hidden_at_first() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|pane| !Self::FIRST.contains(pane)).collect()
+    }
 
     /// Its title.
     pub fn label(self) -> &'static str {
@@ -150,7 +156,7 @@ pub(super) struct Pictures {
 
 impl Default for Panes {
     fn default() -> Self {
-        let hidden = Pane::ALL.into_iter().filter(|pane| !Pane::FIRST.contains(pane)).collect();
+        let hidden = Pane::hidden_at_first().into_iter().collect();
         Self { tree: Layout::usual().tree(), hidden }
     }
 }
@@ -192,6 +198,17 @@ impl Panes {
         if self.is_wanted(Pane::Pinned) {
             self.show(Pane::Pinned, true);
         }
+    }
+
+    /// Lays the panes out, and hides those.
+    pub fn arrange(&mut self, layout: &Layout, hidden: &[Pane]) {
+        self.tree = layout.tree();
+        self.hidden = hidden.iter().copied().collect();
+    }
+
+    /// Where the panes lie.
+    pub fn layout(&self) -> Option<Layout> {
+        Layout::of(&self.tree)
     }
 
     /// Draws the panes.
@@ -308,21 +325,21 @@ pub(super) fn menu(ui: &mut Ui, panes: &Panes, commands: &mut Vec<Command>) {
             }
         }
         ui.separator();
-        let tuning = &actions::TUNING;
-        if ui.button(tuning.name).on_hover_text(tuning.tooltip(ui.ctx())).clicked() {
-            commands.push(Command::ShowTuning(true));
-            ui.close();
-        }
-        ui.separator();
-        let (arrange, theme) = (&actions::ARRANGE, &actions::THEME);
-        if ui.button(arrange.name).on_hover_text(arrange.tooltip(ui.ctx())).clicked() {
-            commands.push(Command::ArrangePanes);
-            ui.close();
-        }
-        ui.separator();
-        if ui.button(theme.name).on_hover_text(theme.tooltip(ui.ctx())).clicked() {
-            commands.push(Command::SwitchTheme);
-        }
+        let mut entry = |action: &Action, command: Command| {
+            let button = Button::new(action.name).shortcut_text(action.key(ui.ctx()));
+            let button = named(ui.add(button), action.name);
+            if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
+                commands.push(command);
+                ui.close();
+            }
+        };
+        entry(&actions::TUNING, Command::ShowTuning(true));
+        entry(&actions::ARRANGE, Command::ArrangePanes);
+        entry(&actions::THEME, Command::SwitchTheme);
+        entry(&actions::PRESENT, Command::Present);
+        entry(&actions::WELCOME, Command::ShowWelcome(true));
+        entry(&actions::KEYS, Command::ShowKeys(true));
+        entry(&actions::PALETTE, Command::ShowPalette(true));
     });
     button.on_hover_text("Which panes are shown, and how the window looks.");
 }

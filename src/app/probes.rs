@@ -1,7 +1,7 @@
 //! The field at single points over the cycles.
 
 use super::command::Command;
-use super::convergence::{LABEL_ROOM, counting_axis, steps};
+use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
 use super::cut::{VALUE_ROOM, power};
 use super::session::{MOST_PROBES, Session};
 use super::theme;
@@ -60,7 +60,7 @@ pub(super) fn ui(
         .y_axis_label(format!("|{symbol}|"))
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
-        .y_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
         .label_formatter(|hover| {
             let (name, at) = match hover {
                 HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),

@@ -25,6 +25,8 @@ pub(super) fn set_up(context: &egui::Context) {
     fonts.families.insert(FontFamily::Proportional, family("inter"));
     fonts.families.insert(heading_family(), family("semi-bold"));
     context.set_fonts(fonts);
+    // The window has its own, which know what it has room for.
+    context.options_mut(|options| options.zoom_with_keyboard = false);
     context.all_styles_mut(|style| {
         // Text that is read from the back of a lecture hall.
         let ink =

@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tilescope::app::Explorer;
+use tilescope::app::{Explorer, Remembered};
 use tilescope::picture::Opened;
 use tilescope::run::RunSpec;
 
@@ -33,6 +33,8 @@ pub const USUAL: Vec2 = egui::vec2(1280.0, 800.0);
 /// A window that is driven by a test.
 pub struct Window {
     pub harness: Harness<'static>,
+    /// In points, before any zoom.
+    size: Vec2,
 }
 
 impl Window {
@@ -53,7 +55,16 @@ impl Window {
         window
     }
 
+    /// The window of somebody with settings.
+    pub fn remembering(size: Vec2, remembered: Remembered) -> Self {
+        Self::made(size, Theme::Dark, None, remembered)
+    }
+
     pub fn sized(size: Vec2, theme: Theme, run: Option<RunSpec>) -> Self {
+        Self::made(size, theme, run, Remembered::default())
+    }
+
+    fn made(size: Vec2, theme: Theme, run: Option<RunSpec>, remembered: Remembered) -> Self {
         let start = run.map(|run| Opened { run, view: None });
         let slot = Rc::new(RefCell::new(None));
         let filled = Rc::clone(&slot);
@@ -64,8 +75,8 @@ impl Window {
             .with_step_dt(FRAME)
             .with_render_cursor(false)
             .with_context_setup(move |context| {
-                *filled.borrow_mut() =
-                    Some(Explorer::new(context, start).expect("there are threads to be had"));
+                let explorer = Explorer::remembering(context, start, remembered);
+                *filled.borrow_mut() = Some(explorer.expect("there are threads to be had"));
             })
             .build_ui(move |ui| {
                 let mut slot = slot.borrow_mut();
@@ -78,12 +89,17 @@ impl Window {
                 explorer.logic(&context, &mut frame);
                 explorer.ui(&mut ui, &mut frame);
             });
-        Self { harness }
+        Self { harness, size }
     }
 
     /// Makes a frame, after the worker had a moment.
     pub fn frame(&mut self) {
         std::thread::sleep(BETWEEN);
+        // As a system does: what is drawn larger has fewer points.
+        let seen = self.size / self.harness.ctx.zoom_factor();
+        if self.harness.ctx.content_rect().size() != seen {
+            self.harness.set_size(seen);
+        }
         self.harness.step();
     }
 

@@ -1,10 +1,13 @@
-//! What is the same in every good program: undo, the palette, the sheet of keys.
+//! What is the same in every good program: undo, the palette, the sheet of keys, settings that are
+//! remembered, a card of welcome.
 
 use crate::controls::small;
-use crate::driver::Window;
-use eframe::egui::{Event, Key, Modifiers, accesskit::Role};
+use crate::driver::{USUAL, Window};
+use eframe::egui::{Event, HoveredFile, Key, Modifiers, Theme, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::fs;
+use std::path::Path;
+use tilescope::app::Remembered;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
@@ -16,6 +19,12 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_sheet_tells_every_key", the_sheet_tells_every_key),
     ("keys_step_through_the_settings", keys_step_through_the_settings),
     ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
+    ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
+    ("broken_settings_are_set_aside_and_told", broken_settings_are_set_aside_and_told),
+    ("settings_that_cannot_be_kept_are_told_once", settings_that_cannot_be_kept_are_told_once),
+    ("the_card_of_the_first_start_sets_experiments_up", the_card_of_the_first_start),
+    ("a_presentation_is_larger_and_nothing_is_cut_off", a_presentation_is_larger),
+    ("what_can_be_dropped_is_told_while_it_is_held_over_the_window", what_can_be_dropped_is_told),
 ];
 
 /// A key while others are held.
@@ -188,4 +197,125 @@ fn keys_with_ctrl_work() {
     assert!(window.is_on("Borders"), "the slider keeps its keys");
     undo(&mut window);
     assert_eq!(window.slider("k"), 4.0);
+}
+
+/// The window of somebody whose settings are in that file.
+fn of(file: &Path) -> Window {
+    Window::remembering(USUAL, Remembered::at(file.to_owned()))
+}
+
+fn what_was_arranged_is_there_at_the_next_start() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("tilescope/settings.toml");
+    let mut window = of(&file);
+    window.frames(2);
+    window.button("Explore by myself");
+    window.button("Light theme");
+    window.button("Hide Convergence");
+    window.choose("Colour map", "Cividis");
+    // It is written by itself, a moment later.
+    window.until("written", |_| file.exists());
+    window.choose("Colour map", "Viridis");
+    // And what came last when the window is closed.
+    drop(window);
+    let mut window = of(&file);
+    window.until("there", |window| window.has_picture());
+    assert!(!window.says("Five experiments worth seeing"), "the card was seen");
+    // The theme of a test's window is the test's.
+    let text = fs::read_to_string(&file).expect("it is there");
+    assert!(text.contains("dark = false"), "{text}");
+    assert!(!window.has(Role::ComboBox, "Norm"));
+    assert!(window.says("Viridis"), "{:?}", window.texts());
+    assert_eq!(window.messages(), 0);
+}
+
+fn broken_settings_are_set_aside_and_told() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("settings.toml");
+    fs::write(&file, "window = \"wide\"\n").expect("it can be written");
+    let mut window = of(&file);
+    window.until("told", |window| window.messages() == 1);
+    assert!(window.says("settings.toml is of no use"), "{:?}", window.texts());
+    let aside = fs::read_to_string(folder.path().join("settings.toml.aside"));
+    assert_eq!(aside.expect("it is kept"), "window = \"wide\"\n");
+    window.button("Explore by myself");
+    window.until("going", |window| window.cycle() > 0);
+}
+
+/// A file stands where the folder should be: nothing can be written there, even by root.
+fn settings_that_cannot_be_kept_are_told_once() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("tilescope"), "").expect("it can be written");
+    let mut window = of(&folder.path().join("tilescope/settings.toml"));
+    window.frames(2);
+    window.button("Explore by myself");
+    window.until_text("Settings are not remembered");
+    window.button("Dismiss");
+    window.button("Light theme");
+    window.frames(120);
+    assert_eq!(window.messages(), 0, "{:?}", window.texts());
+}
+
+fn the_card_of_the_first_start() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut window = of(&folder.path().join("settings.toml"));
+    window.frames(3);
+    let experiments = [
+        ("Edges light up at k = 64", 64, 0, "Residual"),
+        ("Overlap 4 puts them out", 16, 4, "Residual"),
+        ("o = 2 (k − 1) is Jacobi exactly", 8, 14, "Staleness"),
+        ("k too large", 256, 0, "Residual"),
+        ("Overlap that no longer pays", 16, 24, "solver time"),
+    ];
+    for (title, k, overlap, shown) in experiments {
+        if !window.has(Role::Button, title) {
+            window.button("View");
+            window.button("Experiments worth seeing");
+            window.frames(3);
+        }
+        window.button(title);
+        window.until(title, |window| window.cycle() > 0 && window.has_picture());
+        assert_eq!(window.slider("k") as usize, k, "{title}");
+        assert_eq!(window.slider("Overlap") as usize, overlap, "{title}");
+        assert!(window.says(shown), "{title}: {:?}", window.texts());
+        assert_eq!(window.messages(), 1, "it says what to see");
+        assert!(!window.has(Role::Button, title), "the card is closed");
+        window.button("Dismiss");
+    }
+    undo(&mut window);
+    assert_eq!(window.slider("k"), 256.0, "an experiment is undone like any other change");
+}
+
+fn a_presentation_is_larger() {
+    let mut window = Window::sized(vec2(1920.0, 1080.0), Theme::Dark, Some(small()));
+    window.until("there", |window| window.has_picture());
+    window.key(Key::F9);
+    window.frames(4);
+    assert!((window.harness.ctx.zoom_factor() - 1.8).abs() < 1e-3);
+    for painted in window.painted() {
+        let seen = painted.clip.expand(1.0);
+        let is_whole = painted.rect.left() >= seen.left() && painted.rect.right() <= seen.right();
+        assert!(is_whole, "{painted:?}");
+    }
+    window.key(Key::F9);
+    window.frames(4);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
+    press(&mut window, Modifiers::COMMAND, Key::Plus);
+    press(&mut window, Modifiers::COMMAND, Key::Equals);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.25);
+    press(&mut window, Modifiers::COMMAND, Key::Minus);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.1);
+    press(&mut window, Modifiers::COMMAND, Key::Num0);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
+}
+
+fn what_can_be_dropped_is_told() {
+    let mut window = Window::paused(small());
+    let held = HoveredFile { path: Some("run.toml".into()), mime: String::new() };
+    window.harness.input_mut().hovered_files.push(held);
+    window.frames(2);
+    assert!(window.says("Drop it to open it"), "{:?}", window.texts());
+    window.harness.input_mut().hovered_files.clear();
+    window.frames(2);
+    assert!(!window.says("Drop it to open it"));
 }

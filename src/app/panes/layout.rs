@@ -2,7 +2,7 @@
 
 use super::Pane;
 use eframe::egui;
-use egui_tiles::{Container, Linear, LinearDir, Tabs, TileId, Tiles, Tree};
+use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 
 /// Panes that fill a rectangle.
@@ -70,6 +70,67 @@ impl Layout {
         Tree::new(egui::Id::unique("panes"), root, tiles)
     }
 
+    /// Where panes lie on the screen; `None` if there are none.
+    pub fn of(tree: &Tree<Pane>) -> Option<Self> {
+        Self::read(&tree.tiles, tree.root()?)
+    }
+
+    fn read(tiles: &Tiles<Pane>, tile: TileId) -> Option<Self> {
+        match tiles.get(tile)? {
+            Tile::Pane(pane) => Some(Self::Pane(*pane)),
+            Tile::Container(Container::Linear(linear)) => {
+                let held = linear.children.iter().filter_map(|&child| {
+                    Some(part(linear.shares[child], Self::read(tiles, child)?))
+                });
+                let parts = held.collect();
+                Some(match linear.dir {
+                    LinearDir::Horizontal => Self::Across(parts),
+                    LinearDir::Vertical => Self::Down(parts),
+                })
+            }
+            Tile::Container(container) => {
+                let children = container.children_vec();
+                let active = match container {
+                    Container::Tabs(tabs) => tabs.active,
+                    _ => None,
+                };
+                let front = children.iter().position(|&child| Some(child) == active);
+                let mut held: Vec<_> =
+                    children.iter().filter_map(|&child| Self::read(tiles, child)).collect();
+                // A pane alone has its title all the same.
+                if held.len() == 1 {
+                    held.pop()
+                } else {
+                    Some(Self::Tabs(front.unwrap_or(0), held))
+                }
+            }
+        }
+    }
+
+    /// Whether every pane is there once, and takes some part of the whole.
+    pub fn is_whole(&self) -> bool {
+        let mut panes = Vec::new();
+        let fits = self.collect(&mut panes);
+        let mut all = Pane::ALL;
+        panes.sort_unstable();
+        all.sort_unstable();
+        fits && panes == all
+    }
+
+    /// Collects all panes, and tells whether all shares can be.
+    fn collect(&self, panes: &mut Vec<Pane>) -> bool {
+        match self {
+            Self::Pane(pane) => {
+                panes.push(*pane);
+                true
+            }
+            Self::Across(parts) | Self::Down(parts) => parts.iter().all(|part| {
+                part.share.is_finite() && part.share > 0.0 && part.holds.collect(panes)
+            }),
+            Self::Tabs(_, held) => held.iter().all(|held| held.collect(panes)),
+        }
+    }
+
     fn insert(&self, tiles: &mut Tiles<Pane>) -> TileId {
         match self {
             Self::Pane(pane) => tiles.insert_pane(*pane),
@@ -91,4 +152,28 @@ fn split(dir: LinearDir, parts: &[Part], tiles: &mut Tiles<Pane>) -> TileId {
         linear.shares.set_share(child, part.share);
     }
     tiles.insert_container(Container::Linear(linear))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arrangement_is_read_from_the_screen_as_it_was_made() {
+        let usual = Layout::usual();
+        assert!(usual.is_whole());
+        assert_eq!(Layout::of(&usual.tree()), Some(usual));
+    }
+
+    #[test]
+    fn an_arrangement_that_misses_a_pane_or_has_one_twice_is_not_whole() {
+        let pane = |pane| Layout::Pane(pane);
+        let all = || Pane::ALL.map(pane).to_vec();
+        assert!(Layout::Tabs(1, all()).is_whole());
+        assert!(!Layout::Tabs(0, all()[1..].to_vec()).is_whole());
+        assert!(!Layout::Tabs(0, [all(), all()].concat()).is_whole());
+        for share in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert!(!Layout::Down(vec![part(share, Layout::Tabs(0, all()))]).is_whole());
+        }
+    }
 }
