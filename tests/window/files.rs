@@ -249,11 +249,11 @@ fn the_dialog_shows_what_will_be_saved() {
 fn an_animation_is_made_and_can_be_stopped() {
     let folder = tempdir().unwrap();
     let mut window = Window::paused(small());
-    let make = |window: &mut Window, last: &str, path: &Path| {
+    let make = |window: &mut Window, last: &str, step: &str, path: &Path| {
         window.button("Save …");
         window.click(Role::CheckBox, "over cycles");
         window.type_into("Last cycle", last);
-        window.type_into("Step", "1000");
+        window.type_into("Step", step);
         let name = path.to_str().unwrap();
         let file = window.harness.get_by_role_and_label(Role::TextInput, "File");
         file.set_text_value_accesskit(name);
@@ -261,7 +261,7 @@ fn an_animation_is_made_and_can_be_stopped() {
         window.button("Save");
     };
     let path = folder.path().join("film.apng");
-    make(&mut window, "3000", &path);
+    make(&mut window, "3000", "1000", &path);
     window.until("saved", |_| path.exists());
     let (run, view) = picture::read_figure(&path).unwrap();
     let frames = view.unwrap().frames.unwrap();
@@ -270,7 +270,7 @@ fn an_animation_is_made_and_can_be_stopped() {
     assert_eq!(window.cycle(), 0, "the run itself stays where it is");
 
     let path = folder.path().join("endless.gif");
-    make(&mut window, "9000000", &path);
+    make(&mut window, "900000000", "1000000", &path);
     window.until("under way", |window| window.has(Role::Button, "Stop"));
     window.button("Stop");
     window.until_text("The animation was stopped");

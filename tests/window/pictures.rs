@@ -14,6 +14,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("staleness", staleness),
     ("error", error),
     ("space_time", space_time),
+    ("save_dialog", save_dialog),
     ("open_dialog", open_dialog),
     ("broken_file", broken_file),
     ("diverged", diverged),
@@ -140,6 +141,13 @@ fn error() {
 fn space_time() {
     let run = Preset::named("paper-1d").expect("a preset").run();
     compare(&mut after(120, USUAL, Theme::Dark, run), "space_time");
+}
+
+fn save_dialog() {
+    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+    window.button("Save …");
+    window.until("drawn", |window| !window.says("Drawing …"));
+    compare(&mut window, "save_dialog");
 }
 
 fn open_dialog() {
