@@ -26,6 +26,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("palette", palette),
     ("keys", keys),
     ("probes", probes),
+    ("tuning_map_dark", tuning_map_dark),
+    ("tuning_map_light", tuning_map_light),
     ("smallest", smallest),
     ("time_travel", time_travel),
     ("time_travel_line", time_travel_line),
@@ -60,6 +62,9 @@ fn compare(window: &mut Window, name: &str) {
 /// Rows of the table of numbers reach so far below its heading, in points.
 const TABLE: f32 = 60.0;
 
+/// Names of pinned runs end so far from the left of their table, in points.
+const PINNED_NAMES: f32 = 74.0;
+
 /// Covers what no two runs share: the solver's times, and the folder that the tests run in.
 fn mask(window: &mut Window) {
     let painted = window.painted();
@@ -75,13 +80,11 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
-    // So are the speedups that follow from them.
-    for heading in ["time", "speedup"] {
-        if let Some(Painted { rect, clip, .. }) = named(heading) {
-            let column = Rangef::new(rect.left() - 40.0, rect.right() + 2.0);
-            let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
-            window.harness.mask(Rect::from_x_y_ranges(column, below));
-        }
+    // Of the pinned runs all but their names: the columns are as wide as the times in them.
+    if let Some(Painted { rect, clip, .. }) = named("speedup") {
+        let columns = Rangef::new(clip.left() + PINNED_NAMES, clip.right());
+        let rows = Rangef::new(rect.top() - 4.0, clip.bottom());
+        window.harness.mask(Rect::from_x_y_ranges(columns, rows));
     }
     for name in ["A cycle", "Updates"] {
         if let Some(Painted { rect, .. }) = named(name) {
@@ -171,6 +174,14 @@ fn diverged() {
     window.click(Role::CheckBox, "Classic");
     window.until_text("⚠ diverged");
     compare(&mut window, "diverged");
+}
+
+fn tuning_map_dark() {
+    compare(&mut crate::tuning::measured(Theme::Dark), "tuning_map_dark");
+}
+
+fn tuning_map_light() {
+    compare(&mut crate::tuning::measured(Theme::Light), "tuning_map_light");
 }
 
 fn full_hd() {
