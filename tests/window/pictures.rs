@@ -80,6 +80,12 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
+    // It is called so where there is little room.
+    if let Some(Painted { rect, clip, .. }) = named("time") {
+        let column = Rangef::new(rect.left() - 40.0, rect.right() + 2.0);
+        let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
+        window.harness.mask(Rect::from_x_y_ranges(column, below));
+    }
     // Of the pinned runs all but their names: the columns are as wide as the times in them.
     if let Some(Painted { rect, clip, .. }) = named("speedup") {
         let columns = Rangef::new(clip.left() + PINNED_NAMES, clip.right());

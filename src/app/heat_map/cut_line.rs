@@ -48,7 +48,8 @@ pub(super) fn ui(
     painter.line_segment(ends, Stroke::new(width, Color32::from_rgb(90, 220, 255)));
     let response = response.on_hover_text("Drag to cut elsewhere.");
     let pointer = response.interact_pointer_pos().filter(|_| response.dragged())?;
-    let at = to_screen.inverse().transform_pos(pointer.clamp(area.min, area.max - vec2(0.5, 0.5)));
+    let at =
+        to_screen.inverse().transform_pos(pointer.min(area.max - vec2(0.5, 0.5)).max(area.min));
     let index = |at: f32, n: usize| (at.max(0.0) as usize).min(n - 1);
     Some(match line {
         CutLine::Row(_) => CutLine::Row(index(at.y, shape.rows())),

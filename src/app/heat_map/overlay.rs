@@ -87,8 +87,8 @@ pub(super) fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
     for tick in linear_ticks(lo, hi, 8) {
         let y = area.top() + area.height() * tick.position as f32;
         ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
-        // The labels at both ends keep within the map's height.
-        let y = y.clamp(area.top() + 6.0, area.bottom() - 6.0);
+        // The labels at both ends keep within the map's height; a map may be lower than a label.
+        let y = y.min(area.bottom() - 6.0).max(area.top() + 6.0);
         let at = egui::pos2(area.left() - 6.0, y);
         ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
     }
