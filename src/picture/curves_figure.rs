@@ -17,7 +17,7 @@ pub struct Curve<'a> {
     pub points: &'a [(f64, f64)],
     /// How many of the points there are so far; those to come are drawn faintly.
     pub so_far: usize,
-    /// Red, green, blue; see [`Theme::curve`].
+    /// Red, green, blue; see [`Theme::curve`](super::Theme::curve).
     pub colour: [u8; 3],
     /// Whether it is dashed, as a reference beside runs.
     pub dashed: bool,
