@@ -80,8 +80,13 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
-    // It is called so where there is little room.
-    if let Some(Painted { rect, clip, .. }) = named("time") {
+    // It is called so where there is little room; a check box is, too.
+    let is_heading = |time: &&Painted| {
+        let beside = |rect: &Rect| rect.y_range().contains(time.rect.center().y);
+        let mut sweeps = painted.iter().filter(|painted| painted.text == "sweeps");
+        time.text == "time" && sweeps.any(|painted| beside(&painted.rect))
+    };
+    for Painted { rect, clip, .. } in painted.iter().filter(is_heading) {
         let column = Rangef::new(rect.left() - 40.0, rect.right() + 2.0);
         let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
         window.harness.mask(Rect::from_x_y_ranges(column, below));
