@@ -22,6 +22,10 @@ use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::save_run;
 
+/// What the suite begins with, so that a change of the code alone makes a difference; whoever hunts
+/// for longer sets others.
+const SEED: u64 = 1_795_269_239;
+
 pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_nothing)];
 
 /// What it does in the test suite.
@@ -519,10 +523,7 @@ fn number(name: &str) -> Option<u64> {
 
 fn a_monkey_finds_nothing() {
     let actions = number("TILESCOPE_MONKEY_ACTIONS").unwrap_or(ACTIONS);
-    let seed = number("TILESCOPE_MONKEY_SEED").unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(1, |now| now.as_secs())
-    });
+    let seed = number("TILESCOPE_MONKEY_SEED").unwrap_or(SEED);
     println!("monkey: TILESCOPE_MONKEY_SEED={seed} TILESCOPE_MONKEY_ACTIONS={actions}");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let run = folder.path().join("run-to-begin-with.toml");
