@@ -315,7 +315,7 @@ fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
     let spec = &view.figure;
     let cycle = first.plan.sweeps_per_cycle();
     let runs = shots.iter().map(|shot| RunCurve::of(shot, view.over, cycle));
-    let reference = first.reference.as_slice();
+    let reference = &*first.reference;
     let reference = (!reference.is_empty()).then(|| RunCurve {
         points: points(reference, 1, first.start_residual, view.over, cycle),
         so_far: usize::MAX,

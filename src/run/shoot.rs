@@ -73,7 +73,7 @@ pub struct Watch<'a> {
 /// What was seen of a run.
 #[derive(Debug)]
 pub struct Shots {
-    /// One for each look. They share the history of all of the run.
+    /// One for each look. They share the curves of all of the run.
     pub shots: Vec<Captured>,
     /// How the run ended.
     pub outcome: Option<Outcome>,

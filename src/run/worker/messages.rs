@@ -66,11 +66,11 @@ pub struct Captured {
     /// All norms so far.
     pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it is made beside the run.
-    pub reference: Vec<Record>,
+    pub reference: Arc<[Record]>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The iterate, if it was asked for.
-    pub solution: Option<Field<f64>>,
+    pub solution: Option<Arc<Field<f64>>>,
 }
 
 /// What of a field is sampled for a file.
@@ -132,11 +132,11 @@ impl Captured {
             picture,
             field: capture.field,
             history: Arc::new(run.history().clone()),
-            reference: experiment
-                .classic()
-                .map_or_else(Vec::new, |classic| classic.history().records().copied().collect()),
+            reference: experiment.classic().map_or_else(Arc::default, |classic| {
+                classic.history().records().copied().collect()
+            }),
             start_residual: run.start_residual(),
-            solution: capture.solution.then(|| run.solver().solution()).transpose()?,
+            solution: capture.solution.then(|| run.solver().solution()).transpose()?.map(Arc::new),
         })
     }
 }
