@@ -91,11 +91,13 @@ fn sides<'a>(
     match (own, other) {
         (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
         (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
-        (own, other) => {
+        (Some(own), other) => {
             let both = matches!(how, How::SideBySide | How::Wipe);
             let other = other.filter(|other| both && !other.is_difference);
-            own.into_iter().chain(other).collect()
+            std::iter::once(own).chain(other).collect()
         }
+        // While the run's own is not ready, none stands in its place.
+        (None, _) => Vec::new(),
     }
 }
 
