@@ -78,11 +78,11 @@ pub(super) enum Command {
     /// Make one of them, by its place among them.
     Try(usize),
     /// Save a file.
-    Save(SaveRequest),
+    Save(Box<SaveRequest>),
     /// Look at the run for the preview of a file.
     LookForFile(Capture),
     /// Put a picture on the clipboard.
-    CopyImage(Arc<Captured>, Box<ViewSpec>),
+    CopyImage(Arc<[Captured]>, Box<ViewSpec>),
     /// Make the animation no further.
     StopFilm,
     /// Open a run file, a figure, a picture or an array.
@@ -136,11 +136,8 @@ impl Explorer {
                 if let Some(report) = report.filter(|report| report.epoch == self.session.epoch) {
                     let is_first = self.session.pins.all().is_empty();
                     match self.session.pins.pin(report) {
-                        Some(name) => self.toasts.success(format!("Pinned as {name}")),
-                        None => self.toasts.error(format!(
-                            "{} runs are pinned, and there are colours for no more; remove one first.",
-                            pins::MOST
-                        )),
+                        Some(pin) => self.toasts.success(format!("Pinned as {}", pin.name)),
+                        None => self.toasts.error(pins::too_many()),
                     }
                     if is_first {
                         self.panes.show_pinned();
@@ -165,8 +162,8 @@ impl Explorer {
             Command::Tune(order) => self.tuning.obey(order),
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {
-                let cycle = self.report.as_ref().map_or(0, |report| report.latest.cycle);
-                self.save = Some(SaveDialog::new(context, &self.session, cycle));
+                let (report, like) = (self.report.as_deref(), self.like.as_ref());
+                self.save = Some(SaveDialog::new(context, &self.session, report, like));
             }
             Command::ShowSave(false) => self.save = None,
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
@@ -179,12 +176,12 @@ impl Explorer {
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
-                    self.files.film(request, Arc::clone(&self.session.spec));
+                    self.files.film(*request, Arc::clone(&self.session.spec));
                 }
                 None => {
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
-                        self.session.capture = Some(self.files.capture(request, &shape));
+                        self.session.capture = Some(self.files.capture(*request, &shape));
                     }
                     self.save = None;
                 }
@@ -196,7 +193,7 @@ impl Explorer {
                     self.session.capture = Some(capture);
                 }
             }
-            Command::CopyImage(captured, view) => self.files.copy_image(captured, *view),
+            Command::CopyImage(shots, view) => self.files.copy_image(shots, *view),
             Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
             Command::Copy { text, what } => {

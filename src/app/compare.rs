@@ -38,6 +38,8 @@ pub(super) enum AtEqual {
     #[default]
     Sweeps,
     Time,
+    /// Nothing: the pinned run is at its end.
+    End,
 }
 
 /// What is seen of a pinned run, or of how the run differs from it.
@@ -72,10 +74,12 @@ impl Asked {
         let is_difference = compare.how == How::Difference && !flipped;
         // A line is seen whole, in its diagram; differences are of points that are the same.
         let can_be = own.dim() == 2 && other.dim() == 2 && (!is_difference || own == other);
+        let sweeps = beside * report.plan.sweeps_per_cycle();
+        let seconds = seconds_at(&report.curve, beside);
         can_be.then(|| Self {
             name: pin.name.clone(),
             past: Arc::clone(&pin.past),
-            cycle: compare.at_equal.cycle(beside, report, pin),
+            cycle: compare.at_equal.cycle(beside, sweeps, seconds, pin),
             beside,
             is_difference,
         })
@@ -134,13 +138,14 @@ impl Compare {
 }
 
 impl AtEqual {
-    pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
+    pub const ALL: [Self; 4] = [Self::Cycles, Self::Sweeps, Self::Time, Self::End];
 
     pub fn label(self) -> &'static str {
         match self {
             Self::Cycles => "equal cycles",
             Self::Sweeps => "equal sweeps",
             Self::Time => "equal solver time",
+            Self::End => "its end",
         }
     }
 
@@ -150,22 +155,29 @@ impl AtEqual {
             Self::Cycles => "The pinned run after as many cycles.",
             Self::Sweeps => "The pinned run after as many sweeps, to the nearest cycle.",
             Self::Time => "The pinned run after as many seconds of the solver.",
+            Self::End => "The pinned run after the last of its cycles, wherever this run is.",
         }
     }
 
-    /// The cycle of a pinned run that stands beside `cycle` of the run; its last, where the run has
-    /// gone further.
-    pub fn cycle(self, cycle: u64, report: &Report, pin: &Pin) -> u64 {
+    /// The cycle of a pinned run that stands beside one of the run, which took so many cycles, sweeps
+    /// and seconds of the solver; its last, where the run has gone further.
+    pub fn cycle(self, cycle: u64, sweeps: u64, seconds: f64, pin: &Pin) -> u64 {
         let beside = match self {
             Self::Cycles => cycle,
             Self::Sweeps => {
-                let sweeps = cycle * report.plan.sweeps_per_cycle();
                 let own = pin.past.plan().sweeps_per_cycle();
                 (sweeps + own / 2) / own
             }
-            Self::Time => cycle_at(&pin.curve, seconds_at(&report.curve, cycle)),
+            Self::Time => cycle_at(&pin.curve, seconds),
+            Self::End => u64::MAX,
         };
         beside.min(pin.latest.cycle)
+    }
+
+    /// What puts the end of a pinned run beside a cycle of the run, whenever that is made.
+    pub fn that_ends(cycle: u64, sweeps: u64, pin: &Pin) -> Self {
+        let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == pin.latest.cycle;
+        [Self::Cycles, Self::Sweeps].into_iter().find(is_there).unwrap_or(Self::End)
     }
 }
 

@@ -3,13 +3,13 @@
 use super::save_dialog::{Making, SaveRequest, What};
 use crate::grid::Shape;
 use crate::picture::{
-    self, Drawing, Film, FilmError, OpenError, Opened, ViewSpec, figure, render, save_figure,
-    save_film,
+    self, Compared, Drawing, FigureKind, Film, FilmError, OpenError, Opened, ViewSpec, figure,
+    render, save_figure, save_film,
 };
 use crate::problem::input;
 use crate::run::{
-    self, Capture, Captured, CutLine, Planner, ProblemKind, ProblemSpec, RunSpec, ShootError,
-    Stage, Watch, When, shoot,
+    self, Capture, Captured, CutLine, Made, Past, Planner, ProblemKind, ProblemSpec, RunSpec,
+    ShootError, Stage, Watch, When, shoot,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{self, ColorImage};
@@ -22,6 +22,8 @@ use std::thread::JoinHandle;
 pub(super) enum Done {
     Saved(PathBuf),
     Opened(Box<Opened>),
+    /// The second run of a figure of this kind, which was opened in that epoch.
+    Second(u64, FigureKind, Made),
     Problem(ProblemSpec),
     /// A picture for the clipboard.
     Image(ColorImage),
@@ -56,6 +58,8 @@ pub(super) struct Files {
     answers: Receiver<Result<Done, String>>,
     requests: Vec<(u64, SaveRequest)>,
     last: u64,
+    /// Set when the window is closed: nothing is made any further.
+    closing: Arc<AtomicBool>,
     filming: Option<Arc<Filming>>,
     film_thread: Option<JoinHandle<()>>,
 }
@@ -64,6 +68,7 @@ impl Drop for Files {
     /// An animation that is under way when the window is closed leaves no half file.
     fn drop(&mut self) {
         self.stop_film();
+        self.closing.store(true, Ordering::Relaxed);
         // Nobody hears any more what comes of anything, and nothing waits to be heard.
         while self.answers.try_recv().is_ok() {}
         if let Some(thread) = self.film_thread.take() {
@@ -81,6 +86,7 @@ impl Files {
             answers,
             requests: Vec::new(),
             last: 0,
+            closing: Arc::default(),
             filming: None,
             film_thread: None,
         }
@@ -99,13 +105,9 @@ impl Files {
     /// What to ask the worker for, so that a file of a run on this grid can be saved.
     pub fn capture(&mut self, request: SaveRequest, shape: &Shape) -> Capture {
         let id = self.next();
-        let wanted = request.view.capture(id, shape);
-        // Nothing is looked at that goes into no file.
-        let is_shown = request.what.is_picture() || request.what == What::ProfileTable;
-        let most = if is_shown { wanted.most } else { [1, 1] };
-        let solution = request.what == What::Field;
+        let capture = request.capture(id, shape);
         self.requests.push((id, request));
-        Capture { most, solution, ..wanted }
+        capture
     }
 
     /// The number of the next request.
@@ -120,16 +122,17 @@ impl Files {
         let Some((_, request)) = requested.map(|index| self.requests.swap_remove(index)) else {
             return;
         };
-        let captured = Arc::clone(captured);
+        let (captured, cancel) = (Arc::clone(captured), Arc::clone(&self.closing));
         self.work("tilescope-save", move || {
-            write(&request, &captured).map(|()| Done::Saved(request.path))
+            write(&request, &captured, &cancel).map(|()| Done::Saved(request.path))
         });
     }
 
     /// Draws a picture for the clipboard.
-    pub fn copy_image(&self, captured: Arc<Captured>, view: ViewSpec) {
+    pub fn copy_image(&self, shots: Arc<[Captured]>, view: ViewSpec) {
         self.work("tilescope-copy", move || {
-            let picture = match figure(&[&captured], &view) {
+            let shots: Vec<_> = shots.iter().collect();
+            let picture = match figure(&shots, &view.of(&shots)) {
                 Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
                 Drawing::Map(map) => map,
             };
@@ -173,6 +176,17 @@ impl Files {
         self.work("tilescope-open", move || open(&path));
     }
 
+    /// Makes the second run of a figure of this kind, that was opened in `epoch`.
+    pub fn make_second(&self, epoch: u64, kind: FigureKind, second: Compared, memory: usize) {
+        let cancel = Arc::clone(&self.closing);
+        self.work("tilescope-second", move || {
+            let Compared { cycle, run } = second;
+            let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
+            let made = Past::made(&plan.into(), cycle, memory, &cancel);
+            Ok(Done::Second(epoch, kind, made.map_err(|error| error.to_string())?))
+        });
+    }
+
     /// Does something on a thread of its own, if the system gives one.
     pub fn work(
         &self,
@@ -205,29 +219,38 @@ fn film(
 ) -> Result<(), FilmEnd> {
     let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
     let Some(frames) = request.view.frames else { return Ok(()) };
-    let plan = Planner::default().plan(run).map_err(|error| failed(&error))?;
-    let capture = request.view.capture(0, &plan.problem.shape);
+    let second = request.sources.second.as_ref().map(|(pin, _)| &pin.past.plan().spec);
+    let mut planner = Planner::default();
+    let plans: Result<Vec<_>, _> =
+        [run].into_iter().chain(second).map(|run| planner.plan(run)).collect();
+    let plans = plans.map_err(|error| failed(&error))?;
     let cycles = frames.cycles();
+    let goal = frames.last.saturating_mul(plans.len() as u64);
     let made = |part: u64, all: u64| {
         let share = part.min(all) as f64 / all.max(1) as f64 * f64::from(THOUSAND);
         filming.share.store(share as u32, Ordering::Relaxed);
         context.request_repaint();
     };
-    let mut told = |stage: Stage<'_>| {
-        if let Stage::Run(run) = stage {
-            made(run.cycle(), frames.last);
+    let mut seen = Vec::new();
+    for (plan, before) in plans.iter().zip([0, frames.last]) {
+        let mut told = |stage: Stage<'_>| {
+            if let Stage::Run(run) = stage {
+                made(before.saturating_add(run.cycle()), goal);
+            }
+        };
+        let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
+        let capture = request.view.capture(0, &plan.problem.shape);
+        match shoot(plan, &capture, When::Cycles(&cycles), &mut watch) {
+            Ok(shots) => seen.push(shots.shots),
+            Err(ShootError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
+            Err(error) => return Err(failed(&error)),
         }
-    };
-    let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
-    let seen = match shoot(&plan, &capture, When::Cycles(&cycles), &mut watch) {
-        Ok(seen) => [seen.shots],
-        Err(ShootError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
-        Err(error) => return Err(failed(&error)),
-    };
+    }
     filming.is_drawing.store(true, Ordering::Relaxed);
     let count = cycles.len() as u64;
     made(0, count);
-    let view = ViewSpec { cycle: cycles.last().copied().unwrap_or(0), ..request.view.clone() };
+    let last: Vec<_> = seen.iter().filter_map(|shots| shots.last()).collect();
+    let view = request.view.clone().of(&last);
     let film = Film { runs: &seen, view: &view, frames };
     let mut told = |frames: usize| made(frames as u64, count);
     match save_film(&request.path, &film, run, &filming.cancel, &mut told) {
@@ -238,14 +261,23 @@ fn film(
 }
 
 /// Writes what was asked for.
-fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
-    let path = &request.path;
+fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Result<(), String> {
+    let (path, view) = (&request.path, &request.view);
+    let capture = request.capture(0, &newest.plan.problem.shape);
+    let shots = request.sources.shots(newest, &capture, view, cancel)?;
+    let shots: Vec<_> = shots.iter().collect();
+    let Some(captured) = shots.first() else { return Ok(()) };
     let run = &captured.plan.spec;
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        What::Map | What::Curves | What::Profile | What::MeanTile | What::BareMap => {
-            let view = ViewSpec { cycle: captured.cycle, ..request.view.clone() };
-            save_figure(path, &figure(&[captured], &view), run, Some(&view)).map_err(|e| told(&e))
+        What::Map
+        | What::SideBySide
+        | What::Curves
+        | What::Profile
+        | What::MeanTile
+        | What::BareMap => {
+            let view = view.clone().of(&shots);
+            save_figure(path, &figure(&shots, &view), run, Some(&view)).map_err(|e| told(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
         What::CurveTable => {
@@ -258,7 +290,17 @@ fn write(request: &SaveRequest, captured: &Captured) -> Result<(), String> {
             run::save_profile(path, cut, captured.field, &captured.picture.samples)
                 .map_err(|e| told(&e))
         }
-        What::Field => match &captured.solution {
+        What::MapTable => {
+            let y = if captured.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
+            let header = ["i", y, captured.field.name()];
+            run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
+        }
+        What::MeanTileTable => {
+            let header = ["across", "down", captured.field.name()];
+            run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
+        }
+        What::Field => run::save_samples(path, &captured.picture.samples).map_err(|e| told(&e)),
+        What::Iterate => match &captured.solution {
             Some(field) => {
                 run::save_field(path, field, captured.plan.precision).map_err(|e| told(&e))
             }

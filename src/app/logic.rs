@@ -3,10 +3,12 @@
 use super::Explorer;
 use super::actions;
 use super::command::Command;
+use super::compare::{AtEqual, Compare, How};
 use super::files::{Done, FilmEnd};
-use super::session::RangeMode;
-use crate::picture::{Opened, grouped};
-use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
+use super::panes::Pane;
+use super::pins;
+use crate::picture::{FigureKind, Opened, grouped};
+use crate::run::{Backend, ExactState, Made, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut};
 
 /// While this key is held, the pinned run is shown in the place of the run.
@@ -209,6 +211,7 @@ impl Explorer {
                 self.undo.note(&self.session);
                 self.take_in(*opened);
             }
+            Ok(Done::Second(epoch, kind, made)) => self.take_second(epoch, kind, &made),
             Ok(Done::Problem(problem)) => {
                 self.undo.note(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
@@ -221,18 +224,37 @@ impl Explorer {
         }
     }
 
-    /// Shows a run that was opened, from its start.
+    /// Shows a run that was opened: from its start or, of a figure, what that shows.
     pub(super) fn take_in(&mut self, opened: Opened) {
         self.session.begin(opened.run);
-        if let Some(view) = opened.view {
-            let look = &mut self.session.look;
-            look.field = view.field;
-            let colours = look.of_field_mut(view.field);
-            (colours.scale, colours.map) = (view.figure.scale, view.figure.map);
-            colours.absolute = view.figure.absolute;
-            colours.range = view.figure.range.map_or(RangeMode::ThisFrame, RangeMode::Locked);
-            look.borders = view.figure.borders;
+        let Some(view) = opened.view else {
+            return;
+        };
+        self.session.show(&view);
+        self.map.zoom_out();
+        self.panes.show(Pane::of(view.kind), true);
+        if let Some(second) = view.compared.clone() {
+            let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
+            self.files.make_second(epoch, view.kind, second, memory);
         }
+        self.like = Some(view);
+    }
+
+    /// Pins the second run of a figure that was opened, and compares the run with it as the figure
+    /// does, unless there is another run by now.
+    fn take_second(&mut self, epoch: u64, kind: FigureKind, made: &Made) {
+        let Some(pin) = self.session.pins.pin_made(made) else {
+            self.toasts.error(pins::too_many());
+            return;
+        };
+        if epoch != self.session.epoch {
+            return;
+        }
+        let cycle = self.session.steps;
+        let sweeps = cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
+        let at_equal = AtEqual::that_ends(cycle, sweeps, pin);
+        let how = if kind == FigureKind::SideBySide { How::SideBySide } else { How::Alone };
+        self.session.look.compare = Compare { how, with: Some(pin.number), at_equal };
     }
 }
 

@@ -47,7 +47,7 @@ mod tuning;
 mod undo;
 mod welcome;
 
-use crate::picture::Opened;
+use crate::picture::{Opened, ViewSpec};
 use crate::run::{Report, Wish, Worker};
 use backend::Backends;
 use command::Command;
@@ -87,6 +87,8 @@ pub struct Explorer {
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
     save: Option<SaveDialog>,
+    /// The view of the figure that was opened last: what is saved next is made like it.
+    like: Option<ViewSpec>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,
     /// Whether the sheet of keys is open.
@@ -160,6 +162,7 @@ impl Explorer {
             tuning: Tuning::new(context)?,
             is_tuning: false,
             save: None,
+            like: None,
             open: None,
             palette: None,
             keys: false,

@@ -11,6 +11,7 @@ use super::heat_map::{HeatMap, Marks};
 use super::session::Session;
 use super::toolbar::named;
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
+use crate::picture::FigureKind;
 use crate::run::Report;
 use eframe::egui::{
     self, Button, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals,
@@ -62,6 +63,16 @@ impl Pane {
     /// The panes that are not shown at first start.
     pub fn hidden_at_first() -> Vec<Self> {
         Self::ALL.into_iter().filter(|pane| !Self::FIRST.contains(pane)).collect()
+    }
+
+    /// The pane that shows what figures of this kind show.
+    pub fn of(kind: FigureKind) -> Self {
+        match kind {
+            FigureKind::Curves => Self::Convergence,
+            FigureKind::Profile => Self::Cut,
+            FigureKind::MeanTile => Self::MeanTile,
+            _ => Self::HeatMap,
+        }
     }
 
     /// Its title.

@@ -1,7 +1,7 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
 use crate::picture::grouped;
-use crate::run::{Past, Record, Report, RunSpec, differences, reduction};
+use crate::run::{Made, Past, Record, Report, RunSpec, differences, reduction};
 use std::sync::Arc;
 
 /// Runs that can be pinned at a time: as many as there are colours for.
@@ -68,10 +68,32 @@ impl Pins {
         &self.pins
     }
 
-    /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives its name;
+    /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives the pin;
     /// `None` if there is no room for another.
-    pub fn pin(&mut self, report: &Report) -> Option<&str> {
-        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.past, &report.past));
+    pub fn pin(&mut self, report: &Report) -> Option<&Pin> {
+        self.put(&report.past, report.start_residual, &report.curve)
+    }
+
+    /// The same of a run that was made apart from the one under way. One that was made alike, and as
+    /// far, is pinned already.
+    pub fn pin_made(&mut self, made: &Made) -> Option<&Pin> {
+        let end = made.curve.last().map(|record| record.cycle);
+        let is_alike = |pin: &Pin| {
+            Some(pin.latest.cycle) == end && pin.past.plan().spec == made.past.plan().spec
+        };
+        match self.pins.iter().position(is_alike) {
+            Some(index) => self.pins.get(index),
+            None => self.put(&made.past, made.start_residual, &made.curve),
+        }
+    }
+
+    fn put(
+        &mut self,
+        past: &Arc<Past>,
+        start_residual: f64,
+        curve: &Arc<[Record]>,
+    ) -> Option<&Pin> {
+        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.past, past));
         if index.is_none() && self.pins.len() >= MOST {
             return None;
         }
@@ -81,16 +103,17 @@ impl Pins {
             self.pins.push(Pin {
                 number,
                 name: letter(number),
-                past: Arc::clone(&report.past),
-                start_residual: report.start_residual,
-                latest: report.latest,
-                curve: Arc::clone(&report.curve),
+                past: Arc::clone(past),
+                start_residual,
+                latest: Record::default(),
+                curve: Arc::default(),
             });
             self.pins.len() - 1
         });
         let pin = &mut self.pins[index];
-        (pin.latest, pin.curve) = (report.latest, Arc::clone(&report.curve));
-        Some(&pin.name)
+        pin.latest = curve.last().copied().unwrap_or_default();
+        pin.curve = Arc::clone(curve);
+        Some(pin)
     }
 
     /// Lets a pinned run go.
@@ -158,6 +181,11 @@ fn speedup(first: &Pin, pin: &Pin) -> Option<f64> {
     let level = least(first)?.max(least(pin)?);
     let (time, own) = (first.seconds_to(level)?, pin.seconds_to(level)?);
     (level < 1.0 && own > 0.0).then(|| time / own)
+}
+
+/// Why no other run can be pinned, in one sentence.
+pub(super) fn too_many() -> String {
+    format!("{MOST} runs are pinned, and there are colours for no more; remove one first.")
 }
 
 /// A, B, C, … Z, A2, B2, …

@@ -5,7 +5,7 @@ use super::panes::{Pane, Panes};
 use super::pins::Pins;
 use super::travel::Travel;
 use crate::grid::Tiling;
-use crate::picture::{ColourMap, Over, Range, ScaleKind};
+use crate::picture::{ColourMap, FigureKind, Over, Range, ScaleKind, ViewSpec};
 use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
 use std::sync::Arc;
 
@@ -280,6 +280,15 @@ impl Against {
 
     pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
 
+    /// What the curves of a figure are drawn over.
+    pub fn of(over: Over) -> Self {
+        match over {
+            Over::Cycles => Self::Cycles,
+            Over::Sweeps => Self::Sweeps,
+            Over::Seconds => Self::Time,
+        }
+    }
+
     /// The same in a figure.
     pub fn over(self) -> Over {
         match self {
@@ -307,6 +316,28 @@ impl Session {
         spec.method.tile.truncate(1);
         spec.method.overlap.truncate(1);
         spec
+    }
+
+    /// Shows of a run that has just begun what a figure of it shows, and stops there.
+    pub fn show(&mut self, view: &ViewSpec) {
+        let ViewSpec { cycle, field, kind, over, cut, figure, .. } = *view;
+        (self.running, self.steps) = (false, cycle);
+        let look = &mut self.look;
+        look.field = field;
+        *look.of_field_mut(field) = Colours {
+            scale: figure.scale,
+            map: figure.map,
+            range: figure.range.map_or(RangeMode::ThisFrame, RangeMode::Locked),
+            absolute: figure.absolute,
+        };
+        if kind == FigureKind::Curves {
+            look.against = Against::of(over);
+        }
+        // A profile has its tile borders in any case.
+        if kind != FigureKind::Profile {
+            look.borders = figure.borders;
+        }
+        look.cut.line = cut.or(look.cut.line);
     }
 
     /// The wish that stands for all this. `part` and `most` say which part of the field the map

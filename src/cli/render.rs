@@ -8,8 +8,8 @@ use super::solve::stopped;
 use super::values::{self, Size};
 use crate::files;
 use crate::picture::{
-    self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
-    Frames, LARGEST_SIDE, Over, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme,
+    self, ColourMap, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile, Frames,
+    LARGEST_SIDE, Opened, Over, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme,
     ViewError, ViewSpec, common_range, figure, natural_map, natural_scale, save_figure, save_film,
 };
 use crate::run::{
@@ -65,9 +65,21 @@ pub struct Render {
     /// What to draw [default: heat-map; side-by-side with --compare]
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
-    /// A second run for the same figure: a run file (.toml) or a figure that carries its run
+    /// A second run for the same figure: a run file (.toml), or a figure that carries its run; of a
+    /// figure of two runs, the second
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Option<PathBuf>,
+    /// Draw the second run after so many cycles [default: as many as the first]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true,
+        requires = "compare",
+        requires = "at_cycle"
+    )]
+    compare_at: Option<u64>,
     /// The field
     #[arg(long, default_value = "residual", help_heading = "Figure")]
     field: FieldKind,
@@ -159,7 +171,7 @@ impl Render {
         let spec = self.run.spec()?;
         let other = self.compare.as_deref().map(picture::open).transpose()?;
         let mut planner = Planner::default();
-        let plans = [Some(&spec), other.as_ref().map(|opened| &opened.run)];
+        let plans = [Some(&spec), other.as_ref().map(Opened::second)];
         let plans: Vec<_> =
             plans.into_iter().flatten().map(|run| planner.plan(run)).collect::<Result<_, _>>()?;
         let grid = |index: usize| plans.get(index).map(|plan| &plan.problem.shape);
@@ -171,8 +183,8 @@ impl Render {
         }
         let interrupt = Interrupt::listen()?;
         let mut runs = Vec::new();
-        for plan in &plans {
-            match self.shoot(plan, &view, interrupt) {
+        for (plan, cycle) in plans.iter().zip([self.at_cycle, self.compare_at.or(self.at_cycle)]) {
+            match self.shoot(plan, &view, cycle, interrupt) {
                 Ok(shots) => runs.push(shots),
                 Err(error) => match error.downcast_ref() {
                     Some(ShootError::Cancelled { cycle }) => {
@@ -284,11 +296,12 @@ impl Render {
         &self,
         plan: &Plan,
         view: &ViewSpec,
+        cycle: Option<u64>,
         interrupt: Interrupt,
     ) -> anyhow::Result<Vec<Captured>> {
         let capture = view.capture(0, &plan.problem.shape);
         let frames = view.frames.map(|frames| frames.cycles());
-        let cycles = frames.unwrap_or_else(|| self.at_cycle.into_iter().collect());
+        let cycles = frames.unwrap_or_else(|| cycle.into_iter().collect());
         let when = if cycles.is_empty() { When::End } else { When::Cycles(&cycles) };
         let mut progress = Progress::start();
         let mut told = |stage: Stage<'_>| match stage {
@@ -321,7 +334,7 @@ impl Render {
         interrupt: Interrupt,
     ) -> anyhow::Result<()> {
         let shots: Vec<&Captured> = runs.iter().filter_map(|shots| shots.last()).collect();
-        let [first, others @ ..] = &shots[..] else { return Ok(()) };
+        let Some(first) = shots.first() else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle);
         if view.kind.shows_field() && common_range(&shots, &view).is_none() {
             let sides = first.plan.tiling.axes().iter().map(|axis| axis.tile());
@@ -330,10 +343,7 @@ impl Render {
             }
             return Err(ViewError::Unknown { field, cycle }.into());
         }
-        let compared = others
-            .first()
-            .map(|other| Compared { cycle: other.cycle, run: other.plan.spec.clone() });
-        let view = ViewSpec { cycle, compared, ..view };
+        let view = view.of(&shots);
         let Some(frames) = view.frames else {
             return Ok(save_figure(&self.output, &figure(&shots, &view), run, Some(&view))?);
         };
@@ -349,12 +359,11 @@ impl Render {
 mod tests {
     use super::super::words::words;
     use super::*;
+    use crate::picture::any::view;
     use crate::picture::figure_command;
-    use crate::run::any::{number, run};
+    use crate::run::any::run;
     use clap::Parser;
-    use proptest::option;
     use proptest::prelude::*;
-    use proptest::sample::select;
     use std::path::Path;
 
     #[derive(Parser)]
@@ -363,58 +372,34 @@ mod tests {
         render: Render,
     }
 
-    prop_compose! {
-        fn figure_spec()(
-            scale in select(&ScaleKind::ALL[..]),
-            absolute in any::<bool>(),
-            map in select(&ColourMap::ALL[..]),
-            ends in option::of([number(), number()]),
-            size in [SMALLEST_SIDE..=LARGEST_SIDE, SMALLEST_SIDE..=LARGEST_SIDE],
-            dpi in prop_oneof![Just(SCREEN_DPI), number()],
-            font in option::of(number()),
-            theme in select(&Theme::ALL[..]),
-            borders in any::<bool>(),
-            annotations in any::<bool>(),
-        ) -> FigureSpec {
-            let range = ends.map(|[lo, hi]| Range::new(lo, hi));
-            FigureSpec { scale, absolute, map, range, size, dpi, font, theme, borders, annotations }
+    /// A view as options can say it.
+    fn said(mut view: ViewSpec) -> ViewSpec {
+        if view.kind == FigureKind::BareMap {
+            view.figure.size = FigureSpec::default().size;
         }
-    }
-
-    prop_compose! {
-        fn view_spec()(
-            cycle in any::<u64>(),
-            field in select(&FieldKind::ALL[..]),
-            kind in select(&FigureKind::ALL[..]),
-            over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
-            cut in option::of(any::<usize>().prop_map(CutLine::Row)),
-            figure in figure_spec(),
-            frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
-        ) -> ViewSpec {
-            let mut figure = figure;
-            if kind == FigureKind::BareMap {
-                figure.size = FigureSpec::default().size;
-            }
-            figure.borders |= kind == FigureKind::Profile;
-            let frames = frames.map(|([first, last, step], is_even, rate)| {
-                let spacing = if is_even { Spacing::Every } else { Spacing::Logarithmic };
-                Frames { first, last, spacing: spacing(step), rate }
-            });
-            let cycle = if frames.is_some() { 0 } else { cycle };
-            ViewSpec { cycle, field, kind, over, cut, figure, frames, compared: None }
-        }
+        view.figure.borders |= view.kind == FigureKind::Profile;
+        view.cycle = if view.frames.is_some() { 0 } else { view.cycle };
+        view
     }
 
     proptest! {
         #[test]
-        fn a_figure_survives_its_command_line(run in run(), view in view_spec()) {
+        fn a_figure_survives_its_command_line(run in run(), view in view()) {
+            let view = said(view);
             let line = figure_command(&run, &view, Path::new("it's a figure.png"));
             let words = words(&line);
             prop_assert_eq!(&words[..2], ["tilescope", "render"]);
             let parsed = Parsed::try_parse_from(&words[1..]).unwrap().render;
             prop_assert_eq!(parsed.run.spec().unwrap(), run);
             let cycle = parsed.at_cycle.unwrap_or(0);
-            prop_assert_eq!(ViewSpec { cycle, ..parsed.view().unwrap() }, view);
+            if let Some(compared) = &view.compared {
+                prop_assert_eq!(parsed.compare.as_deref(), Some(&*parsed.output));
+                let is_still = view.frames.is_none();
+                let beside = parsed.compare_at.or(parsed.at_cycle).filter(|_| is_still);
+                prop_assert_eq!(beside, is_still.then_some(compared.cycle));
+            }
+            let expected = ViewSpec { compared: None, ..view };
+            prop_assert_eq!(ViewSpec { cycle, ..parsed.view().unwrap() }, expected);
             prop_assert_eq!(parsed.output, Path::new("it's a figure.png"));
         }
     }

@@ -7,11 +7,11 @@ use clap::ValueEnum;
 use std::path::Path;
 
 /// The command line that makes a figure of this run again, for a POSIX shell. A second run beside
-/// the first is a file of its own, so it is left to whoever has one.
+/// the first is taken from the figure itself, so that has to be saved before.
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
-    let ViewSpec { cycle, field, kind, over, cut, frames, figure, .. } = view;
+    let ViewSpec { cycle, field, kind, over, cut, frames, figure, compared } = view;
     put("kind", kind.name());
     put("field", field.name());
     match frames {
@@ -25,6 +25,12 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
             if frames.rate != RATE {
                 put("fps", &format!("{:?}", frames.rate));
             }
+        }
+    }
+    if let Some(compared) = compared {
+        put("compare", &path.to_string_lossy());
+        if frames.is_none() && compared.cycle != *cycle {
+            put("compare-at", &compared.cycle.to_string());
         }
     }
     if *over != Over::default() {

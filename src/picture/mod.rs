@@ -6,6 +6,8 @@
 //! compare. A figure is described once, as SVG; [`render`] makes pixels of it with the fonts that
 //! come with the program, so it looks the same everywhere.
 
+#[cfg(test)]
+pub(crate) mod any;
 mod colour_map;
 mod curves_figure;
 mod figure_command;

@@ -99,6 +99,14 @@ pub struct Opened {
     pub view: Option<ViewSpec>,
 }
 
+impl Opened {
+    /// The second run of a figure of two; of any other file its run.
+    pub fn second(&self) -> &RunSpec {
+        let compared = self.view.as_ref().and_then(|view| view.compared.as_ref());
+        compared.map_or(&self.run, |compared| &compared.run)
+    }
+}
+
 /// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.apng`,
 /// `.svg`).
 ///
@@ -274,19 +282,13 @@ fn read_svg(path: &Path) -> Result<Texts, OpenError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::colour_map::ColourMap;
-    use super::super::run_figure::Over;
-    use super::super::scale::{Range, ScaleKind};
-    use super::super::theme::Theme;
-    use super::super::view_spec::{FigureKind, FigureSpec, Frames, Spacing};
+    use super::super::any::view;
+    use super::super::view_spec::FigureSpec;
     use super::*;
-    use crate::run::CutLine;
     use crate::run::FieldKind;
-    use crate::run::any::{number, run};
+    use crate::run::any::run;
     use image::Rgba;
-    use proptest::option;
     use proptest::prelude::*;
-    use proptest::sample::select;
     use std::fs;
 
     const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
@@ -323,47 +325,6 @@ mod tests {
         }
     }
 
-    prop_compose! {
-        fn figure_spec()(
-            scale in select(&ScaleKind::ALL[..]),
-            absolute in any::<bool>(),
-            map in select(&ColourMap::ALL[..]),
-            range in option::of([number(), number()]),
-            size in any::<[u32; 2]>(),
-            dpi in prop_oneof![Just(SCREEN_DPI), number()],
-            font in option::of(number()),
-            theme in select(&Theme::ALL[..]),
-            borders in any::<bool>(),
-            annotations in any::<bool>(),
-        ) -> FigureSpec {
-            let range = range.map(|[lo, hi]| Range::new(lo, hi));
-            FigureSpec { scale, absolute, map, range, size, dpi, font, theme, borders, annotations }
-        }
-    }
-
-    prop_compose! {
-        fn view_spec()(
-            cycle in any::<u64>(),
-            field in select(&FieldKind::ALL[..]),
-            kind in select(&FigureKind::ALL[..]),
-            over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
-            cut in option::of(prop_oneof![
-                any::<usize>().prop_map(CutLine::Row),
-                any::<usize>().prop_map(CutLine::Column),
-            ]),
-            figure in figure_spec(),
-            frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
-            compared in option::of((any::<u64>(), run())),
-        ) -> ViewSpec {
-            let frames = frames.map(|([first, last, step], is_even, rate)| {
-                let even = if is_even { Spacing::Every } else { Spacing::Logarithmic };
-                Frames { first, last, spacing: even(step), rate }
-            });
-            let compared = compared.map(|(cycle, run)| Compared { cycle, run });
-            ViewSpec { cycle, field, kind, over, cut, figure, frames, compared }
-        }
-    }
-
     /// A right-hand side lies beside the figure.
     fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
         run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
@@ -374,7 +335,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn any_figure_gives_its_run_and_its_view_back(run in run(), view in view_spec()) {
+        fn any_figure_gives_its_run_and_its_view_back(run in run(), view in view()) {
             let folder = tempfile::tempdir().unwrap();
             let run = placed(run, folder.path());
             let placed = |one: Compared| Compared { run: placed(one.run, folder.path()), ..one };

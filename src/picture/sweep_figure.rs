@@ -225,28 +225,13 @@ fn listed<T: ToString>(values: &[T], most: usize) -> Vec<Tick> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::any::sweep;
     use super::super::render;
     use super::*;
-    use crate::run::{Measure, RunSpec, Sides, Sweep, SweepSpec};
-    use crate::solver::Kernel;
-
-    fn sweep() -> Sweep {
-        let mut run = RunSpec::default();
-        run.problem.shape = vec![24, 20];
-        let spec = SweepSpec {
-            run,
-            k: vec![2, 4],
-            overlap: [0, 2, 8].map(Sides::all).to_vec(),
-            tile: [4, 8].map(Sides::all).to_vec(),
-            kernel: vec![Kernel::Auto],
-            measure: vec![Measure::Cycles],
-        };
-        Sweep::new(spec).unwrap()
-    }
 
     #[test]
     fn a_map_is_drawn_at_any_size_and_at_any_time() {
-        let mut sweep = sweep();
+        let mut sweep = sweep(&[2, 4]);
         let cells = sweep.cells().to_vec();
         let rows = sweep.measure(&cells, 2, &|| false).unwrap();
         assert_eq!(rows.len(), 12);

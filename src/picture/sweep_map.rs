@@ -277,26 +277,13 @@ impl<'a> SweepMap<'a> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::any::sweep;
     use super::*;
-    use crate::run::{CycleTime, RunSpec, Sweep};
-
-    fn sweep() -> Sweep {
-        let mut run = RunSpec::default();
-        run.problem.shape = vec![24, 20];
-        let spec = SweepSpec {
-            run,
-            k: vec![1, 2, 4],
-            overlap: [0, 2, 8].map(Sides::all).to_vec(),
-            tile: [4, 8].map(Sides::all).to_vec(),
-            kernel: vec![Kernel::Auto],
-            measure: vec![Measure::Cycles],
-        };
-        Sweep::new(spec).unwrap()
-    }
+    use crate::run::CycleTime;
 
     #[test]
     fn a_cell_shows_the_best_of_its_tiles_or_the_one_that_is_asked_for() {
-        let mut sweep = sweep();
+        let mut sweep = sweep(&[1, 2, 4]);
         let cells = sweep.cells().to_vec();
         let rows = sweep.measure(&cells, 2, &|| false).unwrap();
         let known: Vec<_> = rows.iter().cloned().map(Some).collect();
@@ -320,7 +307,7 @@ mod tests {
 
     #[test]
     fn cells_within_noise_of_the_best_are_marked_as_equal() {
-        let sweep = sweep();
+        let sweep = sweep(&[1, 2, 4]);
         let mut known: Vec<Option<Row>> = vec![None; sweep.cells().len()];
         let row = |seconds: f64, error: f64| {
             let mut row = sweep.outline().blank(&sweep.cells()[0].setting);

@@ -6,7 +6,7 @@ use super::run_figure::Over;
 use super::scale::{Range, ScaleKind};
 use super::theme::Theme;
 use crate::grid::Shape;
-use crate::run::{Capture, CutLine, FieldKind, Part, RunSpec};
+use crate::run::{Capture, Captured, CutLine, FieldKind, Part, RunSpec};
 use crate::solver::LONGEST_FOLDED;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -302,6 +302,15 @@ impl ViewSpec {
         // Norms come with every run; any field will do beside them.
         let field = if self.kind.shows_field() { self.field } else { FieldKind::Residual };
         Capture { id, field, part, most, solution: false }
+    }
+
+    /// The same of what was captured for it: its cycle, and the second run beside the first.
+    #[must_use]
+    pub fn of(self, shots: &[&Captured]) -> Self {
+        let cycle = shots.first().map_or(self.cycle, |shot| shot.cycle);
+        let compared =
+            shots.get(1).map(|other| Compared { cycle: other.cycle, run: other.plan.spec.clone() });
+        Self { cycle, compared, ..self }
     }
 
     /// Whether it can be drawn of runs on these grids.

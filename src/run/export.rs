@@ -1,7 +1,7 @@
 //! Runs, curves and fields as files that other programs read.
 
 use super::cut::CutLine;
-use super::experiment::FieldKind;
+use super::experiment::{FieldKind, Picture};
 use super::history::{History, Record};
 use super::spec::RunSpec;
 use crate::files::{FileError, write_atomically};
@@ -90,11 +90,39 @@ pub fn save_profile(
         csv.write_record([["i", "j"][axis], field.name()])?;
         for (index, value) in samples.values.iter().enumerate() {
             let place = start + index * samples.block[axis];
-            let value = (!value.is_nan()).then(|| format!("{value:?}"));
-            csv.write_record([place.to_string(), value.unwrap_or_default()])?;
+            csv.write_record([place.to_string(), sample(*value)])?;
         }
         csv.flush()
     })
+}
+
+/// Saves samples of a field on a plane as CSV, a row a sample under the names of its two places and
+/// that of the value; what is not known is an empty cell. Where a sample stands for more points than
+/// one, its place is that of the first.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_map(path: &Path, header: [&str; 3], picture: &Picture) -> Result<(), FileError> {
+    let Picture { samples, cycles_per_row } = picture;
+    let [across, down] = samples.block;
+    let down = down as u64 * cycles_per_row.unwrap_or(1);
+    write_atomically(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(header)?;
+        for (row, values) in samples.values.chunks(samples.size[0].max(1)).enumerate() {
+            let y = samples.rows.start as u64 + row as u64 * down;
+            for (column, &value) in values.iter().enumerate() {
+                let x = samples.columns.start + column * across;
+                csv.write_record([x.to_string(), y.to_string(), sample(value)])?;
+            }
+        }
+        csv.flush()
+    })
+}
+
+/// A sample with all its digits; nothing of one that is not known.
+fn sample(value: f32) -> String {
+    if value.is_nan() { String::new() } else { format!("{value:?}") }
 }
 
 /// ‖r‖₂ / ‖r₀‖₂. A start that solves the system has nothing left to reduce: 0 then.
@@ -108,21 +136,31 @@ pub fn reduction(residual: f64, start_residual: f64) -> f64 {
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_field(path: &Path, field: &Field<f64>, precision: Precision) -> Result<(), FileError> {
+    let shape = field.shape();
+    let size = [shape.nx(), shape.rows()];
+    let values = (0..shape.rows()).flat_map(|row| field.interior(row)).copied();
     match precision {
         #[allow(clippy::cast_possible_truncation)]
-        Precision::F32 => save_values(path, field, "<f4", |value| value as f32),
-        Precision::F64 => save_values(path, field, "<f8", |value| value),
+        Precision::F32 => save_values(path, size, "<f4", values.map(|value| value as f32)),
+        Precision::F64 => save_values(path, size, "<f8", values),
     }
 }
 
+/// Saves samples of a field in the same way, as single-precision numbers; what is not known is NaN.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_samples(path: &Path, samples: &Samples) -> Result<(), FileError> {
+    save_values(path, samples.size, "<f4", samples.values.iter().copied())
+}
+
+/// `size` is across and down.
 fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
     path: &Path,
-    field: &Field<f64>,
+    [columns, rows]: [usize; 2],
     kind: &str,
-    value: impl Fn(f64) -> T,
+    values: impl Iterator<Item = T>,
 ) -> Result<(), FileError> {
-    let shape = field.shape();
-    let (rows, columns) = (shape.rows(), shape.nx());
     write_atomically(path, |out| {
         let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
         let mut npy = npyz::WriteOptions::new()
@@ -130,9 +168,7 @@ fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
             .shape(&[rows as u64, columns as u64])
             .writer(out)
             .begin_nd()?;
-        for row in 0..rows {
-            npy.extend(field.interior(row).iter().map(|&v| value(v)))?;
-        }
+        npy.extend(values)?;
         npy.finish()
     })
 }

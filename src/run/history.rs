@@ -116,6 +116,16 @@ impl History {
     }
 }
 
+impl FromIterator<Record> for History {
+    /// The records of a run, in their order; of none at all, a start of which nothing is known.
+    fn from_iter<I: IntoIterator<Item = Record>>(records: I) -> Self {
+        let mut records = records.into_iter();
+        let mut history = Self::new(records.next().unwrap_or_default());
+        records.for_each(|record| history.push(record));
+        history
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -32,9 +32,11 @@ pub(crate) use command::option;
 pub use cut::{Along, Cut, CutLine};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
-pub use export::{CURVE_HEADER, reduction, save_curve, save_field, save_profile, save_run};
+pub use export::{
+    CURVE_HEADER, reduction, save_curve, save_field, save_map, save_profile, save_run, save_samples,
+};
 pub use history::{History, Record};
-pub use past::{Past, cycle_at, seconds_at};
+pub use past::{Made, Past, cycle_at, seconds_at};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use replay::{Difference, Replay, ReplayWish, Replayed, Sight};

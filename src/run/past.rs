@@ -4,14 +4,19 @@ use super::history::Record;
 use super::keyframes::Keyframes;
 use super::plan::Plan;
 use super::runner::Run;
+use super::shoot::ShootError;
 use crate::grid::Field;
 use crate::solver::SolverError;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Of a budget, the part that goes to the iterates of Jacobi's iteration, from which the staleness
 /// of earlier cycles is told.
 const FOR_CLASSIC: usize = 4;
+
+/// Points of a curve as it is told: more than any plot has pixels.
+pub(super) const CURVE: usize = 2000;
 
 /// What is kept of a run: iterates within a budget of memory, from which the others can be made
 /// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
@@ -22,6 +27,17 @@ pub struct Past {
     pub(super) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
     curve: Mutex<Arc<[Record]>>,
+}
+
+/// A run that was made apart from any worker.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What is kept of it.
+    pub past: Arc<Past>,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The norms of its iterates, thinned out for a plot; the newest comes last.
+    pub curve: Arc<[Record]>,
 }
 
 impl Past {
@@ -35,6 +51,32 @@ impl Past {
             exact: OnceLock::new(),
             curve: Mutex::default(),
         }
+    }
+
+    /// Makes a run, from its start up to a cycle or to its end, and keeps what can be kept of it in
+    /// `budget` bytes.
+    ///
+    /// # Errors
+    /// [`ShootError`].
+    pub fn made(
+        plan: &Arc<Plan>,
+        cycle: u64,
+        budget: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Made, ShootError> {
+        let past = Self::new(plan, budget);
+        let mut run = Run::new(plan)?;
+        while run.cycle() < cycle && run.outcome().is_none() {
+            if cancel.load(Ordering::Relaxed) {
+                return Err(ShootError::Cancelled { cycle: run.cycle() });
+            }
+            run.advance(cycle - run.cycle())?;
+            past.keep(&run)?;
+        }
+        run.settle()?;
+        let curve: Arc<[Record]> = run.history().thinned(CURVE).into();
+        past.set_curve(&curve);
+        Ok(Made { past: Arc::new(past), start_residual: run.start_residual(), curve })
     }
 
     /// The run.
@@ -85,10 +127,15 @@ impl Past {
         *self.curve.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(curve);
     }
 
+    /// The curve as it was told last, thinned out for a plot.
+    pub(super) fn curve(&self) -> Arc<[Record]> {
+        Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The record of a cycle as far as the curve tells it: whole where it has that cycle, or else
     /// only the seconds, from its neighbours.
     pub(super) fn record(&self, cycle: u64) -> Record {
-        let curve = Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner));
+        let curve = self.curve();
         let next = curve.partition_point(|record| record.cycle < cycle);
         if let Some(record) = curve.get(next).filter(|record| record.cycle == cycle) {
             return *record;

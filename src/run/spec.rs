@@ -311,6 +311,14 @@ impl Backend {
 }
 
 impl MethodSpec {
+    /// Sweeps in a cycle.
+    pub fn sweeps_per_cycle(&self) -> u64 {
+        match self.name {
+            MethodName::Classic => 1,
+            MethodName::Hierarchical => self.k as u64,
+        }
+    }
+
     /// The tile's points along an axis.
     pub fn tile_of(&self, axis: usize) -> usize {
         of_axis(&self.tile, axis)

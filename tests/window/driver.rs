@@ -364,6 +364,12 @@ impl Window {
         self.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
         self.frames(2);
         self.click(Role::RadioButton, what);
+        self.save_as(path);
+    }
+
+    /// Saves what the dialog, which is open, is set to.
+    #[track_caller]
+    pub fn save_as(&mut self, path: &Path) {
         let name = path.to_str().expect("names in tests are text");
         self.harness.get_by_role_and_label(Role::TextInput, "File").set_text_value_accesskit(name);
         self.frames(2);

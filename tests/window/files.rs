@@ -2,15 +2,20 @@
 
 use crate::controls::small;
 use crate::driver::Window;
-use eframe::egui::accesskit::Role;
-use egui_kittest::kittest::Queryable;
+use eframe::egui::{Key, Modifiers, accesskit::Role};
 use image::{GrayImage, Luma};
 use npyz::WriterBuilder;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use tempfile::tempdir;
-use tilescope::picture::{self, Drawing, FigureSpec, Range, ViewSpec};
-use tilescope::run::{CURVE_HEADER, FieldKind, ProblemKind, RunSpec, save_run};
+use tilescope::picture::{
+    self, ColourMap, Drawing, FigureKind, FigureSpec, Range, ScaleKind, ViewSpec,
+};
+use tilescope::run::{
+    CURVE_HEADER, Captured, CutLine, FieldKind, MethodSpec, Planner, ProblemKind, RunSpec, Stage,
+    Watch, When, save_run, shoot,
+};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_dropped_run_is_made", a_dropped_run_is_made),
@@ -27,6 +32,9 @@ pub const TESTS: &[(&str, fn())] = &[
     ("an_animation_is_made_and_can_be_stopped", an_animation_is_made_and_can_be_stopped),
     ("a_figure_is_copied_without_a_file", a_figure_is_copied_without_a_file),
     ("a_figures_range_comes_back_with_it", a_figures_range_comes_back_with_it),
+    ("a_figure_shows_the_cycle_that_is_looked_back_at", a_figure_shows_an_earlier_cycle),
+    ("a_figure_of_two_runs_gives_both_back", a_figure_of_two_runs_gives_both_back),
+    ("what_a_figure_shows_is_shown_again", what_a_figure_shows_is_shown_again),
 ];
 
 /// A run that differs from the small one in every way that the controls show.
@@ -254,11 +262,7 @@ fn an_animation_is_made_and_can_be_stopped() {
         window.click(Role::CheckBox, "over cycles");
         window.type_into("Last cycle", last);
         window.type_into("Step", step);
-        let name = path.to_str().unwrap();
-        let file = window.harness.get_by_role_and_label(Role::TextInput, "File");
-        file.set_text_value_accesskit(name);
-        window.frames(2);
-        window.button("Save");
+        window.save_as(path);
     };
     let path = folder.path().join("film.apng");
     make(&mut window, "3000", "1000", &path);
@@ -306,4 +310,141 @@ fn a_figures_range_comes_back_with_it() {
     window.save_and_wait("Figure of the map", &copy);
     let (_, copied) = picture::read_figure(&copy).unwrap();
     assert_eq!(copied.unwrap().figure.range, Some(range));
+}
+
+/// A figure and the numbers of the cycle that the panes show, whichever the newest is; and what a
+/// figure carries makes the same file again.
+fn a_figure_shows_an_earlier_cycle() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut window = Window::paused(other());
+    window.step(12);
+    window.key(Key::ArrowLeft);
+    window.key(Key::ArrowLeft);
+    window.until_text("10 of 12");
+    for (what, name) in [
+        ("Figure of the map", "map.svg"),
+        ("Figure of a profile", "profile.svg"),
+        ("Figure of the mean tile", "tile.svg"),
+        ("Bare map, one pixel a point", "bare.png"),
+    ] {
+        window.save_and_wait(what, &path(name));
+        let (run, view) = picture::read_figure(&path(name)).unwrap();
+        assert_eq!((&run, view.as_ref().unwrap().cycle), (&other(), 10), "{name}");
+        assert!(is_made_again(&path(name)), "{name}");
+    }
+    window.save_and_wait("Iterate as an array", &path("u.npy"));
+    let array = npyz::NpyFile::new(fs::File::open(path("u.npy")).unwrap()).unwrap();
+    assert_eq!(array.into_vec::<f64>().unwrap(), iterate_after(&other(), 10));
+    // The curves show all cycles, as in their pane.
+    window.save_and_wait("Figure of the curves", &path("curves.svg"));
+    let (_, view) = picture::read_figure(&path("curves.svg")).unwrap();
+    assert_eq!(view.unwrap().cycle, 12);
+    assert!(window.says("10 of 12"), "the window looks where it did");
+}
+
+/// Whether what a figure carries makes the same file once more.
+fn is_made_again(path: &Path) -> bool {
+    let (run, view) = picture::read_figure(path).unwrap();
+    let view = view.unwrap();
+    let shoot = |run: &RunSpec, cycle| {
+        let plan = Planner::default().plan(run).unwrap();
+        let capture = view.capture(0, &plan.problem.shape);
+        let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let mut watch = Watch { cancel: &cancel, told: &mut told };
+        let shots = shoot(&plan, &capture, When::Cycles(&[cycle]), &mut watch).unwrap().shots;
+        let [shot] = <[Captured; 1]>::try_from(shots).unwrap();
+        Captured { plan: plan.into(), ..shot }
+    };
+    let second = view.compared.as_ref().map(|second| shoot(&second.run, second.cycle));
+    let shots = [Some(shoot(&run, view.cycle)), second];
+    let shots: Vec<_> = shots.iter().flatten().collect();
+    let copy = path.with_file_name(format!("again-{}", path.file_name().unwrap().display()));
+    picture::save_figure(&copy, &picture::figure(&shots, &view), &run, Some(&view)).unwrap();
+    fs::read(path).unwrap() == fs::read(&copy).unwrap()
+}
+
+/// Two maps side by side, at cycles of equal sweeps, of which the second is looked back at, too.
+fn two_runs(path: &Path) -> RunSpec {
+    let mut window = Window::paused(small());
+    window.step(20);
+    window.key(Key::P);
+    window.until_text("Pinned as A");
+    window.type_into("k", "8");
+    window.until("begun anew", |window| window.cycle() == 0);
+    window.step(8);
+    window.key(Key::ArrowLeft);
+    window.until_text("7 of 8");
+    window.save_and_wait("Two maps side by side", path);
+    RunSpec { method: MethodSpec { k: 8, ..small().method }, ..small() }
+}
+
+fn a_figure_of_two_runs_gives_both_back() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("both.svg");
+    let run = two_runs(&path);
+    let (first, view) = picture::read_figure(&path).unwrap();
+    let second = view.as_ref().unwrap().compared.clone().unwrap();
+    assert_eq!((first, view.unwrap().cycle), (run.clone(), 7));
+    assert_eq!((second.run, second.cycle), (small(), 14));
+    assert!(is_made_again(&path));
+
+    let mut window = Window::paused(other());
+    window.drop_file(&path);
+    window.until_text("this run, cycle 7");
+    window.until_text("A, cycle 14");
+    assert_eq!(window.cycle(), 7);
+    let copy = folder.path().join("copy.svg");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    window.frames(2);
+    window.save_as(&copy);
+    window.until("saved", |_| copy.exists());
+    assert_eq!(fs::read(&path).unwrap(), fs::read(&copy).unwrap());
+    // What was pinned once is not pinned again.
+    window.drop_file(&path);
+    window.until("begun anew", |window| window.cycle() < 7);
+    window.until_text("A, cycle 14");
+    assert!(!window.has(Role::TextInput, "Name of B"));
+}
+
+/// A figure of any kind is opened, and what the dialog saves without a word is that figure.
+fn what_a_figure_shows_is_shown_again() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let figure = FigureSpec {
+        scale: ScaleKind::Linear,
+        map: ColourMap::Cividis,
+        size: [567, 345],
+        dpi: 300.0,
+        font: Some(7.5),
+        theme: picture::Theme::Transparent,
+        borders: true,
+        annotations: false,
+        ..FigureSpec::default()
+    };
+    let cut = CutLine::Column(9);
+    for kind in [FigureKind::HeatMap, FigureKind::Profile, FigureKind::MeanTile] {
+        let view = ViewSpec {
+            cycle: 5,
+            field: FieldKind::Change,
+            kind,
+            cut: (kind == FigureKind::Profile).then_some(cut),
+            figure,
+            ..ViewSpec::default()
+        };
+        let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"></svg>"#;
+        let drawing = Drawing::Figure(svg.into());
+        picture::save_figure(&path("a.svg"), &drawing, &other(), Some(&view)).unwrap();
+        let mut window = Window::paused(small());
+        window.drop_file(&path("a.svg"));
+        window.until_text("cycle 5, live");
+        assert_eq!(window.run_under_way(), other());
+        let copy = path(&format!("{}.svg", kind.name()));
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+        window.frames(2);
+        window.save_as(&copy);
+        window.until("saved", |_| copy.exists());
+        assert_eq!(picture::read_figure(&copy).unwrap(), (other(), Some(view)));
+        assert!(is_made_again(&copy), "{}", kind.name());
+    }
 }

@@ -1,19 +1,23 @@
 //! The dialog that saves: what, where, and what it looks like, with a preview.
 
 mod preview;
+mod sources;
 mod what;
 
 use super::command::Command;
+use super::pins::Pin;
 use super::session::{RangeMode, Session};
 use super::theme::row;
 use super::toolbar::{named, typed};
+use crate::grid::Shape;
 use crate::picture::{
     FONT_SIZES, FigureKind, FigureSpec, FilmFile, Frames, LARGEST_SIDE, Over, RATE, RATES, Range,
     SCREEN_DPI, SMALLEST_SIDE, Spacing, Theme, ViewSpec, figure_command,
 };
-use crate::run::{Captured, CutLine, FieldKind, Report};
+use crate::run::{Capture, Captured, CutLine, FieldKind, Part, Report};
 use eframe::egui::{self, ComboBox, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
 use preview::Preview;
+pub(super) use sources::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub(super) use what::What;
@@ -25,9 +29,22 @@ pub(super) struct SaveRequest {
     pub path: PathBuf,
     /// What is drawn, or looked at.
     pub view: ViewSpec,
+    /// What it is drawn from.
+    pub sources: Sources,
 }
 
 impl SaveRequest {
+    /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
+    pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
+        let wanted = self.view.capture(id, shape);
+        match self.what {
+            What::Run | What::CurveTable => Capture { most: [1, 1], ..wanted },
+            What::Iterate => Capture { most: [1, 1], solution: true, ..wanted },
+            What::Field => Capture { part: Part::Iterate, ..wanted },
+            _ => wanted,
+        }
+    }
+
     /// Why it cannot be done, if that is known beforehand.
     pub fn refusal(&self) -> Option<String> {
         let sides = ["width", "height"].into_iter().zip(self.view.figure.size);
@@ -74,6 +91,8 @@ const FONT: f64 = 11.0;
 /// The dialog, in points: it fits into the smallest window.
 const CONTROLS: f32 = 400.0;
 const ABOUT: f32 = 36.0;
+const CHOICE: f32 = 20.0;
+const AROUND: f32 = 132.0;
 const PREVIEW: egui::Vec2 = vec2(440.0, 400.0);
 
 /// The dialog while it is open.
@@ -81,13 +100,12 @@ pub(super) struct SaveDialog {
     what: What,
     folder: PathBuf,
     name: String,
-    size: [u32; 2],
     unit: Unit,
-    dpi: f64,
-    font: Option<f64>,
-    theme: Theme,
-    annotations: bool,
+    /// Its size, its letters and its theme; the colours are those of the window.
+    figure: FigureSpec,
     cut: CutLine,
+    /// The number of the pinned run that is shown beside the run, where two can be.
+    with: Option<usize>,
     is_film: bool,
     frames: Frames,
     cycle: u64,
@@ -95,26 +113,39 @@ pub(super) struct SaveDialog {
 }
 
 impl SaveDialog {
-    pub fn new(context: &egui::Context, session: &Session, cycle: u64) -> Self {
+    /// The dialog as it opens: made for a figure like that which was opened last, if one was.
+    pub fn new(
+        context: &egui::Context,
+        session: &Session,
+        report: Option<&Report>,
+        like: Option<&ViewSpec>,
+    ) -> Self {
+        let latest = report.map_or(0, |report| report.latest.cycle);
+        let is_dark = context.theme() == egui::Theme::Dark;
+        let theme = if is_dark { Theme::Dark } else { Theme::Light };
+        let usual = FigureSpec { theme, ..FigureSpec::default() };
+        let figure = like.map_or(usual, |view| view.figure);
+        let what = like.map_or(What::Map, |view| What::of(view.kind));
+        let is_of_two = like.is_some_and(|view| view.compared.is_some());
+        let pinned = session.look.compare.chosen(session.pins.all()).filter(|_| is_of_two);
+        let usual = Frames {
+            first: 0,
+            last: latest.max(1),
+            spacing: Spacing::Every((latest / 50).max(1)),
+            rate: RATE,
+        };
+        let frames = like.and_then(|view| view.frames);
         let mut dialog = Self {
-            what: What::Map,
+            what,
             folder: std::env::current_dir().unwrap_or_default(),
             name: String::new(),
-            size: FigureSpec::default().size,
-            unit: Unit::Pixels,
-            dpi: SCREEN_DPI,
-            font: None,
-            theme: if context.theme() == egui::Theme::Dark { Theme::Dark } else { Theme::Light },
-            annotations: true,
+            unit: if figure.dpi == SCREEN_DPI { Unit::Pixels } else { Unit::Centimetres },
+            figure,
             cut: session.cut_line(),
-            is_film: false,
-            frames: Frames {
-                first: 0,
-                last: cycle.max(1),
-                spacing: Spacing::Every((cycle / 50).max(1)),
-                rate: RATE,
-            },
-            cycle,
+            with: pinned.map(|pin| pin.number),
+            is_film: frames.is_some(),
+            frames: frames.unwrap_or(usual),
+            cycle: session.travel.cycle(latest),
             preview: Preview::new(context),
         };
         dialog.suggest(session.look.field);
@@ -127,7 +158,7 @@ impl SaveDialog {
     }
 
     /// The worker was asked for this, for the preview.
-    pub fn ask(&mut self, capture: crate::run::Capture, now: f64) {
+    pub fn ask(&mut self, capture: Capture, now: f64) {
         self.preview.ask(capture, now);
     }
 
@@ -136,12 +167,15 @@ impl SaveDialog {
         let film = if self.is_film() { "film" } else { "cycle" };
         let last = if self.is_film() { self.frames.last } else { self.cycle };
         let stem = match self.what {
-            What::Map | What::BareMap => format!("{}-{film}-{last}", field.name()),
-            What::MeanTile => format!("mean-tile-{last}"),
+            What::Map | What::BareMap | What::MapTable | What::Field => {
+                format!("{}-{film}-{last}", field.name())
+            }
+            What::SideBySide => format!("{}-side-by-side-{last}", field.name()),
+            What::MeanTile | What::MeanTileTable => format!("mean-tile-{last}"),
             What::Profile | What::ProfileTable => format!("{}-profile-{last}", field.name()),
             What::Curves | What::CurveTable => "convergence".to_owned(),
             What::Run => "run".to_owned(),
-            What::Field => format!("u-cycle-{}", self.cycle),
+            What::Iterate => format!("u-cycle-{}", self.cycle),
         };
         let extension = if self.is_film() { "gif" } else { self.what.extension() };
         self.name = format!("{stem}.{extension}");
@@ -173,16 +207,25 @@ impl SaveDialog {
                     ui.set_min_height(PREVIEW.y + 40.0);
                     ui.heading("Save");
                     ui.add_space(4.0);
-                    ui.add_enabled_ui(making.is_none(), |ui| self.controls(ui, session, report));
+                    let room = ui.ctx().content_rect().height() - AROUND;
+                    egui::ScrollArea::vertical().max_height(room).show(ui, |ui| {
+                        ui.add_enabled_ui(making.is_none(), |ui| {
+                            self.controls(ui, session, report);
+                        });
+                    });
                     ui.add_space(8.0);
                     match making {
-                        None => self.buttons(ui, session, shown, may_enter, commands),
+                        None => {
+                            let request = self.request(session, report, shown);
+                            self.buttons(ui, session, request, may_enter, commands);
+                        }
                         Some(making) => progress(ui, making, commands),
                     }
                 });
                 ui.add_space(8.0);
                 ui.vertical(|ui| {
                     let view = self.what.kind().map(|_| self.view(session, shown));
+                    let sources = view.as_ref().map(|view| self.sources(session, report, view));
                     if let (Some(view), Some(report)) = (&view, report) {
                         let capture = view.capture(0, &report.plan.problem.shape);
                         let now = ui.input(|input| input.time);
@@ -192,7 +235,7 @@ impl SaveDialog {
                         }
                     }
                     ui.set_width(PREVIEW.x);
-                    self.preview.ui(ui, view.as_ref(), PREVIEW);
+                    self.preview.ui(ui, view.as_ref().zip(sources.as_ref()), PREVIEW);
                     ui.add_space(4.0);
                     if self.what.kind().is_some() {
                         self.copies(ui, session, shown, commands);
@@ -210,13 +253,19 @@ impl SaveDialog {
 
     fn controls(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
         let field = session.look.field;
+        let chosen = session.look.compare.chosen(session.pins.all());
         ui.columns_const(|[left, right]| {
-            for (index, what) in What::ALL.into_iter().enumerate() {
-                let column =
-                    if index < What::ALL.len().div_ceil(2) { &mut *left } else { &mut *right };
-                let chosen = column.radio_value(&mut self.what, what, what.label());
-                if chosen.on_hover_text(what.about()).changed() {
-                    self.suggest(field);
+            for (column, choices) in [(left, &What::PICTURES[..]), (right, &What::DATA)] {
+                column.spacing_mut().interact_size.y = CHOICE;
+                for &what in choices {
+                    let can_be = what != What::SideBySide || chosen.is_some();
+                    let button = egui::RadioButton::new(self.what == what, what.label());
+                    let button = column.add_enabled(can_be, button).on_hover_text(what.about());
+                    let button = button.on_disabled_hover_text("Pin a run first, to stand beside.");
+                    if button.clicked() {
+                        self.what = what;
+                        self.suggest(field);
+                    }
                 }
             }
         });
@@ -239,6 +288,9 @@ impl SaveDialog {
         }
         if matches!(self.what, What::Profile | What::ProfileTable) {
             self.cut(ui, report);
+        }
+        if self.is_of_two() && chosen.is_some() {
+            self.second(ui, session);
         }
         if self.what.has_letters() {
             self.paper(ui);
@@ -292,12 +344,48 @@ impl SaveDialog {
         });
     }
 
+    /// Whether it can show two runs.
+    fn is_of_two(&self) -> bool {
+        self.what.is_picture() && self.what.kind().is_some_and(FigureKind::compares)
+    }
+
+    /// The pinned run beside the run, where two can be shown; side by side, one in any case.
+    fn pinned<'a>(&self, session: &'a Session) -> Option<&'a Pin> {
+        let pins = session.pins.all();
+        let chosen = pins.iter().find(|pin| Some(pin.number) == self.with);
+        let needed = || session.look.compare.chosen(pins).filter(|_| self.what == What::SideBySide);
+        chosen.filter(|_| self.is_of_two()).or_else(needed)
+    }
+
+    /// Which pinned run is shown beside the run.
+    fn second(&mut self, ui: &mut Ui, session: &Session) {
+        let about = "The second run: at equal cycles, sweeps or solver time, as over the map.";
+        row(ui, "Beside it", about, |ui| {
+            let pinned = self.pinned(session);
+            let name = pinned.map_or("no other run", |pin| &pin.name);
+            let mut with = pinned.map(|pin| pin.number);
+            let combo = ComboBox::from_id_salt("second").width(200.0).truncate();
+            let response = combo.selected_text(name).show_ui(ui, |ui| {
+                if self.what != What::SideBySide {
+                    ui.selectable_value(&mut with, None, "no other run")
+                        .on_hover_text("This run alone.");
+                }
+                for pin in session.pins.all() {
+                    ui.selectable_value(&mut with, Some(pin.number), &pin.name)
+                        .on_hover_text("Show this pinned run, too.");
+                }
+            });
+            named(response.response, "Beside it").on_hover_text(about);
+            self.with = with;
+        });
+    }
+
     /// How large a figure is, and its letters and colours.
     fn paper(&mut self, ui: &mut Ui) {
         row(ui, "Size", "The size of the figure.", |ui| {
             let names = [("Width", "Across."), ("Height", "From top to bottom.")];
-            let per_pixel = CENTIMETRES_PER_INCH / self.dpi;
-            for (side, (name, about)) in self.size.iter_mut().zip(names) {
+            let per_pixel = CENTIMETRES_PER_INCH / self.figure.dpi;
+            for (side, (name, about)) in self.figure.size.iter_mut().zip(names) {
                 let response = match self.unit {
                     Unit::Pixels => ui.add(typed(ui, side, SMALLEST_SIDE..=LARGEST_SIDE)),
                     Unit::Centimetres => {
@@ -324,7 +412,7 @@ impl SaveDialog {
                 self.set_dpi(if self.unit == Unit::Pixels { SCREEN_DPI } else { RESOLUTIONS[1] });
             }
             if self.unit == Unit::Centimetres {
-                let mut dpi = self.dpi;
+                let mut dpi = self.figure.dpi;
                 let combo = ComboBox::from_id_salt("dpi").width(76.0);
                 let response = combo.selected_text(format!("{dpi} dpi")).show_ui(ui, |ui| {
                     for one in RESOLUTIONS {
@@ -333,37 +421,37 @@ impl SaveDialog {
                     }
                 });
                 named(response.response, "Resolution").on_hover_text("Pixels an inch.");
-                if dpi != self.dpi {
+                if dpi != self.figure.dpi {
                     self.set_dpi(dpi);
                 }
             }
         });
         row(ui, "Theme", "What the figure is to stand on.", |ui| {
             let combo = ComboBox::from_id_salt("figure theme").width(200.0);
-            let response = combo.selected_text(self.theme.label()).show_ui(ui, |ui| {
+            let response = combo.selected_text(self.figure.theme.label()).show_ui(ui, |ui| {
                 for theme in Theme::ALL {
-                    ui.selectable_value(&mut self.theme, theme, theme.label())
+                    ui.selectable_value(&mut self.figure.theme, theme, theme.label())
                         .on_hover_text(theme.about());
                 }
             });
-            named(response.response, "Theme").on_hover_text(self.theme.about());
+            named(response.response, "Theme").on_hover_text(self.figure.theme.about());
         });
         row(ui, "Letters", "How large they are, and whether there is a title.", |ui| {
-            let mut suits = self.font.is_none();
+            let mut suits = self.figure.font.is_none();
             if ui
                 .checkbox(&mut suits, "as suits")
                 .on_hover_text("As large as suits the size.")
                 .changed()
             {
-                self.font = (!suits).then_some(FONT);
+                self.figure.font = (!suits).then_some(FONT);
             }
-            let mut font = self.font.unwrap_or(FONT);
+            let mut font = self.figure.font.unwrap_or(FONT);
             let number = typed(ui, &mut font, FONT_SIZES).suffix(" pt").speed(0.1).max_decimals(1);
-            let response = ui.add_enabled(self.font.is_some(), number);
+            let response = ui.add_enabled(self.figure.font.is_some(), number);
             if named(response, "Font size").on_hover_text("In points, 1/72 inch.").changed() {
-                self.font = Some(font);
+                self.figure.font = Some(font);
             }
-            ui.checkbox(&mut self.annotations, "Title").on_hover_text(
+            ui.checkbox(&mut self.figure.annotations, "Title").on_hover_text(
                 "The title and the line of settings; leave them out if there is a caption.",
             );
         });
@@ -372,9 +460,9 @@ impl SaveDialog {
     /// Another resolution, at the same size on paper.
     fn set_dpi(&mut self, dpi: f64) {
         let most = f64::from(LARGEST_SIDE);
-        let scaled = |side: u32| (f64::from(side) * dpi / self.dpi).round().min(most) as u32;
-        self.size = self.size.map(scaled);
-        self.dpi = dpi;
+        let scaled = |side: u32| (f64::from(side) * dpi / self.figure.dpi).round().min(most) as u32;
+        self.figure.size = self.figure.size.map(scaled);
+        self.figure.dpi = dpi;
     }
 
     /// The cycles of an animation.
@@ -432,7 +520,7 @@ impl SaveDialog {
         &self,
         ui: &mut Ui,
         session: &Session,
-        shown: Option<Range>,
+        request: SaveRequest,
         may_enter: bool,
         commands: &mut Vec<Command>,
     ) {
@@ -441,7 +529,7 @@ impl SaveDialog {
             let save = ui.add_enabled(named, egui::Button::new("Save"));
             let enter = named && may_enter && ui.input(|input| input.key_pressed(Key::Enter));
             if save.on_hover_text("Write the file.").clicked() || enter {
-                commands.push(Command::Save(self.request(session, shown)));
+                commands.push(Command::Save(request.into()));
             }
             if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
                 commands.push(Command::ShowSave(false));
@@ -462,20 +550,26 @@ impl SaveDialog {
         commands: &mut Vec<Command>,
     ) {
         ui.horizontal(|ui| {
-            let captured = self.preview.captured();
-            let copy = ui.add_enabled(captured.is_some(), egui::Button::new("Copy image"));
+            let shots = self.preview.shots();
+            let copy = ui.add_enabled(shots.is_some(), egui::Button::new("Copy image"));
             if copy.on_hover_text("Put the picture on the clipboard.").clicked()
-                && let Some(captured) = captured
+                && let Some(shots) = shots
             {
-                let view = ViewSpec { cycle: captured.cycle, ..self.view(session, shown) };
-                commands.push(Command::CopyImage(Arc::clone(captured), view.into()));
+                let view = self.view(session, shown);
+                commands.push(Command::CopyImage(Arc::clone(shots), view.into()));
             }
-            let copy = ui.button("Copy as command line");
-            if copy.on_hover_text("Copy the command line that makes this figure again.").clicked() {
-                let request = self.request(session, shown);
-                let cycle = captured.map_or(self.cycle, |captured| captured.cycle);
-                let view = ViewSpec { cycle, ..request.view };
-                let text = figure_command(&session.spec, &view, &request.path);
+            let copy = ui.add_enabled(shots.is_some(), egui::Button::new("Copy as command line"));
+            let about = match shots.is_some_and(|shots| shots.len() > 1) {
+                true => {
+                    "Copy the command line that makes this figure again; it takes the second run from the file, once that is saved."
+                }
+                false => "Copy the command line that makes this figure again.",
+            };
+            if copy.on_hover_text(about).clicked()
+                && let Some(shots) = shots
+            {
+                let view = self.view(session, shown).of(&shots.iter().collect::<Vec<_>>());
+                let text = figure_command(&session.spec, &view, &self.path());
                 commands.push(Command::Copy { text, what: "Command line" });
             }
         });
@@ -498,21 +592,31 @@ impl SaveDialog {
                 absolute: colours.absolute,
                 map: colours.map,
                 range,
-                size: self.size,
-                dpi: self.dpi,
-                font: self.font,
-                theme: self.theme,
                 borders: session.look.borders || kind == FigureKind::Profile,
-                annotations: self.annotations,
+                ..self.figure
             },
             ..ViewSpec::default()
         }
     }
 
-    fn request(&self, session: &Session, shown: Option<Range>) -> SaveRequest {
-        // A name with a whole path in it stands for itself.
-        let path = self.folder.join(self.name.trim());
-        SaveRequest { what: self.what, path, view: self.view(session, shown) }
+    fn sources(&self, session: &Session, report: Option<&Report>, view: &ViewSpec) -> Sources {
+        Sources::of(session, report, view, self.pinned(session))
+    }
+
+    /// A name with a whole path in it stands for itself.
+    fn path(&self) -> PathBuf {
+        self.folder.join(self.name.trim())
+    }
+
+    fn request(
+        &self,
+        session: &Session,
+        report: Option<&Report>,
+        shown: Option<Range>,
+    ) -> SaveRequest {
+        let view = self.view(session, shown);
+        let sources = self.sources(session, report, &view);
+        SaveRequest { what: self.what, path: self.path(), view, sources }
     }
 }
 
@@ -531,4 +635,41 @@ fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
             commands.push(Command::StopFilm);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::any::view;
+    use proptest::prelude::*;
+
+    /// What the dialog can say of a plane: no kind by two names, and nothing that its kind does not
+    /// show. The cycle and the second run come with what is drawn.
+    fn said(view: &ViewSpec, session: &Session) -> ViewSpec {
+        let mut said = ViewSpec { cycle: 0, compared: None, ..view.clone() };
+        if view.kind == FigureKind::SpaceTime {
+            said.kind = FigureKind::HeatMap;
+        }
+        if view.kind.shows_field() {
+            said.over = Over::default();
+        }
+        said.cut = (view.kind == FigureKind::Profile).then(|| session.cut_line());
+        said.figure.borders |= view.kind == FigureKind::Profile;
+        said
+    }
+
+    proptest! {
+        #[test]
+        fn after_a_figure_was_opened_the_dialog_makes_another_like_it(view in view()) {
+            let mut session = Session::default();
+            session.show(&view);
+            let context = egui::Context::default();
+            let dialog = SaveDialog::new(&context, &session, None, Some(&view));
+            let again = dialog.view(&session, view.figure.range);
+            prop_assert_eq!(again, said(&view, &session));
+            if let Some(cut) = view.cut {
+                prop_assert_eq!(session.cut_line(), cut);
+            }
+        }
+    }
 }

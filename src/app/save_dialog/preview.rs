@@ -1,6 +1,7 @@
 //! The picture that would be saved, drawn on a thread of its own while the dialog is open.
 
-use crate::picture::{Drawing, PictureError, ViewSpec, figure, render_within};
+use super::Sources;
+use crate::picture::{Drawing, ViewSpec, figure, render_within};
 use crate::run::{Capture, Captured};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{
@@ -8,30 +9,77 @@ use eframe::egui::{
     Vec2,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// While a run goes on, it is looked at again after so many seconds.
 const AGAIN: f64 = 0.4;
 
 /// A picture to be drawn.
+#[derive(Clone)]
 struct Job {
     captured: Arc<Captured>,
+    capture: Capture,
+    sources: Sources,
     view: ViewSpec,
     most: [u32; 2],
+}
+
+/// A picture that was drawn, and what of.
+struct Drawn {
+    picture: ColorImage,
+    shots: Arc<[Captured]>,
 }
 
 /// The preview, and the thread that draws it, which ends when this is dropped.
 pub(super) struct Preview {
     jobs: Sender<Job>,
-    drawn: Receiver<Result<ColorImage, PictureError>>,
+    drawn: Receiver<Result<Drawn, String>>,
+    /// Set to stop what is made again for it.
+    closing: Arc<AtomicBool>,
     /// What was asked of the worker last, and when.
     asked: Option<(Capture, f64)>,
     captured: Option<Arc<Captured>>,
     /// What the thread draws, or drew last.
-    drawing: Option<(u64, ViewSpec, [u32; 2])>,
+    drawing: Option<Job>,
     is_drawing: bool,
     texture: Option<TextureHandle>,
+    shots: Option<Arc<[Captured]>>,
     /// Why there is no picture.
     refused: Option<String>,
+}
+
+impl Drop for Preview {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Job {
+    /// Whether it is of the same cycles as another.
+    fn is_of(&self, other: &Self) -> bool {
+        self.captured.id == other.captured.id
+            && self.sources == other.sources
+            && self.capture == other.capture
+    }
+
+    /// Draws it. `before` was drawn last: what was made again for that is not made once more.
+    fn draw(
+        &self,
+        before: Option<&(Job, Arc<[Captured]>)>,
+        cancel: &AtomicBool,
+    ) -> Result<Drawn, String> {
+        let shots = match before.filter(|(job, _)| self.is_of(job)) {
+            Some((_, shots)) => Arc::clone(shots),
+            None => self.sources.shots(&self.captured, &self.capture, &self.view, cancel)?.into(),
+        };
+        let seen: Vec<_> = shots.iter().collect();
+        let picture = match figure(&seen, &self.view.clone().of(&seen)) {
+            Drawing::Figure(svg) => render_within(&svg, self.most).map_err(|e| e.to_string())?,
+            Drawing::Map(map) => map,
+        };
+        let size = [picture.width() as usize, picture.height() as usize];
+        Ok(Drawn { picture: ColorImage::from_rgba_unmultiplied(size, picture.as_raw()), shots })
+    }
 }
 
 impl Preview {
@@ -39,19 +87,17 @@ impl Preview {
         let (jobs, waiting) = bounded::<Job>(1);
         let (done, drawn) = bounded(1);
         let context = context.clone();
+        let closing = Arc::new(AtomicBool::new(false));
+        let cancel = Arc::clone(&closing);
         let spawned =
             std::thread::Builder::new().name("tilescope-preview".into()).spawn(move || {
+                let mut before = None;
                 for job in waiting {
-                    let most = job.most;
-                    let picture = match figure(&[&job.captured], &job.view) {
-                        Drawing::Figure(svg) => render_within(&svg, most),
-                        Drawing::Map(map) => Ok(map),
-                    };
-                    let picture = picture.map(|picture| {
-                        let size = [picture.width() as usize, picture.height() as usize];
-                        ColorImage::from_rgba_unmultiplied(size, picture.as_raw())
-                    });
-                    if done.send(picture).is_err() {
+                    let drawn = job.draw(before.as_ref(), &cancel);
+                    if let Ok(drawn) = &drawn {
+                        before = Some((job, Arc::clone(&drawn.shots)));
+                    }
+                    if done.send(drawn).is_err() {
                         return;
                     }
                     context.request_repaint();
@@ -61,11 +107,13 @@ impl Preview {
         Self {
             jobs,
             drawn,
+            closing,
             asked: None,
             captured: None,
             drawing: None,
             is_drawing: false,
             texture: None,
+            shots: None,
             refused,
         }
     }
@@ -96,37 +144,42 @@ impl Preview {
     }
 
     /// What is shown, for whoever wants it in full.
-    pub fn captured(&self) -> Option<&Arc<Captured>> {
-        self.captured.as_ref()
+    pub fn shots(&self) -> Option<&Arc<[Captured]>> {
+        self.shots.as_ref()
     }
 
     /// Draws the picture into `room`, and lets the thread draw the next.
-    pub fn ui(&mut self, ui: &mut Ui, view: Option<&ViewSpec>, room: Vec2) {
+    pub fn ui(&mut self, ui: &mut Ui, what: Option<(&ViewSpec, &Sources)>, room: Vec2) {
         if let Ok(done) = self.drawn.try_recv() {
             self.is_drawing = false;
             match done {
-                Ok(image) => {
-                    self.refused = None;
+                Ok(Drawn { picture, shots }) => {
+                    (self.refused, self.shots) = (None, Some(shots));
                     let options = TextureOptions::LINEAR;
                     match &mut self.texture {
-                        Some(texture) => texture.set(image, options),
+                        Some(texture) => texture.set(picture, options),
                         None => {
-                            self.texture = Some(ui.ctx().load_texture("preview", image, options))
+                            self.texture = Some(ui.ctx().load_texture("preview", picture, options))
                         }
                     }
                 }
-                Err(why) => self.refused = Some(why.to_string()),
+                Err(why) => (self.refused, self.shots) = (Some(why), None),
             }
         }
         let scale = ui.ctx().pixels_per_point();
         let most = [room.x, room.y].map(|side| (side * scale).max(1.0) as u32);
-        if let (Some(captured), Some(view), false) = (&self.captured, view, self.is_drawing) {
-            let view = ViewSpec { cycle: captured.cycle, ..view.clone() };
-            let next = (captured.id, view, most);
-            if self.drawing.as_ref() != Some(&next) {
-                let (captured, view) = (Arc::clone(captured), next.1.clone());
+        if let (Some(captured), Some((view, sources)), false) =
+            (&self.captured, what, self.is_drawing)
+        {
+            let shape = captured.plan.problem.shape;
+            let (captured, sources) = (Arc::clone(captured), sources.clone());
+            let capture = view.capture(0, &shape);
+            let next = Job { captured, capture, sources, view: view.clone(), most };
+            let is_same =
+                |job: &Job| next.is_of(job) && (&next.view, most) == (&job.view, job.most);
+            if !self.drawing.as_ref().is_some_and(is_same) {
                 // It waits for the next job: the last one is done.
-                self.is_drawing = self.jobs.try_send(Job { captured, view, most }).is_ok();
+                self.is_drawing = self.jobs.try_send(next.clone()).is_ok();
                 self.drawing = Some(next);
             }
         }
@@ -136,7 +189,7 @@ impl Preview {
             let colour = ui.visuals().weak_text_color();
             ui.painter().text(rect.center(), Align2::CENTER_CENTER, text, font, colour);
         };
-        match (&self.texture, &self.refused, view) {
+        match (&self.texture, &self.refused, what) {
             (_, _, None) => ui_text("Text, no picture"),
             (_, Some(why), _) => ui_text(why),
             (None, ..) => ui_text("Drawing …"),

@@ -5,6 +5,7 @@
 //! first, where the way is long, with a cycle shortly before the one that was asked for, then with
 //! that one. How it was made changes no bit of it.
 
+mod again;
 mod look_loop;
 mod remade;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::grid::Field;
 use crate::run::experiment::{Experiment, FieldKind};
+use crate::run::history::Record;
 use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
@@ -139,18 +140,24 @@ impl Remade {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn seen(&self, view: &View) -> Result<Seen, SolverError> {
-        let mut seen = Seen::of(&self.experiment, view)?;
+        Ok(Seen { norms: self.norms()?, ..Seen::of(&self.experiment, view)? })
+    }
+
+    /// The norms of the iterate where it is.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn norms(&self) -> Result<Record, SolverError> {
         let run: &Run = self.experiment.run();
-        let mut norms = self.past.record(seen.cycle);
+        let mut norms = self.past.record(run.cycle());
         if norms.residual.is_none() {
             norms.residual = Some(run.solver().residual()?);
         }
         if norms.error.is_none() {
             norms.error = run.solver().error()?;
         }
-        let last = self.last.filter(|(cycle, _)| *cycle == seen.cycle);
+        let last = self.last.filter(|(cycle, _)| *cycle == run.cycle());
         norms.max_change = norms.max_change.or(last.map(|(_, norms)| norms.max_change));
-        seen.norms = norms;
-        Ok(seen)
+        Ok(norms)
     }
 }

@@ -4,16 +4,13 @@ use super::messages::{Captured, ExactState, Phase, Report, Wish};
 use crate::grid::Field;
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
-use crate::run::past::Past;
+use crate::run::past::{CURVE, Past};
 use crate::run::plan::Plan;
 use crate::run::seen::Seen;
 use crate::run::track::Tracks;
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Points of a curve in a report: more than any plot has pixels.
-const CURVE: usize = 2000;
 
 /// Seconds of the solver that its speed is told of: long enough that the figure can be read.
 const OF_LATE: f64 = 0.5;

@@ -79,6 +79,8 @@ pub enum Part {
     /// All of it: of a plane its map, of a line its space–time diagram.
     #[default]
     All,
+    /// All of the present iterate's, of a plane and of lines.
+    Iterate,
     /// A line through it.
     Along(CutLine),
     /// Its magnitude, folded onto one tile; see [`MeanTile`](crate::solver::MeanTile).
@@ -99,7 +101,7 @@ impl Capture {
         let window = self.window(&experiment.run().plan().problem.shape);
         let samples = match self.part {
             Part::All => return experiment.picture(self.field, &window),
-            Part::Along(_) => experiment.samples(self.field, &window)?,
+            Part::Iterate | Part::Along(_) => experiment.samples(self.field, &window)?,
             Part::MeanTile => experiment
                 .statistics(self.field)?
                 .and_then(|statistics| statistics.mean_tile)

@@ -1,0 +1,73 @@
+//! Any view of a run, and a small sweep, for the tests of what must hold for all of them.
+
+use super::colour_map::ColourMap;
+use super::layout::SMALLEST_SIDE;
+use super::render::LARGEST_SIDE;
+use super::run_figure::Over;
+use super::scale::{Range, ScaleKind};
+use super::theme::Theme;
+use super::view_spec::{Compared, FigureKind, FigureSpec, Frames, SCREEN_DPI, Spacing, ViewSpec};
+use crate::run::any::{number, run};
+use crate::run::{CutLine, FieldKind, Measure, RunSpec, Sides, Sweep, SweepSpec};
+use crate::solver::Kernel;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+prop_compose! {
+    fn figure_spec()(
+        scale in select(&ScaleKind::ALL[..]),
+        absolute in any::<bool>(),
+        map in select(&ColourMap::ALL[..]),
+        range in option::of([number(), number()]),
+        size in [SMALLEST_SIDE..=LARGEST_SIDE, SMALLEST_SIDE..=LARGEST_SIDE],
+        dpi in prop_oneof![Just(SCREEN_DPI), number()],
+        font in option::of(number()),
+        theme in select(&Theme::ALL[..]),
+        borders in any::<bool>(),
+        annotations in any::<bool>(),
+    ) -> FigureSpec {
+        let range = range.map(|[lo, hi]| Range::new(lo, hi));
+        FigureSpec { scale, absolute, map, range, size, dpi, font, theme, borders, annotations }
+    }
+}
+
+prop_compose! {
+    /// Any view, whether it makes sense or not, of a figure of a size that there can be.
+    pub(crate) fn view()(
+        cycle in any::<u64>(),
+        field in select(&FieldKind::ALL[..]),
+        kind in select(&FigureKind::ALL[..]),
+        over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
+        cut in option::of(prop_oneof![
+            any::<usize>().prop_map(CutLine::Row),
+            any::<usize>().prop_map(CutLine::Column),
+        ]),
+        figure in figure_spec(),
+        frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
+        compared in option::of((any::<u64>(), run())),
+    ) -> ViewSpec {
+        let frames = frames.map(|([first, last, step], is_even, rate)| {
+            let spacing = if is_even { Spacing::Every } else { Spacing::Logarithmic };
+            Frames { first, last, spacing: spacing(step), rate }
+        });
+        let compared = compared.map(|(cycle, run)| Compared { cycle, run });
+        ViewSpec { cycle, field, kind, over, cut, figure, frames, compared }
+    }
+}
+
+/// A sweep of a small plane over these k, three overlaps and two tiles. Overlap 2 goes with both
+/// tiles, 8 with neither.
+pub(super) fn sweep(k: &[usize]) -> Sweep {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![24, 20];
+    let spec = SweepSpec {
+        run,
+        k: k.to_vec(),
+        overlap: [0, 2, 8].map(Sides::all).to_vec(),
+        tile: [4, 8].map(Sides::all).to_vec(),
+        kernel: vec![Kernel::Auto],
+        measure: vec![Measure::Cycles],
+    };
+    Sweep::new(spec).unwrap()
+}
