@@ -151,6 +151,7 @@ impl FromStr for ColourMap {
 
 #[cfg(test)]
 mod tests {
+    use super::super::colour_vision::Vision;
     use super::*;
 
     #[test]
@@ -164,15 +165,55 @@ mod tests {
         assert!(refused.contains("rainbow") && refused.contains("red-blue"), "{refused}");
     }
 
+    /// Lightness (CIELAB) along a map, from the lowest value to the highest.
+    fn lightness(map: ColourMap, vision: Vision) -> Vec<f64> {
+        map.table().iter().map(|&[r, g, b, _]| vision.lab([r, g, b])[0]).collect()
+    }
+
+    /// How far lightness falls on the way: hardly more than colours of 8 bits are rounded by.
+    fn falls(lightness: impl IntoIterator<Item = f64>) -> f64 {
+        let mut highest = f64::NEG_INFINITY;
+        let fall = |here: f64| {
+            highest = highest.max(here);
+            highest - here
+        };
+        lightness.into_iter().map(fall).fold(0.0, f64::max)
+    }
+
     #[test]
-    fn sequential_maps_go_from_dark_to_light() {
-        let light = |[r, g, b, _]: [u8; 4]| 2 * u32::from(r) + 5 * u32::from(g) + u32::from(b);
+    fn a_larger_value_is_lighter_to_all_eyes() {
         for map in ColourMap::ALL {
-            let table = map.table();
-            assert!(table.iter().all(|colour| colour[3] == 255));
-            if !map.is_diverging() && map != ColourMap::Turbo {
-                assert!(light(table[0]) < light(table[128]), "{map}");
-                assert!(light(table[128]) < light(table[255]), "{map}");
+            assert!(map.table().iter().all(|colour| colour[3] == 255));
+            // What Turbo is not, its description says.
+            if map.is_diverging() || map == ColourMap::Turbo {
+                continue;
+            }
+            for vision in Vision::ALL {
+                let lightness = lightness(map, vision);
+                let rises = lightness[COLOURS - 1] - lightness[0];
+                assert!(rises > 70.0, "{map}, {vision:?}: {rises}");
+                let falls = falls(lightness);
+                assert!(falls < 1.0, "{map}, {vision:?}: {falls}");
+            }
+        }
+    }
+
+    #[test]
+    fn diverging_maps_darken_to_both_sides_which_are_told_apart_by_all_eyes() {
+        for map in ColourMap::ALL.into_iter().filter(|map| map.is_diverging()) {
+            for vision in Vision::ALL {
+                let lightness = lightness(map, vision);
+                let (low, high) = lightness.split_at(COLOURS / 2);
+                let falls = [falls(low.iter().copied()), falls(high.iter().rev().copied())];
+                assert!(falls.iter().all(|&falls| falls < 1.0), "{map}, {vision:?}: {falls:?}");
+                let side = |step: usize| {
+                    let [r, g, b, _] = map.table()[step];
+                    [r, g, b]
+                };
+                for step in 0..COLOURS / 4 {
+                    let apart = vision.distance(side(step), side(COLOURS - 1 - step));
+                    assert!(apart > 20.0, "{map}, {vision:?}, {step}: {apart}");
+                }
             }
         }
     }

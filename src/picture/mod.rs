@@ -9,6 +9,8 @@
 #[cfg(test)]
 pub(crate) mod any;
 mod colour_map;
+#[cfg(test)]
+pub(crate) mod colour_vision;
 mod curves_figure;
 mod figure_command;
 mod file;

@@ -87,25 +87,26 @@ impl Theme {
     /// The colour of the `index`th curve; eight that are told apart with any colour vision, then
     /// the same again.
     pub const fn curve(self, index: usize) -> [u8; 3] {
-        // After Okabe and Ito (2008), darkened on white and brightened on black.
+        // The first two are after Okabe and Ito (2008), the last is grey. The others are where they
+        // are farthest from them and from one another for all eyes.
         const LIGHT: [Rgb; 8] = [
             [0x00, 0x72, 0xb2],
             [0xd5, 0x5e, 0x00],
-            [0x00, 0x9e, 0x73],
-            [0xb0, 0x5a, 0x90],
-            [0xc9, 0x8a, 0x00],
-            [0x3d, 0xa0, 0xdd],
-            [0x8c, 0x2d, 0x2d],
+            [0x38, 0x2e, 0x2b],
+            [0x35, 0x00, 0x94],
+            [0xd8, 0x8e, 0x70],
+            [0xbe, 0x9d, 0xc9],
+            [0x9e, 0x00, 0x00],
             [0x6b, 0x6f, 0x78],
         ];
         const DARK: [Rgb; 8] = [
             [0x5a, 0xb4, 0xf0],
             [0xff, 0x8a, 0x4c],
-            [0x3f, 0xd0, 0xa0],
-            [0xe0, 0x9a, 0xc8],
-            [0xf0, 0xc0, 0x40],
-            [0xa8, 0xdc, 0xff],
-            [0xff, 0x7a, 0x7a],
+            [0xab, 0xff, 0xa7],
+            [0xf6, 0xff, 0xfb],
+            [0xe9, 0xda, 0x06],
+            [0x8a, 0x6c, 0x9e],
+            [0xbe, 0x87, 0x6d],
             [0xaa, 0xaf, 0xba],
         ];
         if self.is_dark() { DARK[index % DARK.len()] } else { LIGHT[index % LIGHT.len()] }
@@ -140,6 +141,37 @@ impl Theme {
             Self::TransparentDark => {
                 let soft = [0xc8, 0xcd, 0xd6];
                 Palette { soft, axis: soft, grid: DARK.ink, grid_opacity: 0.2, ..DARK }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::colour_vision::Vision;
+    use super::*;
+
+    /// Curves are at least so far apart (CIE 1976): ten times what is just seen.
+    const APART: f64 = 20.0;
+
+    /// And so much lighter or darker than what they stand on.
+    const LIGHTER: f64 = 25.0;
+
+    #[test]
+    fn curves_are_told_apart_by_all_eyes() {
+        for theme in Theme::ALL {
+            let curves: [Rgb; 8] = std::array::from_fn(|index| theme.curve(index));
+            for vision in Vision::ALL {
+                for (index, &one) in curves.iter().enumerate() {
+                    for (other, &another) in curves.iter().enumerate().skip(index + 1) {
+                        let apart = vision.distance(one, another);
+                        assert!(apart >= APART, "{theme:?}, {vision:?}: {index}, {other}: {apart}");
+                    }
+                    let lightness = |colour| vision.lab(colour)[0];
+                    let lighter = lightness(one) - lightness(theme.palette().background);
+                    let index = format!("{theme:?}, {vision:?}: {index}");
+                    assert!(lighter.abs() >= LIGHTER, "{index}: {lighter}");
+                }
             }
         }
     }
