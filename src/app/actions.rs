@@ -11,6 +11,7 @@ use super::welcome::EXPERIMENTS;
 use crate::picture::{ColourMap, ScaleKind};
 use crate::run::{FieldKind, MOST_SUBITERATIONS, MethodName, MethodSpec, PRESETS, RunSpec};
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Something that can be asked for.
@@ -24,6 +25,8 @@ pub(super) struct Action {
     pub about: &'static str,
     /// Any of these asks for it.
     pub keys: &'static [KeyboardShortcut],
+    /// The key that is pressed before any of those, where one is not enough.
+    pub first: Option<Key>,
     /// Which of several that differ in a number alone.
     which: usize,
     /// What it asks for now; `None` while that is not possible.
@@ -41,17 +44,23 @@ impl Action {
         format!("{}: {}", self.group, self.name)
     }
 
-    /// Its first key; an empty text if it has none.
+    /// The ways to press its keys: `Ctrl+Z`, `M then 2`.
+    pub fn strokes(&self, context: &egui::Context) -> Vec<String> {
+        let stroke = |key| {
+            let last = context.format_shortcut(key);
+            self.first.map_or_else(|| last.clone(), |first| format!("{} then {last}", first.name()))
+        };
+        self.keys.iter().map(stroke).collect()
+    }
+
+    /// The first way to press its keys.
     pub fn key(&self, context: &egui::Context) -> String {
-        self.keys.first().map_or_else(String::new, |key| context.format_shortcut(key))
+        self.strokes(context).into_iter().next().unwrap_or_default()
     }
 
     /// What it does and by which key, for a tooltip.
     pub fn tooltip(&self, context: &egui::Context) -> String {
-        match self.keys.first() {
-            Some(key) => format!("{} ({})", self.about, context.format_shortcut(key)),
-            None => self.about.to_owned(),
-        }
+        format!("{} ({})", self.about, self.key(context))
     }
 }
 
@@ -76,6 +85,7 @@ pub(super) const RUN: Action = Action {
     name: "Go on or wait",
     about: "Go on making cycles, or wait.",
     keys: &[plain(Key::Space)],
+    first: None,
     which: 0,
     command: |it, _| it.can_go().then_some(Command::Run(!it.session.running)),
 };
@@ -85,6 +95,7 @@ pub(super) const STEP: Action = Action {
     name: "Step",
     about: "Make one cycle, and wait.",
     keys: &[plain(Key::ArrowRight)],
+    first: None,
     which: 0,
     command: |it, _| it.forth(1),
 };
@@ -94,6 +105,7 @@ pub(super) const FORTH_10: Action = Action {
     name: "Ten cycles on",
     about: "Ten cycles on from the one that is shown; from the newest, they are made.",
     keys: &[shift(Key::ArrowRight)],
+    first: None,
     which: 10,
     command: |it, cycles| it.forth(cycles as u64),
 };
@@ -102,6 +114,7 @@ pub(super) const FORTH_100: Action = Action {
     name: "A hundred cycles on",
     about: "A hundred cycles on from the one that is shown; from the newest, they are made.",
     keys: &[command(Key::ArrowRight)],
+    first: None,
     which: 100,
     ..FORTH_10
 };
@@ -111,6 +124,7 @@ pub(super) const BACK: Action = Action {
     name: "A cycle back",
     about: "See the cycle before the one that is shown.",
     keys: &[plain(Key::ArrowLeft)],
+    first: None,
     which: 1,
     command: |it, cycles| it.back(cycles as u64),
 };
@@ -119,6 +133,7 @@ pub(super) const BACK_10: Action = Action {
     name: "Ten cycles back",
     about: "See what was ten cycles before the one that is shown.",
     keys: &[shift(Key::ArrowLeft)],
+    first: None,
     which: 10,
     ..BACK
 };
@@ -127,6 +142,7 @@ pub(super) const BACK_100: Action = Action {
     name: "A hundred cycles back",
     about: "See what was a hundred cycles before the one that is shown.",
     keys: &[command(Key::ArrowLeft)],
+    first: None,
     which: 100,
     ..BACK
 };
@@ -136,6 +152,7 @@ pub(super) const START: Action = Action {
     name: "Start",
     about: "See the start again.",
     keys: &[plain(Key::Home)],
+    first: None,
     which: 0,
     command: |it, _| Some(Command::Travel(it.session.travel.to(0, it.latest()))),
 };
@@ -145,6 +162,7 @@ pub(super) const LIVE: Action = Action {
     name: "Live",
     about: "Back to the newest cycle, and along with the run.",
     keys: &[plain(Key::End)],
+    first: None,
     which: 0,
     command: |it, _| {
         let (travel, latest) = (it.session.travel, it.latest());
@@ -157,6 +175,7 @@ pub(super) const PLAY: Action = Action {
     name: "Play or stop",
     about: "Play the cycles that were made, or stop.",
     keys: &[shift(Key::Space)],
+    first: None,
     which: 0,
     command: |it, _| {
         let (travel, latest) = (it.session.travel, it.latest());
@@ -169,6 +188,7 @@ pub(super) const PIN: Action = Action {
     name: "Pin the run",
     about: "Keep the run as it is now, to compare it with others.",
     keys: &[plain(Key::P)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::Pin),
 };
@@ -178,6 +198,7 @@ pub(super) const RESET: Action = Action {
     name: "Reset",
     about: "Back to cycle 0, and wait.",
     keys: &[plain(Key::R)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::Reset),
 };
@@ -187,6 +208,7 @@ pub(super) const UNDO: Action = Action {
     name: "Undo",
     about: "Take back the last change of a setting.",
     keys: &[command(Key::Z)],
+    first: None,
     which: 0,
     command: |it, _| it.undo.can_go_back(&it.session).then_some(Command::Undo),
 };
@@ -196,6 +218,7 @@ pub(super) const REDO: Action = Action {
     name: "Redo",
     about: "Make the change again that was taken back.",
     keys: &[command_shift(Key::Z), command(Key::Y)],
+    first: None,
     which: 0,
     command: |it, _| it.undo.can_go_forth().then_some(Command::Redo),
 };
@@ -205,6 +228,7 @@ pub(super) const OPEN: Action = Action {
     name: "Open …",
     about: "Open a run, a figure, or a picture or an array as the right-hand side.",
     keys: &[command(Key::O)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ShowOpen(true)),
 };
@@ -214,6 +238,7 @@ pub(super) const SAVE: Action = Action {
     name: "Save …",
     about: "Save a figure, the run, its curve or the field.",
     keys: &[command(Key::S)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ShowSave(true)),
 };
@@ -223,6 +248,7 @@ pub(super) const COPY_COMMAND: Action = Action {
     name: "Copy as command",
     about: "Copy the command line that makes this run again.",
     keys: &[command_shift(Key::C)],
+    first: None,
     which: 0,
     command: |it, _| {
         let text = crate::run::command_line(&it.session.spec);
@@ -235,6 +261,7 @@ pub(super) const BORDERS: Action = Action {
     name: "Tile borders",
     about: "Draw the borders between tiles over the map, or leave them out.",
     keys: &[plain(Key::B)],
+    first: None,
     which: 0,
     command: |it, _| looked(it, |look| look.borders = !look.borders),
 };
@@ -244,6 +271,7 @@ pub(super) const WHOLE_GRID: Action = Action {
     name: "Whole grid",
     about: "Show all of the grid again; a double click on the map does, too.",
     keys: &[plain(Key::W)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ZoomOut),
 };
@@ -253,6 +281,7 @@ pub(super) const PROBE: Action = Action {
     name: "Probe",
     about: "Follow the point under the cursor over the cycles, or leave it.",
     keys: &[plain(Key::D)],
+    first: None,
     which: 0,
     command: |it, _| it.map.pointed_at().map(Command::ToggleProbe),
 };
@@ -262,6 +291,7 @@ pub(super) const CLASSIC: Action = Action {
     name: "Classic Jacobi beside the run",
     about: "Make Jacobi's iteration on the same problem in the background, as a reference.",
     keys: &[plain(Key::J)],
+    first: None,
     which: 0,
     command: |it, _| looked(it, |look| look.reference = !look.reference),
 };
@@ -271,6 +301,7 @@ pub(super) const THEME: Action = Action {
     name: "Dark or light",
     about: "Switch between a dark and a light window.",
     keys: &[command(Key::T)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::SwitchTheme),
 };
@@ -279,7 +310,8 @@ pub(super) const TUNING: Action = Action {
     group: "View",
     name: "Tuning map",
     about: "Find the best k, overlap and tile: measure many settings, and see them as a map.",
-    keys: &[],
+    keys: &[plain(Key::F3)],
+    first: None,
     which: 0,
     command: |it, _| Some(Command::ShowTuning(!it.is_tuning)),
 };
@@ -287,8 +319,9 @@ pub(super) const TUNING: Action = Action {
 pub(super) const PRESENT: Action = Action {
     group: "View",
     name: "Presentation size",
-    about: "Draw everything as large as the window has room for, to be read from afar; or as before.",
+    about: "Draw the map and its curves as large as the window has room for, to be read from afar; or all as before.",
     keys: &[plain(Key::F9)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::Present),
 };
@@ -298,6 +331,7 @@ const LARGER: Action = Action {
     name: "Larger",
     about: "Draw everything larger, as far as the window has room for it.",
     keys: &[command(Key::Plus), command(Key::Equals)],
+    first: None,
     which: 0,
     command: |it, _| it.scale.larger(it.files.context()).map(Command::Scale),
 };
@@ -307,6 +341,7 @@ const SMALLER: Action = Action {
     name: "Smaller",
     about: "Draw everything smaller again.",
     keys: &[command(Key::Minus)],
+    first: None,
     which: 0,
     command: |it, _| it.scale.smaller().map(Command::Scale),
 };
@@ -316,6 +351,7 @@ const USUAL_SIZE: Action = Action {
     name: "Usual size",
     about: "Draw everything as large as at first.",
     keys: &[command(Key::Num0)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::Scale(Scale::default())),
 };
@@ -325,6 +361,7 @@ pub(super) const ARRANGE: Action = Action {
     name: "Usual arrangement",
     about: "Put every pane back where it was at first.",
     keys: &[command_shift(Key::A)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ArrangePanes),
 };
@@ -334,6 +371,7 @@ pub(super) const PALETTE: Action = Action {
     name: "All actions",
     about: "Find anything that can be done by typing a part of its name.",
     keys: &[command(Key::P), command_shift(Key::P)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ShowPalette(true)),
 };
@@ -343,6 +381,7 @@ pub(super) const WELCOME: Action = Action {
     name: "Experiments worth seeing",
     about: "Show the card of the first start.",
     keys: &[plain(Key::F2)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ShowWelcome(true)),
 };
@@ -352,6 +391,7 @@ pub(super) const KEYS: Action = Action {
     name: "Keys",
     about: "Show which key does what.",
     keys: &[plain(Key::Questionmark), plain(Key::F1)],
+    first: None,
     which: 0,
     command: |_, _| Some(Command::ShowKeys(true)),
 };
@@ -390,6 +430,17 @@ pub(super) static BY_KEY: LazyLock<Vec<(KeyboardShortcut, Action)>> = LazyLock::
     keys.sort_by_key(|(key, _)| std::cmp::Reverse(modifiers(key)));
     keys
 });
+
+/// The keys that are pressed before another.
+pub(super) static FIRST_KEYS: LazyLock<BTreeSet<Key>> =
+    LazyLock::new(|| ALL.iter().filter_map(|action| action.first).collect());
+
+/// What a menu of a group's actions is for, and by which keys they are asked for, for a tooltip.
+pub(super) fn menu_tooltip(group: &str, about: &str) -> String {
+    let first = ALL.iter().find(|action| action.group == group).and_then(|action| action.first);
+    let first = first.map_or_else(String::new, |key| format!("{} then ", key.name()));
+    format!("{about} ({first}1, 2 …)")
+}
 
 /// A change of the method by a step.
 struct Setting {
@@ -467,6 +518,7 @@ fn settings() -> impl Iterator<Item = Action> {
         name: setting.name,
         about: setting.about,
         keys: setting.keys,
+        first: None,
         which,
         command: |it, which| {
             let mut spec = RunSpec::clone(&it.session.spec);
@@ -476,21 +528,28 @@ fn settings() -> impl Iterator<Item = Action> {
     })
 }
 
-/// Keys of the fields, in their order.
-const FIELD_KEYS: [[KeyboardShortcut; 1]; FieldKind::ALL.len()] = [
+/// Keys of the members of a group, in their order.
+const NUMBERS: [[KeyboardShortcut; 1]; 11] = [
     [plain(Key::Num1)],
     [plain(Key::Num2)],
     [plain(Key::Num3)],
     [plain(Key::Num4)],
     [plain(Key::Num5)],
+    [plain(Key::Num6)],
+    [plain(Key::Num7)],
+    [plain(Key::Num8)],
+    [plain(Key::Num9)],
+    [plain(Key::Num0)],
+    [plain(Key::A)],
 ];
 
 fn fields() -> impl Iterator<Item = Action> {
-    FieldKind::ALL.into_iter().zip(&FIELD_KEYS).enumerate().map(|(which, (field, keys))| Action {
+    FieldKind::ALL.into_iter().enumerate().map(|(which, field)| Action {
         group: "Field",
         name: field.label(),
         about: field.about(),
-        keys,
+        keys: &NUMBERS[which],
+        first: None,
         which,
         command: |it, which| looked(it, |look| look.field = FieldKind::ALL[which]),
     })
@@ -501,7 +560,8 @@ fn colouring() -> impl Iterator<Item = Action> {
         group: "Scale",
         name: scale.label(),
         about: scale.about(),
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::S),
         which,
         command: |it, which| {
             looked(it, |look| look.of_field_mut(look.field).set_scale(ScaleKind::ALL[which]))
@@ -511,7 +571,8 @@ fn colouring() -> impl Iterator<Item = Action> {
         group: "Colour map",
         name: map.label(),
         about: map.about(),
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::M),
         which,
         command: |it, which| {
             looked(it, |look| look.of_field_mut(look.field).map = ColourMap::ALL[which])
@@ -521,7 +582,8 @@ fn colouring() -> impl Iterator<Item = Action> {
         group: "Range",
         name,
         about,
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::G),
         which,
         command: |it, which| {
             looked(it, |look| look.of_field_mut(look.field).range = AUTOMATIC[which].0)
@@ -532,10 +594,11 @@ fn colouring() -> impl Iterator<Item = Action> {
 
 fn curves() -> impl Iterator<Item = Action> {
     let norms = CurveKind::ALL.into_iter().enumerate().map(|(which, curve)| Action {
-        group: "Curves",
+        group: "Norm",
         name: curve.label(),
         about: curve.about(),
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::N),
         which,
         command: |it, which| looked(it, |look| look.curve = CurveKind::ALL[which]),
     });
@@ -543,7 +606,8 @@ fn curves() -> impl Iterator<Item = Action> {
         group: "Curves over",
         name: against.label(),
         about: against.about(),
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::X),
         which,
         command: |it, which| looked(it, |look| look.against = Against::ALL[which]),
     });
@@ -556,6 +620,7 @@ fn panes() -> impl Iterator<Item = Action> {
         name: pane.label(),
         about: pane.about(),
         keys: pane.keys(),
+        first: None,
         which,
         command: |it, which| {
             let pane = Pane::ALL[which];
@@ -569,7 +634,8 @@ fn problems() -> impl Iterator<Item = Action> {
         group: "Problem",
         name: preset.label,
         about: preset.about,
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::E),
         which,
         command: |it, which| Some(Command::Change(it.session.with(&PRESETS[which]))),
     })
@@ -580,7 +646,8 @@ fn experiments() -> impl Iterator<Item = Action> {
         group: "Experiment",
         name: experiment.title,
         about: experiment.about,
-        keys: &[],
+        keys: &NUMBERS[which],
+        first: Some(Key::V),
         which,
         command: |_, which| Some(Command::Try(which)),
     })
@@ -595,18 +662,31 @@ fn looked(explorer: &Explorer, change: impl FnOnce(&mut Look)) -> Option<Command
 
 #[cfg(test)]
 mod tests {
+    use super::super::logic::FLIP;
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
-    fn every_action_has_a_name_of_its_own_and_no_two_share_a_key() {
+    fn every_action_has_a_name_and_a_key_of_its_own() {
         let titles: BTreeSet<_> = ALL.iter().map(Action::title).collect();
         assert_eq!(titles.len(), ALL.len());
+        for action in ALL.iter() {
+            assert!(!action.keys.is_empty(), "{}", action.title());
+        }
         for (index, (key, action)) in BY_KEY.iter().enumerate() {
             for (other, another) in &BY_KEY[index + 1..] {
-                assert_ne!(key, other, "{} and {}", action.title(), another.title());
+                let is_same = key == other && action.first == another.first;
+                assert!(!is_same, "{} and {}", action.title(), another.title());
             }
         }
+    }
+
+    #[test]
+    fn a_key_that_comes_before_another_asks_for_nothing_by_itself() {
+        for (key, action) in BY_KEY.iter().filter(|(_, action)| action.first.is_none()) {
+            let begins = key.modifiers.is_none() && FIRST_KEYS.contains(&key.logical_key);
+            assert!(!begins && key.logical_key != FLIP, "{}", action.title());
+        }
+        assert!(!FIRST_KEYS.contains(&FLIP));
     }
 
     #[test]

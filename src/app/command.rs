@@ -93,7 +93,7 @@ pub(super) enum Command {
     SwitchTheme,
     /// Draw everything larger or smaller.
     Scale(Scale),
-    /// As large as the window has room for, or as before.
+    /// The map and its curves as large as the window has room for, or all as before.
     Present,
 }
 
@@ -160,6 +160,7 @@ impl Explorer {
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
             Command::ShowTuning(shown) => self.is_tuning = shown,
             Command::Tune(order) => self.tuning.obey(order),
+            Command::ArrangePanes if self.scale.presenting => self.panes = Panes::presented(),
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) => {
                 let (report, like) = (self.report.as_deref(), self.like.as_ref());
@@ -171,8 +172,10 @@ impl Explorer {
             Command::ShowKeys(open) => self.keys = open,
             Command::ShowWelcome(open) => self.welcome = open,
             Command::Try(which) => self.try_out(&EXPERIMENTS[which]),
-            Command::Scale(scale) => self.scale = scale,
-            Command::Present => self.scale.presenting = !self.scale.presenting,
+            Command::Scale(scale) => self.draw_at(scale),
+            Command::Present => {
+                self.draw_at(Scale { presenting: !self.scale.presenting, ..self.scale });
+            }
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
@@ -205,6 +208,17 @@ impl Explorer {
                 egui::Theme::Light => egui::Theme::Dark,
             }),
         }
+    }
+
+    /// Draws everything at another scale. A presentation begins with the map and its curves alone;
+    /// after it the panes lie again as before.
+    pub(super) fn draw_at(&mut self, scale: Scale) {
+        if scale.presenting != self.scale.presenting {
+            let others = self.aside.take().unwrap_or_else(Panes::presented);
+            let before = std::mem::replace(&mut self.panes, others);
+            self.aside = scale.presenting.then_some(before);
+        }
+        self.scale = scale;
     }
 
     /// Makes an experiment, and shows what is to be seen in it.

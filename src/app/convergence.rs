@@ -64,7 +64,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                     .on_hover_text(curve.about());
             }
         });
-        named(response.response, "Norm").on_hover_text("Which norm the curve shows.");
+        let about = actions::menu_tooltip("Norm", "Which norm the curve shows.");
+        named(response.response, "Norm").on_hover_text(about);
         let combo =
             ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
         let response = combo.show_ui(ui, |ui| {
@@ -73,7 +74,8 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                     .on_hover_text(against.about());
             }
         });
-        named(response.response, "Against").on_hover_text("What the curve is drawn against.");
+        let about = actions::menu_tooltip("Curves over", "What the curve is drawn against.");
+        named(response.response, "Against").on_hover_text(about);
         ui.checkbox(&mut look.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {

@@ -1,4 +1,4 @@
-//! The sheet of keys: every action that has one, by group.
+//! The sheet of keys: every action, by group.
 
 use super::actions;
 use super::command::Command;
@@ -22,7 +22,7 @@ pub(super) fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
         ui.set_width(WIDTH);
         ui.heading("Keys");
         let palette = actions::PALETTE.key(context);
-        let hint = format!("{palette} finds everything by its name, what has no key too.");
+        let hint = format!("{palette} finds everything by its name.");
         ui.label(RichText::new(hint).weak());
         ui.add_space(8.0);
         let height = context.content_rect().height() - BESIDE;
@@ -42,12 +42,11 @@ fn table(ui: &mut Ui) {
     let grid = egui::Grid::new("keys").num_columns(4).max_col_width(SENTENCE);
     grid.spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
         let mut group = "";
-        for action in actions::ALL.iter().filter(|action| !action.keys.is_empty()) {
+        for action in actions::ALL.iter() {
             let is_first = std::mem::replace(&mut group, action.group) != action.group;
             ui.label(RichText::new(if is_first { group } else { "" }).strong());
-            let keys: Vec<_> =
-                action.keys.iter().map(|key| ui.ctx().format_shortcut(key)).collect();
-            ui.label(RichText::new(keys.join(" or ")).monospace());
+            let keys = action.strokes(ui.ctx()).join(" or ");
+            ui.label(RichText::new(keys).monospace());
             ui.label(action.name);
             ui.add(egui::Label::new(RichText::new(action.about).weak()).wrap());
             ui.end_row();

@@ -9,10 +9,10 @@ use super::panes::Pane;
 use super::pins;
 use crate::picture::{FigureKind, Opened, grouped};
 use crate::run::{Backend, ExactState, Made, Outcome, Phase, Report, RunSpec};
-use eframe::egui::{self, Key, KeyboardShortcut};
+use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 /// While this key is held, the pinned run is shown in the place of the run.
-const FLIP: Key = Key::F;
+pub(super) const FLIP: Key = Key::F;
 
 impl Explorer {
     /// Carries out what was asked for, tells the worker, and takes its answers in.
@@ -50,7 +50,8 @@ impl Explorer {
         }
         self.back.play(&mut self.session, self.report.as_deref(), context);
         self.tell();
-        self.scale.apply(context);
+        let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
+        self.scale.apply(context, is_dense);
         self.remember(context);
     }
 
@@ -94,14 +95,32 @@ impl Explorer {
         if flipped != self.session.flipped {
             self.commands.push(Command::Flip(flipped));
         }
+        let first = self.first_key.take().filter(|_| is_heard);
         if !is_heard {
             return;
         }
         let is_free = !context.egui_wants_keyboard_input();
         let is_ours = |key: &KeyboardShortcut| is_free || key.modifiers.command;
-        let pressed: Vec<_> = context.input_mut(|input| {
-            let keys = actions::BY_KEY.iter().filter(|(key, _)| is_ours(key));
-            keys.filter(|(key, _)| input.consume_shortcut(key)).collect()
+        let pressed = context.input_mut(|input| {
+            let is_press = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Key { pressed: true, .. } | Event::PointerButton { pressed: true, .. }
+                )
+            };
+            let waits = !input.events.iter().any(is_press);
+            let mut consume = |first: Option<Key>| {
+                let keys = actions::BY_KEY.iter();
+                let keys = keys.filter(|(key, action)| action.first == first && is_ours(key));
+                keys.filter(|(key, _)| input.consume_shortcut(key)).collect::<Vec<_>>()
+            };
+            // What it begins comes first: the key by itself asks for something else.
+            let mut pressed = first.map_or_else(Vec::new, |_| consume(first));
+            pressed.extend(consume(None));
+            let mut begin = actions::FIRST_KEYS.iter().copied();
+            let begun = begin.find(|&key| is_free && input.consume_key(Modifiers::NONE, key));
+            self.first_key = begun.or(first.filter(|_| waits));
+            pressed
         });
         let asked = pressed.into_iter().filter_map(|(_, action)| action.command(self));
         let asked: Vec<_> = asked.collect();

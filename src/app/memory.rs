@@ -9,7 +9,7 @@ use crate::run::Report;
 use eframe::egui::{RichText, Ui};
 
 /// Bytes of the unit that is typed.
-const MEGABYTE: usize = 1_000_000;
+pub(super) const MEGABYTE: usize = 1_000_000;
 
 /// The most that can be chosen by dragging, in that unit.
 const MOST: usize = 16_000;

@@ -31,7 +31,11 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: 
         ui.selectable_value(&mut method.name, MethodName::Classic, "Classic").on_hover_text(about);
     });
     let tiled = method.name == MethodName::Hierarchical;
-    ui.add_enabled_ui(tiled, |ui| sliders(ui, method, session.spec.problem.shape.len()));
+    let axes = session.spec.problem.shape.len();
+    ui.add_enabled_ui(tiled, |ui| {
+        sliders(ui, method, axes);
+        apart(ui, method, axes);
+    });
     row(ui, "Precision", "The floating-point type of the arithmetic.", |ui| {
         for precision in Precision::ALL {
             let about = match precision {
@@ -48,13 +52,26 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: 
     }
 }
 
+/// The sliders alone, in a line.
+pub(super) fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let mut spec = RunSpec::clone(&session.spec);
+    let method = &mut spec.method;
+    let tiled = method.name == MethodName::Hierarchical;
+    let axes = session.spec.problem.shape.len();
+    ui.horizontal_wrapped(|ui| ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes)));
+    ui.add_space(2.0);
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
 fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let about = "Subiterations: sweeps that every tile makes before it writes back. More save memory traffic, but the ring goes stale.";
     row(ui, "k", about, |ui| {
         let power = |k: usize| 1 << k.max(1).ilog2();
         stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
     });
-    let mut each = method.tile.len() > 1 || method.overlap.len() > 1;
+    let each = is_each(method);
     let lists = if each { axes } else { 1 };
     for axis in 0..lists {
         let name = |what: &str| {
@@ -82,6 +99,11 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
             set(&mut method.tile, axis, each, tile);
         }
     }
+}
+
+/// The check box that makes the axes have sliders of their own.
+fn apart(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
+    let mut each = is_each(method);
     if axes > 1 {
         let about = "Choose overlap and tile for x and y apart.";
         row(ui, "", about, |ui| {
@@ -96,6 +118,11 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
             }
         });
     }
+}
+
+/// Whether the axes differ, or may.
+fn is_each(method: &MethodSpec) -> bool {
+    method.tile.len() > 1 || method.overlap.len() > 1
 }
 
 /// A slider that stops at some values alone, those that `stop` gives, and beside it the number,

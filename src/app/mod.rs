@@ -18,6 +18,7 @@ mod distance;
 mod drop_hint;
 mod edge_share;
 mod files;
+mod first_key;
 mod heat_map;
 mod icon;
 mod inside;
@@ -83,6 +84,8 @@ pub struct Explorer {
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
+    /// The panes as they lay before the presentation, while there is one.
+    aside: Option<Panes>,
     tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
@@ -91,6 +94,8 @@ pub struct Explorer {
     like: Option<ViewSpec>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,
+    /// The first key of two, once it was pressed.
+    first_key: Option<egui::Key>,
     /// Whether the sheet of keys is open.
     keys: bool,
     /// Whether the card of the first start is open.
@@ -159,12 +164,14 @@ impl Explorer {
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
+            aside: None,
             tuning: Tuning::new(context)?,
             is_tuning: false,
             save: None,
             like: None,
             open: None,
             palette: None,
+            first_key: None,
             keys: false,
             welcome: false,
             undo: Undo::default(),
@@ -196,12 +203,18 @@ impl eframe::App for Explorer {
             session, report, back, map, pictures, panes, tuning, save, open, commands, ..
         } = self;
         let (backends, is_tuning) = (&self.backends, self.is_tuning);
+        // Of the settings, a presentation shows what is dragged before the audience.
+        let presenting = self.scale.presenting && !is_tuning;
         let report = report.as_deref();
-        egui::Panel::top("toolbar")
-            .show(ui, |ui| toolbar::ui(ui, session, report, panes, commands));
-        egui::Panel::left("settings").resizable(false).exact_size(theme::SETTINGS_WIDTH).show(
-            ui,
-            |ui| {
+        egui::Panel::top("toolbar").show(ui, |ui| {
+            toolbar::ui(ui, session, report, panes, presenting, commands);
+            if presenting {
+                method::strip(ui, session, commands);
+            }
+        });
+        if !presenting {
+            let panel = egui::Panel::left("settings").resizable(false);
+            panel.exact_size(theme::SETTINGS_WIDTH).show(ui, |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
                     if is_tuning {
                         tuning.panel(ui, session, commands);
@@ -212,8 +225,8 @@ impl eframe::App for Explorer {
                     problem::ui(ui, session, report, commands);
                     memory::ui(ui, session, report, commands);
                 });
-            },
-        );
+            });
+        }
         egui::Panel::bottom("timeline")
             .show(ui, |ui| timeline::ui(ui, session, report, back.under_way(), commands));
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
@@ -255,6 +268,9 @@ impl eframe::App for Explorer {
             welcome::ui(ui.ctx(), &mut self.commands);
         }
         self.toasts.show(ui.ctx(), shown);
+        if let Some(first) = self.first_key {
+            first_key::hint(ui.ctx(), first);
+        }
         drop_hint::ui(ui.ctx());
         // Whoever points at a cycle has said so anew.
         self.session.travel.preview = None;

@@ -3,19 +3,18 @@
 
 mod layout;
 
-use super::actions::{self, Action};
+use super::actions;
 use super::cells::Cells;
 use super::command::Command;
 use super::compare::Compared;
 use super::heat_map::{HeatMap, Marks};
 use super::session::Session;
-use super::toolbar::named;
+use super::toolbar::{entry, named};
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
 use crate::picture::FigureKind;
 use crate::run::Report;
 use eframe::egui::{
-    self, Button, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals,
-    WidgetText,
+    self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
 };
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 pub(super) use layout::Layout;
@@ -173,6 +172,13 @@ impl Default for Panes {
 }
 
 impl Panes {
+    /// The panes at the start of a presentation.
+    pub fn presented() -> Self {
+        let shown = [Pane::HeatMap, Pane::Convergence];
+        let hidden = Pane::ALL.into_iter().filter(|pane| !shown.contains(pane)).collect();
+        Self { hidden, ..Self::default() }
+    }
+
     /// Whether a pane is among those that a person wants to see.
     pub fn is_wanted(&self, pane: Pane) -> bool {
         !self.hidden.contains(&pane)
@@ -336,21 +342,10 @@ pub(super) fn menu(ui: &mut Ui, panes: &Panes, commands: &mut Vec<Command>) {
             }
         }
         ui.separator();
-        let mut entry = |action: &Action, command: Command| {
-            let button = Button::new(action.name).shortcut_text(action.key(ui.ctx()));
-            let button = named(ui.add(button), action.name);
-            if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
-                commands.push(command);
-                ui.close();
-            }
-        };
-        entry(&actions::TUNING, Command::ShowTuning(true));
-        entry(&actions::ARRANGE, Command::ArrangePanes);
-        entry(&actions::THEME, Command::SwitchTheme);
-        entry(&actions::PRESENT, Command::Present);
-        entry(&actions::WELCOME, Command::ShowWelcome(true));
-        entry(&actions::KEYS, Command::ShowKeys(true));
-        entry(&actions::PALETTE, Command::ShowPalette(true));
+        entry(ui, &actions::TUNING, Command::ShowTuning(true), commands);
+        entry(ui, &actions::ARRANGE, Command::ArrangePanes, commands);
+        entry(ui, &actions::THEME, Command::SwitchTheme, commands);
+        entry(ui, &actions::PRESENT, Command::Present, commands);
     });
     button.on_hover_text("Which panes are shown, and how the window looks.");
 }

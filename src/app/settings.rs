@@ -3,8 +3,10 @@
 
 use super::Explorer;
 use super::files::Done;
+use super::memory::MEGABYTE;
 use super::panes::{Layout, Pane};
 use super::scale::Scale;
+use super::session::Session;
 use crate::files::{FileError, read_text, reason, write_atomically};
 use crate::picture::ColourMap;
 use crate::run::FieldKind;
@@ -39,6 +41,8 @@ pub(super) struct Settings {
     pub scale: f32,
     /// Whether everything is as large as the window has room for.
     pub presenting: bool,
+    /// Memory for time travel, in megabytes.
+    pub memory: usize,
     /// Panes that are not shown.
     pub hidden: Vec<Pane>,
     /// The colour map of each field, by its name.
@@ -56,6 +60,7 @@ impl Default for Settings {
             window: super::FIRST_SIZE,
             scale: Scale::default().wanted,
             presenting: false,
+            memory: Session::default().memory / MEGABYTE,
             hidden: Pane::hidden_at_first(),
             colour_maps: BTreeMap::new(),
             layout: Layout::usual(),
@@ -185,8 +190,9 @@ impl Explorer {
         if let Some(dark) = settings.dark {
             context.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         }
-        self.scale = Scale { wanted: settings.scale, presenting: settings.presenting };
         self.panes.arrange(&settings.layout, &settings.hidden);
+        self.draw_at(Scale { wanted: settings.scale, presenting: settings.presenting });
+        self.session.memory = settings.memory.saturating_mul(MEGABYTE);
         for field in FieldKind::ALL {
             if let Some(&map) = settings.colour_maps.get(field.name()) {
                 self.session.look.of_field_mut(field).map = map;
@@ -252,6 +258,7 @@ impl Explorer {
         });
         let before = &self.remembered.latest;
         let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
+        let panes = self.aside.as_ref().unwrap_or(&self.panes);
         let map =
             |field: FieldKind| (field.name().to_owned(), self.session.look.of_field(field).map);
         Settings {
@@ -261,9 +268,10 @@ impl Explorer {
             window,
             scale: self.scale.wanted,
             presenting: self.scale.presenting,
-            hidden: Pane::ALL.into_iter().filter(|&pane| !self.panes.is_wanted(pane)).collect(),
+            memory: self.session.memory / MEGABYTE,
+            hidden: Pane::ALL.into_iter().filter(|&pane| !panes.is_wanted(pane)).collect(),
             colour_maps: FieldKind::ALL.into_iter().map(map).collect(),
-            layout: self.panes.layout().unwrap_or_else(Layout::usual),
+            layout: panes.layout().unwrap_or_else(Layout::usual),
         }
     }
 }
@@ -280,6 +288,9 @@ mod tests {
             welcomed: true,
             dark: Some(false),
             window: [1000.0, 700.0],
+            scale: 1.5,
+            presenting: true,
+            memory: 64,
             hidden: vec![Pane::Cut],
             colour_maps: BTreeMap::from([("residual".to_owned(), ColourMap::Cividis)]),
             ..Settings::default()

@@ -6,6 +6,9 @@ use std::sync::Arc;
 /// Width of the panel of settings, in points.
 pub(super) const SETTINGS_WIDTH: f32 = 276.0;
 
+/// Width of the names of settings, in points.
+const NAME_WIDTH: f32 = 86.0;
+
 /// Width of a menu at the least, in points.
 pub(super) const MENU_WIDTH: f32 = 180.0;
 
@@ -83,25 +86,30 @@ pub(super) fn heading(ui: &mut egui::Ui, text: &str) {
 }
 
 /// Two columns, a name and its control or value; the names of one width in every group, so that
-/// the controls stand in line.
+/// the controls stand in line. Where rows follow one another across, each name is as wide as it is.
 pub(super) fn row<T>(
     ui: &mut egui::Ui,
     name: &str,
     about: &str,
     control: impl FnOnce(&mut egui::Ui) -> T,
 ) -> T {
-    ui.horizontal(|ui| {
-        let width = 86.0;
+    let is_across = ui.layout().is_horizontal();
+    let row = ui.horizontal(|ui| {
+        let colour = ui.visuals().text_color();
+        let font = TextStyle::Body.resolve(ui.style());
+        let text = ui.painter().layout_no_wrap(name.to_owned(), font, colour);
+        let width = if is_across { text.size().x } else { NAME_WIDTH };
         let (rect, response) = ui.allocate_exact_size(
             egui::vec2(width, ui.spacing().interact_size.y),
             egui::Sense::hover(),
         );
-        let colour = ui.visuals().text_color();
-        let font = TextStyle::Body.resolve(ui.style());
-        let left = rect.left_center();
-        ui.painter().text(left, egui::Align2::LEFT_CENTER, name, font, colour);
+        let left = rect.left_center() - egui::vec2(0.0, text.size().y / 2.0);
+        ui.painter().galley(left, text, colour);
         response.on_hover_text(about);
         control(ui)
-    })
-    .inner
+    });
+    if is_across {
+        ui.add_space(GAP);
+    }
+    row.inner
 }

@@ -12,7 +12,10 @@ const A_CHARACTER: f64 = 0.06;
 const WIDTH: f32 = 420.0;
 
 /// Room that a message takes beside its text: the mark, the button and the frame.
-const BESIDE: f32 = 64.0;
+const BESIDE: f32 = 70.0;
+
+/// Size of the mark, in points.
+const SIGN: f32 = 14.0;
 
 /// From the edges of the map.
 const INSET: f32 = 8.0;
@@ -108,10 +111,11 @@ impl Toast {
         let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
         let dismissed = frame.show(ui, |ui| {
             ui.horizontal(|ui| {
-                let colour = self.kind.colour(ui.visuals());
-                let (mark, _) =
-                    ui.allocate_exact_size(egui::Vec2::splat(8.0), egui::Sense::hover());
-                ui.painter().circle_filled(mark.center(), 4.0, colour);
+                let (sign, colour) = self.kind.mark(ui.visuals());
+                let room = egui::Vec2::splat(SIGN);
+                let (place, _) = ui.allocate_exact_size(room, egui::Sense::hover());
+                let font = egui::FontId::proportional(SIGN);
+                ui.painter().text(place.center(), Align2::CENTER_CENTER, sign, font, colour);
                 let font = egui::TextStyle::Body.resolve(ui.style());
                 let text = ui.fonts_mut(|fonts| {
                     fonts.layout(self.text.clone(), font, ui.visuals().text_color(), width)
@@ -132,12 +136,13 @@ impl Toast {
 }
 
 impl Kind {
-    fn colour(self, visuals: &Visuals) -> Color32 {
+    /// Its sign, which stands for it whatever colours are seen, and its colour.
+    fn mark(self, visuals: &Visuals) -> (&'static str, Color32) {
         match self {
-            Self::Success => Color32::from_rgb(62, 160, 96),
-            Self::Info => visuals.hyperlink_color,
-            Self::Warning => visuals.warn_fg_color,
-            Self::Error => visuals.error_fg_color,
+            Self::Success => ("✓", Color32::from_rgb(62, 160, 96)),
+            Self::Info => ("i", visuals.hyperlink_color),
+            Self::Warning => ("!", visuals.warn_fg_color),
+            Self::Error => ("⚠", visuals.error_fg_color),
         }
     }
 }

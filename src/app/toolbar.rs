@@ -1,6 +1,6 @@
 //! The bar on top: which problem, the transport, where the run is, and files.
 
-use super::actions;
+use super::actions::{self, Action};
 use super::command::Command;
 use super::icon::Icon;
 use super::logic::elsewhere;
@@ -21,11 +21,13 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the bar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
+/// `presenting` leaves out what no audience waits for; keys and the palette have it.
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
     panes: &Panes,
+    presenting: bool,
     commands: &mut Vec<Command>,
 ) {
     ui.add_space(4.0);
@@ -43,10 +45,15 @@ pub(super) fn ui(
         ui.label(progress(report, narrow))
             .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help(ui, commands);
             if !narrow {
                 theme(ui, commands);
             }
             panes::menu(ui, panes, commands);
+            if presenting {
+                status(ui, report);
+                return;
+            }
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
             let save =
                 named(ui.button(save), "Save …").on_hover_text(actions::SAVE.tooltip(ui.ctx()));
@@ -69,6 +76,27 @@ pub(super) fn ui(
         });
     });
     ui.add_space(2.0);
+}
+
+/// The menu of all that helps on.
+fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let menu = ui.menu_button("?", |ui| {
+        ui.set_min_width(theme::MENU_WIDTH);
+        entry(ui, &actions::KEYS, Command::ShowKeys(true), commands);
+        entry(ui, &actions::PALETTE, Command::ShowPalette(true), commands);
+        entry(ui, &actions::WELCOME, Command::ShowWelcome(true), commands);
+    });
+    named(menu.response, "Help").on_hover_text("Keys, all actions, and experiments worth seeing.");
+}
+
+/// An entry of a menu, which asks for something and closes it.
+pub(super) fn entry(ui: &mut Ui, action: &Action, command: Command, commands: &mut Vec<Command>) {
+    let button = Button::new(action.name).shortcut_text(action.key(ui.ctx()));
+    let button = named(ui.add(button), action.name);
+    if button.on_hover_text(action.tooltip(ui.ctx())).clicked() {
+        commands.push(command);
+        ui.close();
+    }
 }
 
 /// The button that makes a dark window light, and a light one dark.
@@ -94,8 +122,8 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
             }
         }
     });
-    named(response.response, "Problem")
-        .on_hover_text("Choose a ready-made problem; its details are on the left.");
+    let about = "Choose a ready-made problem; its details are on the left.";
+    named(response.response, "Problem").on_hover_text(actions::menu_tooltip("Problem", about));
 }
 
 fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {

@@ -106,7 +106,7 @@ pub(super) fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
         }
         ui.add_space(4.0);
         ui.horizontal(|ui| {
-            let about = "Begin with the default experiment; the View menu shows this card again.";
+            let about = "Begin with the default experiment; the ? menu shows this card again.";
             let close = named(ui.button("Explore by myself"), "Explore by myself");
             if close.on_hover_text(about).clicked() {
                 commands.push(Command::ShowWelcome(false));

@@ -84,6 +84,13 @@ fn all_faces() -> Vec<(&'static str, Window)> {
     let mut menu = Window::paused(small());
     menu.button("View");
     faces.push(("the View menu", menu));
+    let mut help = Window::paused(small());
+    help.button("Help");
+    faces.push(("the Help menu", help));
+    let mut presentation = Window::paused(small());
+    presentation.key(Key::F9);
+    presentation.frames(4);
+    faces.push(("a presentation", presentation));
     let mut keys = Window::paused(small());
     keys.key(Key::Questionmark);
     keys.frames(2);

@@ -3,6 +3,7 @@
 
 use crate::controls::small;
 use crate::driver::{USUAL, Window};
+use crate::panes::move_curves_to_the_left;
 use eframe::egui::{Event, HoveredFile, Key, Modifiers, Theme, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::fs;
@@ -18,12 +19,16 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_palette_shows_keys_and_what_is_impossible", the_palette_shows_keys),
     ("the_sheet_tells_every_key", the_sheet_tells_every_key),
     ("keys_step_through_the_settings", keys_step_through_the_settings),
+    ("a_key_that_comes_before_another_tells_what_may_follow", a_first_key_tells_what_may_follow),
     ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
     ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
+    ("scale_memory_and_places_are_there_at_the_next_start", scale_memory_and_places_are_there),
+    ("a_presentation_is_there_at_the_next_start_and_leads_back", a_presentation_is_there),
     ("broken_settings_are_set_aside_and_told", broken_settings_are_set_aside_and_told),
     ("settings_that_cannot_be_kept_are_told_once", settings_that_cannot_be_kept_are_told_once),
     ("the_card_of_the_first_start_sets_experiments_up", the_card_of_the_first_start),
     ("a_presentation_is_larger_and_nothing_is_cut_off", a_presentation_is_larger),
+    ("nothing_is_cut_off_at_any_scale", nothing_is_cut_off_at_any_scale),
     ("what_can_be_dropped_is_told_while_it_is_held_over_the_window", what_can_be_dropped_is_told),
 ];
 
@@ -188,6 +193,30 @@ fn keys_step_through_the_settings() {
     window.until("shown", |window| window.says("Solution"));
 }
 
+fn a_first_key_tells_what_may_follow() {
+    let mut window = Window::paused(small());
+    window.key(Key::M);
+    assert!(window.says("Colour map: M then …"), "{:?}", window.texts());
+    window.key(Key::Num2);
+    window.frames(2);
+    assert!(window.says("Viridis") && !window.says("M then"), "{:?}", window.texts());
+    assert!(window.says("|r|"), "the second key by itself would ask for a field");
+    // Any other key is what it always is.
+    window.key(Key::M);
+    window.key(Key::B);
+    assert!(!window.is_on("Borders") && !window.says("M then"));
+    window.key(Key::M);
+    window.key(Key::Escape);
+    assert!(!window.says("M then"));
+    window.key(Key::X);
+    window.click_on(window.rect(Role::Image, "Heat map of the residual").center());
+    assert!(!window.says("X then"), "a click begins something else");
+    window.key(Key::E);
+    window.key(Key::Num2);
+    window.frames(2);
+    assert_ne!(window.run_under_way().problem, small().problem);
+}
+
 fn keys_with_ctrl_work() {
     let mut window = Window::paused(small());
     window.set_slider("k", 8.0);
@@ -227,6 +256,51 @@ fn what_was_arranged_is_there_at_the_next_start() {
     assert!(!window.has(Role::ComboBox, "Norm"));
     assert!(window.says("Viridis"), "{:?}", window.texts());
     assert_eq!(window.messages(), 0);
+}
+
+fn scale_memory_and_places_are_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("settings.toml");
+    let mut window = Window::remembering(vec2(1440.0, 900.0), Remembered::at(file.clone()));
+    window.frames(2);
+    window.button("Explore by myself");
+    window.type_into("Memory", "64");
+    let curves = move_curves_to_the_left(&mut window);
+    press(&mut window, Modifiers::COMMAND, Key::Plus);
+    window.frames(2);
+    drop(window);
+    let text = fs::read_to_string(&file).expect("it is there");
+    assert!(text.contains("window = [1440.0, 900.0]"), "{text}");
+    let mut window = Window::remembering(vec2(1440.0, 900.0), Remembered::at(file));
+    window.frames(4);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.1);
+    let memory = window.harness.get_by_role_and_label(Role::SpinButton, "Memory");
+    assert_eq!(memory.accesskit_node().numeric_value(), Some(64.0));
+    press(&mut window, Modifiers::COMMAND, Key::Num0);
+    window.frames(4);
+    assert_eq!(window.rect(Role::ComboBox, "Norm"), curves);
+}
+
+fn a_presentation_is_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("settings.toml");
+    let mut window = of(&file);
+    window.frames(2);
+    window.button("Explore by myself");
+    window.button("Hide Along the cut");
+    window.key(Key::F9);
+    window.frames(4);
+    // What is shown and hidden before an audience is for that alone.
+    window.button("Hide Convergence");
+    drop(window);
+    let mut window = of(&file);
+    window.frames(4);
+    assert_eq!(window.harness.ctx.zoom_factor(), 1.5);
+    assert!(window.has(Role::ComboBox, "Norm") && !window.says("What it costs"));
+    window.key(Key::F9);
+    window.frames(4);
+    assert!(window.says("What it costs"));
+    assert!(window.has(Role::ComboBox, "Norm") && !window.says("Along the cut"));
 }
 
 fn broken_settings_are_set_aside_and_told() {
@@ -269,7 +343,7 @@ fn the_card_of_the_first_start() {
     ];
     for (title, k, overlap, shown) in experiments {
         if !window.has(Role::Button, title) {
-            window.button("View");
+            window.button("Help");
             window.button("Experiments worth seeing");
             window.frames(3);
         }
@@ -286,27 +360,56 @@ fn the_card_of_the_first_start() {
     assert_eq!(window.slider("k"), 256.0, "an experiment is undone like any other change");
 }
 
-fn a_presentation_is_larger() {
-    let mut window = Window::sized(vec2(1920.0, 1080.0), Theme::Dark, Some(small()));
-    window.until("there", |window| window.has_picture());
-    window.key(Key::F9);
-    window.frames(4);
-    assert!((window.harness.ctx.zoom_factor() - 1.8).abs() < 1e-3);
+/// Whether no text is cut off at its sides, but where a pane lets it run out on purpose.
+#[track_caller]
+fn assert_nothing_is_cut_off(window: &Window) {
     for painted in window.painted() {
         let seen = painted.clip.expand(1.0);
         let is_whole = painted.rect.left() >= seen.left() && painted.rect.right() <= seen.right();
         assert!(is_whole, "{painted:?}");
     }
-    window.key(Key::F9);
-    window.frames(4);
-    assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
-    press(&mut window, Modifiers::COMMAND, Key::Plus);
-    press(&mut window, Modifiers::COMMAND, Key::Equals);
-    assert_eq!(window.harness.ctx.zoom_factor(), 1.25);
-    press(&mut window, Modifiers::COMMAND, Key::Minus);
-    assert_eq!(window.harness.ctx.zoom_factor(), 1.1);
-    press(&mut window, Modifiers::COMMAND, Key::Num0);
-    assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
+}
+
+fn a_presentation_is_larger() {
+    for (size, factor) in [([960.0, 600.0], 1.1), ([1280.0, 800.0], 1.5), ([1920.0, 1080.0], 2.05)]
+    {
+        let mut window = Window::sized(size.into(), Theme::Dark, Some(small()));
+        window.until("there", |window| window.has_picture());
+        window.key(Key::F9);
+        window.frames(4);
+        assert!((window.harness.ctx.zoom_factor() - factor).abs() < 1e-3);
+        assert_nothing_is_cut_off(&window);
+        assert!(!window.says("What it costs"), "there is room for the map");
+        // What is shown to the audience can be turned.
+        window.set_slider("Overlap", 4.0);
+        assert_eq!(window.run_under_way().method.overlap, [4]);
+        window.key(Key::F9);
+        window.frames(4);
+        assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
+        assert!(window.says("What it costs"));
+    }
+}
+
+fn nothing_is_cut_off_at_any_scale() {
+    for (size, most) in [([1280.0, 800.0], 1.3), ([1920.0, 1200.0], 2.0), ([2880.0, 1800.0], 3.0)] {
+        let mut window = Window::sized(size.into(), Theme::Light, Some(small()));
+        window.reset();
+        for _ in 0..8 {
+            press(&mut window, Modifiers::COMMAND, Key::Plus);
+            assert_nothing_is_cut_off(&window);
+        }
+        assert!((window.harness.ctx.zoom_factor() - most).abs() < 1e-3);
+        for control in ["Run", "Save …", "View", "Help", "Play", "Pin"] {
+            let screen = window.harness.ctx.content_rect();
+            assert!(screen.contains_rect(window.rect(Role::Button, control)), "{control}");
+        }
+        press(&mut window, Modifiers::COMMAND, Key::Num0);
+        assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
+        for (key, factor) in [(Key::Plus, 1.1), (Key::Equals, 1.25), (Key::Minus, 1.1)] {
+            press(&mut window, Modifiers::COMMAND, key);
+            assert_eq!(window.harness.ctx.zoom_factor(), factor);
+        }
+    }
 }
 
 fn what_can_be_dropped_is_told() {

@@ -12,13 +12,13 @@ use eframe::egui::{
     MouseWheelUnit, PointerButton, Pos2, RawInput, Rect, TouchPhase, Vec2, ViewportId,
     accessibility::is_input, accesskit::Role, pos2, vec2,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs;
 use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tilescope::app::Explorer;
+use tilescope::app::{Explorer, Remembered};
 use tilescope::picture::Opened;
 use tilescope::run::save_run;
 
@@ -105,15 +105,19 @@ struct Monkey {
     slowest: Duration,
     slow: Vec<String>,
     done: VecDeque<String>,
+    /// The names of the controls that it has turned or pressed.
+    used: BTreeSet<String>,
 }
 
 impl Monkey {
-    fn new(seed: u64, files: Vec<PathBuf>) -> Self {
+    /// `settings` is where those of whoever runs the program would be.
+    fn new(seed: u64, files: Vec<PathBuf>, settings: PathBuf) -> Self {
         let context = Context::default();
         context.enable_accesskit();
         let mut run = small();
         run.method.threads = 1;
-        let explorer = Explorer::new(&context, Some(Opened { run, view: None }));
+        let start = Some(Opened { run, view: None });
+        let explorer = Explorer::remembering(&context, start, Remembered::at(settings));
         Self {
             random: Random(seed),
             explorer: explorer.expect("there are threads to be had"),
@@ -128,6 +132,7 @@ impl Monkey {
             slowest: Duration::ZERO,
             slow: Vec::new(),
             done: VecDeque::new(),
+            used: BTreeSet::new(),
         }
     }
 
@@ -211,6 +216,7 @@ impl Monkey {
                 && !TOO_LARGE.iter().any(|large| name.contains(large))
             {
                 let name = name.clone();
+                self.used.insert(name.clone());
                 return (self.random.point(*rect), name);
             }
         }
@@ -543,7 +549,7 @@ fn a_monkey_finds_nothing() {
         hook(info);
     }));
 
-    let mut monkey = Monkey::new(seed, files);
+    let mut monkey = Monkey::new(seed, files, folder.path().join("settings.toml"));
     let mut sizes = Vec::new();
     let begin = Instant::now();
     let went = panic::catch_unwind(panic::AssertUnwindSafe(|| {
@@ -556,9 +562,10 @@ fn a_monkey_finds_nothing() {
         }
     }));
     panic::set_hook(Box::new(move |info| told(info)));
-    let Monkey { frames, slowest, slow, done, .. } = monkey;
+    let Monkey { frames, slowest, slow, done, used, .. } = monkey;
     println!(
-        "monkey: {actions} actions, {frames} frames in {:.1?}, the slowest took {slowest:.1?}; {} to {} MB",
+        "monkey: {actions} actions on {} controls, {frames} frames in {:.1?}, the slowest took {slowest:.1?}; {} to {} MB",
+        used.len(),
         begin.elapsed(),
         sizes.first().unwrap_or(&0) >> 20,
         sizes.iter().max().unwrap_or(&0) >> 20,

@@ -52,23 +52,29 @@ fn panes_are_hidden_and_shown() {
     assert_eq!(map(&window), before);
 }
 
+/// Drags the curves to the left edge of the heat map, and tells where they are then.
+pub fn move_curves_to_the_left(window: &mut Window) -> Rect {
+    let map = map(window);
+    let title = window.rect(Role::Button, "Convergence").center();
+    window.harness.drag_at(title);
+    window.frame();
+    for part in [0.7, 0.3, 0.0] {
+        let x = map.left() + 4.0 + part * (title.x - map.left());
+        window.harness.hover_at([x, map.center().y].into());
+        window.frames(2);
+    }
+    window.harness.drop_at([map.left() + 4.0, map.center().y].into());
+    window.frames(3);
+    window.rect(Role::ComboBox, "Norm")
+}
+
 fn a_pane_is_dragged_elsewhere_and_put_back() {
     let mut window = Window::paused(small());
     window.until("there", |window| window.has_picture());
     let (before, curves) = (map(&window), window.rect(Role::ComboBox, "Norm"));
     assert!(curves.left() > before.right());
-    let title = window.rect(Role::Button, "Convergence").center();
-    window.harness.drag_at(title);
-    window.frame();
-    // To the left edge of the heat map.
-    for part in [0.7, 0.3, 0.0] {
-        let x = before.left() + 4.0 + part * (title.x - before.left());
-        window.harness.hover_at([x, before.center().y].into());
-        window.frames(2);
-    }
-    window.harness.drop_at([before.left() + 4.0, before.center().y].into());
-    window.frames(3);
-    assert!(window.rect(Role::ComboBox, "Norm").right() < map(&window).left());
+    let moved = move_curves_to_the_left(&mut window);
+    assert!(moved.right() < map(&window).left());
     view(&mut window, Role::Button, "Usual arrangement");
     assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
 }

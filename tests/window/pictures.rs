@@ -2,7 +2,9 @@
 
 use crate::driver::{Painted, USUAL, Window};
 use crate::panes::view;
-use eframe::egui::{Event, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2};
+use eframe::egui::{
+    Event, HoveredFile, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2,
+};
 use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
 use std::panic;
 use tilescope::run::{Preset, RunSpec};
@@ -15,6 +17,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("error", error),
     ("space_time", space_time),
     ("save_dialog", save_dialog),
+    ("save_dialog_light", save_dialog_light),
     ("open_dialog", open_dialog),
     ("broken_file", broken_file),
     ("diverged", diverged),
@@ -23,15 +26,25 @@ pub const TESTS: &[(&str, fn())] = &[
     ("edges_light", edges_light),
     ("inside_a_cycle", inside_a_cycle),
     ("inside_a_line", inside_a_line),
+    ("diverged_light", diverged_light),
+    ("welcome_dark", welcome_dark),
+    ("welcome_light", welcome_light),
+    ("presentation_dark", presentation_dark),
+    ("presentation_light", presentation_light),
+    ("drop_hint", drop_hint),
+    ("scale_2", scale_2),
+    ("first_key", first_key),
     ("palette", palette),
     ("keys", keys),
     ("probes", probes),
+    ("probes_light", probes_light),
     ("tuning_map_dark", tuning_map_dark),
     ("tuning_map_light", tuning_map_light),
     ("smallest", smallest),
     ("time_travel", time_travel),
     ("time_travel_line", time_travel_line),
     ("pinned_runs", pinned_runs),
+    ("pinned_runs_light", pinned_runs_light),
     ("side_by_side", side_by_side),
     ("difference", difference),
 ];
@@ -52,6 +65,11 @@ const FAILED_PIXELS: usize = 400;
 
 fn compare(window: &mut Window, name: &str) {
     window.settle();
+    compare_as_it_is(window, name);
+}
+
+/// The same without waiting until nothing changes any more.
+fn compare_as_it_is(window: &mut Window, name: &str) {
     mask(window);
     let options = SnapshotOptions::new().max_failed_pixels(FAILED_PIXELS);
     if let Err(error) = window.harness.try_snapshot_options(name, &options) {
@@ -157,11 +175,19 @@ fn space_time() {
     compare(&mut after(120, USUAL, Theme::Dark, run), "space_time");
 }
 
-fn save_dialog() {
-    let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
+fn saving(theme: Theme) -> Window {
+    let mut window = after(3, USUAL, theme, RunSpec::default());
     window.button("Save …");
     window.until("drawn", |window| !window.says("Drawing …"));
-    compare(&mut window, "save_dialog");
+    window
+}
+
+fn save_dialog() {
+    compare(&mut saving(Theme::Dark), "save_dialog");
+}
+
+fn save_dialog_light() {
+    compare(&mut saving(Theme::Light), "save_dialog_light");
 }
 
 fn open_dialog() {
@@ -177,14 +203,80 @@ fn broken_file() {
     compare(&mut window, "broken_file");
 }
 
-fn diverged() {
+/// A run that was stopped because its numbers grew without end.
+fn stopped(theme: Theme) -> Window {
     let mut run = Preset::named("convection-diffusion").expect("a preset").run();
     run.problem.shape = vec![64, 64];
     run.problem.velocity = Some([190.0, 190.0]);
-    let mut window = Window::sized(USUAL, Theme::Dark, Some(run));
+    let mut window = Window::sized(USUAL, theme, Some(run));
     window.click(Role::CheckBox, "Classic");
     window.until_text("⚠ diverged");
-    compare(&mut window, "diverged");
+    window
+}
+
+fn diverged() {
+    compare(&mut stopped(Theme::Dark), "diverged");
+}
+
+fn diverged_light() {
+    compare(&mut stopped(Theme::Light), "diverged_light");
+}
+
+/// The first start, with its card over a run that stands still.
+fn welcome(theme: Theme) -> Window {
+    let mut window = after(3, USUAL, theme, RunSpec::default());
+    window.key(Key::F2);
+    window
+}
+
+fn welcome_dark() {
+    compare(&mut welcome(Theme::Dark), "welcome_dark");
+}
+
+fn welcome_light() {
+    compare(&mut welcome(Theme::Light), "welcome_light");
+}
+
+fn presentation(size: Vec2, theme: Theme) -> Window {
+    let mut run = RunSpec::default();
+    run.method.overlap = vec![4];
+    let mut window = after(12, size, theme, run);
+    window.key(Key::F9);
+    window.frames(4);
+    window
+}
+
+fn presentation_dark() {
+    compare(&mut presentation(vec2(1920.0, 1080.0), Theme::Dark), "presentation_dark");
+}
+
+fn presentation_light() {
+    compare(&mut presentation(USUAL, Theme::Light), "presentation_light");
+}
+
+fn drop_hint() {
+    let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
+    let held = HoveredFile { path: Some("run.toml".into()), mime: String::new() };
+    window.harness.input_mut().hovered_files.push(held);
+    // While something is held over it, a window is drawn on and on.
+    window.frames(2);
+    compare_as_it_is(&mut window, "drop_hint");
+}
+
+/// Twice as large on a screen that has just the room for it.
+fn scale_2() {
+    let mut window = after(3, vec2(1920.0, 1200.0), Theme::Dark, RunSpec::default());
+    for _ in 0..5 {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Plus);
+        window.frames(2);
+    }
+    compare(&mut window, "scale_2");
+}
+
+fn first_key() {
+    let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
+    window.key(Key::M);
+    compare(&mut window, "first_key");
 }
 
 fn tuning_map_dark() {
@@ -255,8 +347,8 @@ fn keys() {
     compare(&mut window, "keys");
 }
 
-fn probes() {
-    let mut window = after(1, USUAL, Theme::Dark, RunSpec::default());
+fn probed(theme: Theme) -> Window {
+    let mut window = after(1, USUAL, theme, RunSpec::default());
     let map = window.rect(Role::Image, "Heat map of the residual");
     for part in [0.125, 0.3] {
         window.harness.hover_at(map.center() - vec2(part * map.width(), part * map.width()));
@@ -268,7 +360,15 @@ fn probes() {
     for _ in 0..12 {
         window.step(1);
     }
-    compare(&mut window, "probes");
+    window
+}
+
+fn probes() {
+    compare(&mut probed(Theme::Dark), "probes");
+}
+
+fn probes_light() {
+    compare(&mut probed(Theme::Light), "probes_light");
 }
 
 fn smallest() {
@@ -299,8 +399,8 @@ fn time_travel_line() {
     compare(&mut window, "time_travel_line");
 }
 
-fn pinned_runs() {
-    let mut window = after(30, USUAL, Theme::Dark, RunSpec::default());
+fn pinned(theme: Theme) -> Window {
+    let mut window = after(30, USUAL, theme, RunSpec::default());
     window.key(Key::P);
     for overlap in ["4", "8"] {
         window.type_into("Overlap", overlap);
@@ -312,7 +412,15 @@ fn pinned_runs() {
     window.until("begun anew", |window| window.cycle() == 0);
     window.step(15);
     window.until("without messages", |window| window.messages() == 0);
-    compare(&mut window, "pinned_runs");
+    window
+}
+
+fn pinned_runs() {
+    compare(&mut pinned(Theme::Dark), "pinned_runs");
+}
+
+fn pinned_runs_light() {
+    compare(&mut pinned(Theme::Light), "pinned_runs_light");
 }
 
 /// A run with overlap beside a pinned one without.

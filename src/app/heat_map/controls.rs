@@ -47,16 +47,16 @@ pub(super) fn ui(
                 }
             }
         });
-        named(response.response, "Scale").on_hover_text(
-            "How values become colours: evenly, by their magnitude's logarithm, or by both sign and magnitude.",
-        );
+        let about = "How values become colours: evenly, by their magnitude's logarithm, or by both sign and magnitude.";
+        named(response.response, "Scale").on_hover_text(actions::menu_tooltip("Scale", about));
         let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
         let response = combo.show_ui(ui, |ui| {
             for map in ColourMap::ALL {
                 ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(map.about());
             }
         });
-        named(response.response, "Colour map").on_hover_text("The colours of the map.");
+        let about = actions::menu_tooltip("Colour map", "The colours of the map.");
+        named(response.response, "Colour map").on_hover_text(about);
         range(ui, colours, shown);
         if colours.scale == ScaleKind::Linear {
             ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
@@ -125,5 +125,6 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
             colours.range = RangeMode::Locked(range);
         }
     });
-    named(response.response, "Range").on_hover_text("Which values the colours span.");
+    let about = actions::menu_tooltip("Range", "Which values the colours span.");
+    named(response.response, "Range").on_hover_text(about);
 }
