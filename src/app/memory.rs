@@ -21,7 +21,7 @@ pub(super) fn ui(
     commands: &mut Vec<Command>,
 ) {
     heading(ui, "Time travel");
-    let about = "Memory for iterates that are kept of the run and of the pinned ones, so that any cycle is soon made again; with less of it, later.";
+    let about = "Memory for iterates that are kept of the run and of the pinned ones, so that any cycle is soon made again; with less of it, later. A change holds at once, and is remembered.";
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
         let drag = typed(ui, &mut megabytes, 0..=MOST).suffix(" MB").speed(4.0);
