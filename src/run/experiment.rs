@@ -140,13 +140,15 @@ impl Experiment {
     }
 
     /// Another experiment on the same system in the same place, from the start. Jacobi's iteration,
-    /// which does not depend on the method, goes on where it was.
+    /// which does not depend on the method, goes on where it was, unless it stopped by another rule.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit; this experiment is as it was then.
     pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = self.run.with_plan(plan)?;
-        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: self.classic.take() })
+        let diagram = SpaceTime::new(&run)?;
+        let classic = self.classic.take().and_then(|classic| run.take_classic(classic));
+        Ok(Self { diagram, run, classic })
     }
 
     /// Goes on in another place. `plan` may differ from the run's own in where and how it runs
@@ -248,6 +250,12 @@ impl Experiment {
     /// Whether a field of the present iterate can be shown; if not, there is work to do first.
     pub fn is_ready(&self, kind: FieldKind) -> bool {
         kind != FieldKind::Staleness || self.staleness_goal().is_none()
+    }
+
+    /// Whether all that a picture of a field tells is known: Jacobi's iteration is in step, or the exact
+    /// solution was given.
+    pub fn can_show(&self, kind: FieldKind) -> bool {
+        self.is_ready(kind) && (kind != FieldKind::Error || self.run.knows_exact())
     }
 
     /// How much of that work is done, 0 to 1.

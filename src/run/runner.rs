@@ -7,7 +7,7 @@ mod tests;
 
 use super::decline::Decline;
 use super::history::{History, Record};
-use super::plan::Plan;
+use super::plan::{Plan, Stop};
 use super::spec::StopRule;
 use crate::grid::Field;
 use crate::solver::{self, CycleNorms, Kernel, Method, NextCycle, Solver, SolverError};
@@ -116,11 +116,34 @@ impl Run {
         let solver = self.solver.with_method(Method::Classic, Kernel::Auto)?;
         let mut plan = Plan::clone(&self.plan);
         plan.place = plan.place.automatic();
-        plan.stop.max_cycles = plan.stop.max_cycles.saturating_mul(self.sweeps_per_cycle());
-        if plan.stop.rule == StopRule::Change {
-            plan.stop.tolerance = None;
-        }
+        plan.stop = self.classic_stop();
         Self::at_start(Arc::new(plan), Method::Classic, solver)
+    }
+
+    /// When Jacobi's iteration beside this run stops.
+    fn classic_stop(&self) -> Stop {
+        let stop = self.plan.stop;
+        Stop {
+            tolerance: stop.tolerance.filter(|_| stop.rule == StopRule::Residual),
+            max_cycles: stop.max_cycles.saturating_mul(self.sweeps_per_cycle()),
+            ..stop
+        }
+    }
+
+    /// Takes over Jacobi's iteration that was made beside another run of this system, unless it stops
+    /// at another tolerance. It may make as many sweeps as it takes for either run.
+    pub(super) fn take_classic(&self, mut classic: Self) -> Option<Self> {
+        let Stop { tolerance, max_cycles, .. } = self.classic_stop();
+        let stop = classic.plan.stop;
+        if stop.tolerance != tolerance {
+            return None;
+        }
+        if stop.max_cycles < max_cycles {
+            let stop = Stop { max_cycles, ..stop };
+            classic.plan = Arc::new(Plan { stop, ..Plan::clone(&classic.plan) });
+            classic.outcome = classic.outcome.filter(|outcome| *outcome != Outcome::OutOfCycles);
+        }
+        Some(classic)
     }
 
     pub(super) fn at_start(

@@ -264,3 +264,35 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
         assert_eq!(run.cycle(), 2);
     }
 }
+
+/// A tolerance that was lowered, or more cycles that are allowed, are those of the reference too.
+#[test]
+fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
+    let with = |k: usize, tolerance: Option<f64>, max_cycles: u64| {
+        let mut spec = small();
+        spec.method.k = k;
+        (spec.stop.tolerance, spec.stop.max_cycles) = (tolerance, max_cycles);
+        spec
+    };
+    let begin = with(4, Some(0.3), 1000);
+    let first = run_of(&begin, vec![1]);
+    let mut classic = first.classic().unwrap();
+    while classic.advance(u64::MAX).unwrap().is_none() {}
+    let sweeps = classic.cycle();
+
+    // The same run in other tiles goes on with what there is.
+    let alike = run_of(&with(8, Some(0.3), 1000), vec![1]);
+    classic = alike.take_classic(classic).unwrap();
+    assert_eq!((classic.cycle(), classic.outcome()), (sweeps, Some(&Outcome::Converged)));
+    let lower = run_of(&with(4, Some(0.1), 1000), vec![1]);
+    assert!(lower.take_classic(classic).is_none());
+
+    let mut classic = run_of(&with(2, None, 3), vec![1]).classic().unwrap();
+    while classic.advance(u64::MAX).unwrap().is_none() {}
+    assert_eq!((classic.cycle(), classic.outcome()), (6, Some(&Outcome::OutOfCycles)));
+    let mut classic = run_of(&with(4, None, 3), vec![1]).take_classic(classic).unwrap();
+    while classic.advance(u64::MAX).unwrap().is_none() {}
+    let mut expected = run_of(&with(1, None, 12), vec![1]).classic().unwrap();
+    while expected.advance(u64::MAX).unwrap().is_none() {}
+    assert_eq!(told(&classic), told(&expected));
+}
