@@ -344,7 +344,7 @@ fn wish(epoch: u64, run: RunSpec) -> Wish {
         pace: None,
         view,
         memory: 512_000_000,
-        capture: None,
+        captures: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Guards the worker thread: what it makes of wishes, and what it tells.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ fn wish(epoch: u64, run: &RunSpec) -> Wish {
         pace: None,
         view: View { most: [4096; 2], ..View::default() },
         memory: 512_000_000,
-        capture: None,
+        captures: Vec::new(),
     }
 }
 
@@ -246,7 +247,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
         most: [usize::MAX; 2],
         solution: true,
     };
-    worker.wish(Wish { capture: Some(capture.clone()), ..paused(1, &small(), 12) });
+    worker.wish(Wish { captures: vec![capture.clone()], ..paused(1, &small(), 12) });
     let report = until(&worker, |report| report.captured.is_some());
     let captured = report.captured.unwrap();
     let run = plain(&small(), captured.cycle);
@@ -254,7 +255,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     assert!(captured.cycle >= 5);
     assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.
-    worker.wish(Wish { capture: Some(capture), ..paused(2, &small(), 3) });
+    worker.wish(Wish { captures: vec![capture], ..paused(2, &small(), 3) });
     while let Some(answer) = worker.wait(Duration::from_millis(200)) {
         assert!(answer.unwrap().captured.is_none());
     }
@@ -275,9 +276,40 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
             most: [10, 10],
             solution: false,
         };
-        worker.wish(Wish { capture: Some(capture), ..paused(1, &small(), 2) });
+        worker.wish(Wish { captures: vec![capture], ..paused(1, &small(), 2) });
         let captured = answer(&worker).unwrap().captured.expect("what was asked for");
         assert_eq!((captured.id, captured.cycle), (id, 2));
+    }
+}
+
+#[test]
+fn files_wait_for_what_they_show_and_none_for_another() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.wish(paused(1, &small(), 6));
+    until(&worker, |report| report.latest.cycle == 6);
+    let capture = |(index, field)| Capture {
+        id: index as u64,
+        field,
+        part: Part::All,
+        most: [usize::MAX; 2],
+        solution: false,
+    };
+    let fields = [FieldKind::Staleness, FieldKind::Error, FieldKind::Residual];
+    let captures = fields.into_iter().enumerate().map(capture).collect();
+    worker.wish(Wish { captures, ..paused(1, &small(), 6) });
+    let mut found = Vec::new();
+    while found.len() < fields.len() {
+        found.extend(answer(&worker).unwrap().captured);
+    }
+    for captured in &found {
+        assert_eq!((captured.cycle, captured.field), (6, fields[captured.id as usize]));
+        assert!(captured.picture.samples.values.iter().all(|value| value.is_finite()));
+    }
+    let ids: BTreeSet<_> = found.iter().map(|captured| captured.id).collect();
+    assert_eq!(ids, (0..3).collect());
+    while let Some(answer) = worker.wait(Duration::from_millis(200)) {
+        assert!(answer.unwrap().captured.is_none());
     }
 }
 

@@ -184,7 +184,7 @@ impl Explorer {
                 None => {
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
-                        self.session.capture = Some(self.files.capture(*request, &shape));
+                        self.files.capture(*request, self.session.epoch, &shape);
                     }
                     self.save = None;
                 }
@@ -192,8 +192,7 @@ impl Explorer {
             Command::LookForFile(capture) => {
                 if let Some(dialog) = &mut self.save {
                     let capture = Capture { id: self.files.next(), ..capture };
-                    dialog.ask(capture.clone(), context.input(|input| input.time));
-                    self.session.capture = Some(capture);
+                    dialog.ask(capture, context.input(|input| input.time));
                 }
             }
             Command::CopyImage(shots, view) => self.files.copy_image(shots, *view),

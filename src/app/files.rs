@@ -8,8 +8,8 @@ use crate::picture::{
 };
 use crate::problem::input;
 use crate::run::{
-    self, Capture, Captured, CutLine, Made, Past, Planner, ProblemKind, ProblemSpec, RunSpec,
-    ShootError, Stage, Watch, When, shoot,
+    self, Capture, Captured, CutLine, FieldKind, Made, Past, Planner, ProblemKind, ProblemSpec,
+    RunSpec, ShootError, Stage, Watch, When, shoot,
 };
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{self, ColorImage};
@@ -48,6 +48,14 @@ struct Filming {
     is_drawing: AtomicBool,
 }
 
+/// A file that waits for what the worker captures for it.
+struct Waiting {
+    /// Of which run.
+    epoch: u64,
+    capture: Capture,
+    request: SaveRequest,
+}
+
 /// Answers that may wait to be taken in; a window takes them in every frame.
 const WAITING: usize = 16;
 
@@ -56,7 +64,7 @@ pub(super) struct Files {
     context: egui::Context,
     answer: Sender<Result<Done, String>>,
     answers: Receiver<Result<Done, String>>,
-    requests: Vec<(u64, SaveRequest)>,
+    waiting: Vec<Waiting>,
     last: u64,
     /// Set when the window is closed: nothing is made any further.
     closing: Arc<AtomicBool>,
@@ -84,7 +92,7 @@ impl Files {
             context: context.clone(),
             answer,
             answers,
-            requests: Vec::new(),
+            waiting: Vec::new(),
             last: 0,
             closing: Arc::default(),
             filming: None,
@@ -102,12 +110,30 @@ impl Files {
         self.answers.try_recv().ok()
     }
 
-    /// What to ask the worker for, so that a file of a run on this grid can be saved.
-    pub fn capture(&mut self, request: SaveRequest, shape: &Shape) -> Capture {
+    /// Asks the worker for what a file of the run of this epoch, on this grid, needs to be saved.
+    pub fn capture(&mut self, request: SaveRequest, epoch: u64, shape: &Shape) {
         let id = self.next();
         let capture = request.capture(id, shape);
-        self.requests.push((id, request));
-        capture
+        self.waiting.push(Waiting { epoch, capture, request });
+    }
+
+    /// What the worker is asked for, the oldest first.
+    pub fn captures(&self) -> impl Iterator<Item = &Capture> {
+        self.waiting.iter().map(|waiting| &waiting.capture)
+    }
+
+    /// Waits no longer for files of which `why` says that they cannot be saved: of the run of this
+    /// epoch, and of this field. Gives a sentence for each.
+    pub fn give_up(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
+        let mut told = Vec::new();
+        self.waiting.retain(|Waiting { epoch, capture, request }| {
+            let Some(why) = why(*epoch, capture.field) else {
+                return true;
+            };
+            told.push(format!("{} was not saved: {why}.", request.path.display()));
+            false
+        });
+        told
     }
 
     /// The number of the next request.
@@ -118,8 +144,8 @@ impl Files {
 
     /// Saves what was captured.
     pub fn save(&mut self, captured: &Arc<Captured>) {
-        let requested = self.requests.iter().position(|(id, _)| *id == captured.id);
-        let Some((_, request)) = requested.map(|index| self.requests.swap_remove(index)) else {
+        let waiting = self.waiting.iter().position(|waiting| waiting.capture.id == captured.id);
+        let Some(Waiting { request, .. }) = waiting.map(|index| self.waiting.remove(index)) else {
             return;
         };
         let (captured, cancel) = (Arc::clone(captured), Arc::clone(&self.closing));

@@ -7,6 +7,7 @@ use super::compare::{AtEqual, Compare, How};
 use super::files::{Done, FilmEnd};
 use super::panes::Pane;
 use super::pins;
+use super::save_dialog::SaveDialog;
 use crate::picture::{FigureKind, Opened, grouped};
 use crate::run::{Backend, ExactState, Made, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
@@ -41,6 +42,9 @@ impl Explorer {
                 }
             }
         }
+        for why in self.lost_files() {
+            self.toasts.error(why);
+        }
         for why in self.tuning.hear() {
             self.toasts.error(why);
         }
@@ -73,6 +77,8 @@ impl Explorer {
     fn tell(&mut self) {
         let mut wish =
             self.session.wish(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
+        let preview = self.save.as_ref().and_then(SaveDialog::asked);
+        wish.captures = self.files.captures().chain(preview).cloned().collect();
         if self.tuning.is_measuring() {
             // Timing bears no company: neither the run goes on nor what is made beside it.
             (wish.running, wish.view.reference) = (false, false);
@@ -161,6 +167,18 @@ impl Explorer {
     /// nor waits.
     pub(super) fn can_go(&self) -> bool {
         !self.session.is_finished(self.report.as_deref())
+    }
+
+    /// Files that wait for what will never be, in a sentence each.
+    fn lost_files(&mut self) -> Vec<String> {
+        let epoch = self.session.epoch;
+        let report = self.report.as_deref().filter(|report| report.epoch == epoch);
+        self.files.give_up(|of, field| {
+            if of != epoch {
+                return Some("the run was changed before it was ready".to_owned());
+            }
+            report?.cannot_show(field).map(str::to_owned)
+        })
     }
 
     fn take_report(&mut self, report: Box<Report>) {

@@ -6,7 +6,7 @@ use super::pins::Pins;
 use super::travel::Travel;
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, FigureKind, Over, Range, ScaleKind, ViewSpec};
-use crate::run::{Capture, Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
+use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
 use std::sync::Arc;
 
 /// Samples of a profile: as many as any screen has pixels across.
@@ -40,8 +40,6 @@ pub(super) struct Session {
     pub travel: Travel,
     /// Bytes that may be taken to keep iterates, of all runs together.
     pub memory: usize,
-    /// The newest request for a file's contents.
-    pub capture: Option<Capture>,
 }
 
 /// What is looked at, and how.
@@ -160,7 +158,6 @@ impl Default for Session {
             flipped: false,
             travel: Travel::default(),
             memory: MEMORY,
-            capture: None,
         }
     }
 }
@@ -342,7 +339,7 @@ impl Session {
 
     /// The wish that stands for all this. `part` and `most` say which part of the field the map
     /// shows, and in how many samples; `probe` is the point under the cursor. What no pane shows is
-    /// not wished for.
+    /// not wished for; what files need is known elsewhere.
     pub fn wish(
         &self,
         part: Option<[std::ops::Range<usize>; 2]>,
@@ -374,7 +371,7 @@ impl Session {
                 inside: panes.is_seen(Pane::Inside).then_some(inside),
             },
             memory: self.memory_of_each(),
-            capture: self.capture.clone(),
+            captures: Vec::new(),
         }
     }
 

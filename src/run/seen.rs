@@ -59,16 +59,15 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Looks at the present iterate of an experiment. A field that is not ready
-    /// ([`Experiment::is_ready`]) is left out; so is the diagram of a line where none is made.
+    /// Looks at the present iterate of an experiment. A field that cannot be shown yet
+    /// ([`Experiment::can_show`]) is left out; so is the diagram of a line where none is made.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn of(experiment: &Experiment, view: &View) -> Result<Self, SolverError> {
         let run = experiment.run();
         let shape = run.plan().problem.shape;
-        let ready = experiment.is_ready(view.field)
-            && (view.field != FieldKind::Error || run.knows_exact());
+        let ready = experiment.can_show(view.field);
         let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
         let probes = view.probes.iter().copied().filter(is_there);
         let probe = view.probe.filter(|point| ready && is_there(point));
@@ -107,22 +106,10 @@ impl Seen {
 }
 
 impl View {
-    /// The field that others have to wait for: the staleness, if it is wanted anywhere, or else that
-    /// of the map.
-    pub(super) fn slowest(&self) -> FieldKind {
+    /// Whether the staleness is wanted, in the map or along the cut.
+    pub(super) fn wants_staleness(&self) -> bool {
         let along = self.cut.as_ref().map_or(&[][..], |cut| &cut.fields);
-        if along.contains(&FieldKind::Staleness) { FieldKind::Staleness } else { self.field }
-    }
-
-    /// Looks at nothing that compares with Jacobi's iteration any more.
-    pub(super) fn do_without_classic(&mut self) {
-        self.reference = false;
-        if self.field == FieldKind::Staleness {
-            self.field = FieldKind::Residual;
-        }
-        if let Some(cut) = &mut self.cut {
-            cut.fields.retain(|field| *field != FieldKind::Staleness);
-        }
+        along.contains(&FieldKind::Staleness) || self.field == FieldKind::Staleness
     }
 
     /// The part of a grid that is seen, and in how many samples.

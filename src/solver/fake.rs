@@ -16,12 +16,14 @@ pub(crate) struct Batches {
     next: usize,
     /// Cycles until it fails.
     left: u64,
+    /// Whether there is room for no other beside it.
+    is_alone: bool,
 }
 
 impl Batches {
     /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
     pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
-        Self { inner, sizes, next: 0, left: u64::MAX }
+        Self { inner, sizes, next: 0, left: u64::MAX, is_alone: false }
     }
 
     /// The same, failing for good after so many cycles.
@@ -29,11 +31,13 @@ impl Batches {
         Self { left: cycles, ..self }
     }
 
+    /// The same, on a card where no other has room.
+    pub fn alone(self) -> Self {
+        Self { is_alone: true, ..self }
+    }
+
     fn check(&self) -> Result<(), SolverError> {
-        if self.left > 0 {
-            return Ok(());
-        }
-        Err(SolverError::Device { card: "a card of the tests".into(), what: "it was lost".into() })
+        if self.left > 0 { Ok(()) } else { Err(failure("it was lost")) }
     }
 
     fn use_up_one(&mut self) -> Result<(), SolverError> {
@@ -47,6 +51,10 @@ impl Batches {
         self.next += 1;
         self.sizes[(self.next - 1) % self.sizes.len()].min(most)
     }
+}
+
+fn failure(what: &str) -> SolverError {
+    SolverError::Device { card: "a card of the tests".into(), what: what.into() }
 }
 
 impl Solver for Batches {
@@ -126,6 +134,9 @@ impl Solver for Batches {
 
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         self.check()?;
+        if self.is_alone {
+            return Err(failure("it is full"));
+        }
         let inner = self.inner.with_method(method, kernel)?;
         Ok(Box::new(Self::new(inner, self.sizes.clone())))
     }

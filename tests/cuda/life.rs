@@ -72,7 +72,7 @@ fn an_earlier_cycle_is_made_again() {
             pace: None,
             view: View { field: FieldKind::Residual, ..view.clone() },
             memory: 100_000_000,
-            capture: None,
+            captures: Vec::new(),
         });
         let past = loop {
             let answer = worker.wait(Duration::from_secs(60)).expect("a report");

@@ -12,9 +12,10 @@ use tempfile::tempdir;
 use tilescope::picture::{
     self, ColourMap, Drawing, FigureKind, FigureSpec, Range, ScaleKind, ViewSpec,
 };
+use tilescope::problem::Stencil;
 use tilescope::run::{
-    CURVE_HEADER, Captured, CutLine, FieldKind, MethodSpec, Planner, ProblemKind, RunSpec, Stage,
-    Watch, When, save_run, shoot,
+    CURVE_HEADER, Captured, CutLine, FieldKind, MethodSpec, Planner, ProblemKind, ProblemSpec,
+    RunSpec, Stage, Watch, When, save_run, shoot,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -28,6 +29,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_is_no_file_of_ours_is_told_once", what_is_no_file_of_ours_is_told_once),
     ("everything_can_be_saved_and_read_back", everything_can_be_saved_and_read_back),
     ("what_cannot_be_saved_is_told", what_cannot_be_saved_is_told),
+    ("a_file_that_waits_in_vain_is_told", a_file_that_waits_in_vain_is_told),
     ("the_dialog_shows_what_the_file_will_look_like", the_dialog_shows_what_will_be_saved),
     ("an_animation_is_made_and_can_be_stopped", an_animation_is_made_and_can_be_stopped),
     ("a_figure_is_copied_without_a_file", a_figure_is_copied_without_a_file),
@@ -240,6 +242,24 @@ fn what_cannot_be_saved_is_told() {
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 1, "nothing half-written: {left:?}");
     assert!(Path::new(&folder.path().join("run.toml")).exists());
+}
+
+fn a_file_that_waits_in_vain_is_told() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("error.png");
+    // 2 cos(π/3) = 1, so that the second of five modes is lost: there is no exact solution.
+    let stencil = Some(Stencil { d: 1.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 });
+    let problem = ProblemSpec { shape: vec![5], stencil, ..ProblemSpec::default() };
+    let mut run = RunSpec { problem, ..RunSpec::default() };
+    run.method.tile = vec![5];
+    let mut window = Window::paused(run);
+    window.choose("Field", "Error");
+    window.until_text("singular");
+    window.save("Figure of the map", &path);
+    window.until_text("error.png was not saved");
+    assert!(!path.exists());
+    // What shows no error can be saved all the same.
+    window.save_and_wait("Run description", &folder.path().join("run.toml"));
 }
 
 fn the_dialog_shows_what_will_be_saved() {

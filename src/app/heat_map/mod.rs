@@ -15,7 +15,7 @@ use super::command::Command;
 use super::compare::{Compared, How};
 use super::session::{Colours, Look, RangeMode, Session};
 use crate::picture::{Range, grouped, value_label};
-use crate::run::{CutLine, ExactState, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
+use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
 use colour_bar::Bar;
 use colouring::Colouring;
 pub(super) use controls::AUTOMATIC;
@@ -389,11 +389,10 @@ fn paint(
 
 /// Says what a map that cannot be shown waits for.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
-    let text = match (&report.exact, report.preparing) {
-        (ExactState::Failed(why), _) if report.seen.field == FieldKind::Error => why.clone(),
-        (_, None) if report.seen.field == FieldKind::Error => {
-            "computing the exact solution …".to_owned()
-        }
+    let field = report.seen.field;
+    let text = match (report.cannot_show(field), report.preparing) {
+        (Some(why), _) => why.to_owned(),
+        (_, None) if field == FieldKind::Error => "computing the exact solution …".to_owned(),
         (_, Some(part)) => {
             format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
         }

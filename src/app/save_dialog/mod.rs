@@ -37,9 +37,10 @@ impl SaveRequest {
     /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
     pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
         let wanted = self.view.capture(id, shape);
+        let bare = Capture { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
         match self.what {
-            What::Run | What::CurveTable => Capture { most: [1, 1], ..wanted },
-            What::Iterate => Capture { most: [1, 1], solution: true, ..wanted },
+            What::Run | What::CurveTable => bare,
+            What::Iterate => Capture { solution: true, ..bare },
             What::Field => Capture { part: Part::Iterate, ..wanted },
             _ => wanted,
         }
@@ -160,6 +161,11 @@ impl SaveDialog {
     /// The worker was asked for this, for the preview.
     pub fn ask(&mut self, capture: Capture, now: f64) {
         self.preview.ask(capture, now);
+    }
+
+    /// What the worker was asked for, for the preview.
+    pub fn asked(&self) -> Option<&Capture> {
+        self.preview.asked()
     }
 
     /// Suggests a name for what is to be saved.

@@ -134,6 +134,11 @@ impl Preview {
         self.asked = Some((capture, now));
     }
 
+    /// What the worker was asked for last.
+    pub fn asked(&self) -> Option<&Capture> {
+        self.asked.as_ref().map(|(capture, _)| capture)
+    }
+
     /// Takes what was captured, if it was for this.
     pub fn take(&mut self, captured: &Arc<Captured>) -> bool {
         let is_ours = self.asked.as_ref().is_some_and(|(asked, _)| asked.id == captured.id);

@@ -93,7 +93,7 @@ impl Watcher {
             pace: None,
             view,
             memory: MEMORY,
-            capture: None,
+            captures: Vec::new(),
         };
         Ok(Self { worker, wish })
     }

@@ -4,7 +4,6 @@ use super::job::Job;
 use super::messages::ExactState;
 use crate::grid::Field;
 use crate::problem::{self, ExactError, Problem};
-use crate::run::experiment::FieldKind;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,8 +29,7 @@ impl Exact {
         if self.task.as_ref().is_some_and(|task| !same(task)) {
             self.task = None;
         }
-        let view = &job.wish.view;
-        if self.task.is_none() && (view.error || view.field == FieldKind::Error) {
+        if self.task.is_none() && job.wants_exact() {
             self.task = Some(ExactTask::start(problem));
             job.is_news = true;
         }

@@ -1,6 +1,6 @@
 //! The run that is being made, and what is told of it.
 
-use super::messages::{Captured, ExactState, Phase, Report, Wish};
+use super::messages::{Capture, Captured, ExactState, Phase, Report, Wish};
 use crate::grid::Field;
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
@@ -32,6 +32,8 @@ pub(super) struct Job {
     pub is_told: bool,
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
+    /// Why there is no Jacobi's iteration beside it, if that failed.
+    without_classic: Option<String>,
     past: Arc<Past>,
     speed: Speed,
     curve: Curve,
@@ -94,6 +96,7 @@ impl Job {
             is_news: true,
             is_told: false,
             failed: None,
+            without_classic: None,
             speed: Speed::default(),
             curve: Curve::default(),
             reference: Curve::default(),
@@ -110,6 +113,10 @@ impl Job {
     /// Takes another wish in for the same run.
     pub fn wish(&mut self, wish: Wish) {
         self.past.set_budget(wish.memory);
+        if wish.view.wants_staleness() && !self.wish.view.wants_staleness() {
+            // Whoever asks again may have made room.
+            self.without_classic = None;
+        }
         self.wish = wish;
     }
 
@@ -126,7 +133,7 @@ impl Job {
         // The very problem, of which the exact solution may be known.
         let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
         self.experiment.move_to(&plan)?;
-        (self.plan, self.failed) = (plan, None);
+        (self.plan, self.failed, self.without_classic) = (plan, None, None);
         let run = self.experiment.run();
         self.speed = Speed { since: (run.history().latest().cycle, run.seconds()), known: None };
         Ok(())
@@ -161,20 +168,40 @@ impl Job {
             return true;
         }
         let stepping = self.steps_made < self.wish.steps;
-        // Staleness is shown cycle by cycle: the run waits until Jacobi's iteration is in step.
-        let in_step = self.experiment.is_ready(self.wish.view.slowest());
-        stepping || (self.wish.running && in_step && Instant::now() >= self.due)
+        stepping || (self.wish.running && self.is_in_step() && Instant::now() >= self.due)
+    }
+
+    /// Whether the staleness is wanted, in the view or in a file, and can be had.
+    fn wants_staleness(&self) -> bool {
+        self.without_classic.is_none()
+            && (self.wish.view.wants_staleness() || self.is_for_file(FieldKind::Staleness))
+    }
+
+    /// Whether the exact solution is wanted, in the view or for a file.
+    pub fn wants_exact(&self) -> bool {
+        let view = &self.wish.view;
+        view.error || view.field == FieldKind::Error || self.is_for_file(FieldKind::Error)
+    }
+
+    fn is_for_file(&self, field: FieldKind) -> bool {
+        self.wish.captures.iter().any(|capture| capture.field == field)
+    }
+
+    /// Whether Jacobi's iteration is where it is needed: staleness is shown cycle by cycle, and the run
+    /// waits for it.
+    pub fn is_in_step(&self) -> bool {
+        !self.wants_staleness() || self.experiment.is_ready(FieldKind::Staleness)
     }
 
     /// Whether there is a sweep of Jacobi's iteration to make.
     pub fn has_classic_work(&self) -> bool {
-        if self.failed.is_some() || self.is_going_back() {
+        if self.failed.is_some() || self.without_classic.is_some() || self.is_going_back() {
             return false;
         }
-        if !self.experiment.is_ready(self.wish.view.slowest()) {
+        if !self.is_in_step() {
             return true;
         }
-        if !self.wish.view.reference || self.wish.view.slowest() == FieldKind::Staleness {
+        if !self.wish.view.reference || self.wants_staleness() {
             return false;
         }
         let Some(classic) = self.experiment.classic() else {
@@ -213,7 +240,7 @@ impl Job {
 
     /// Whether each cycle is to be seen.
     fn is_watched_singly(&self) -> bool {
-        self.wish.pace.is_some() || self.wish.view.slowest() == FieldKind::Staleness
+        self.wish.pace.is_some() || self.wants_staleness()
     }
 
     /// Lets the solver go on while its iterate is looked at, if the run is to go on at once.
@@ -228,35 +255,35 @@ impl Job {
     }
 
     /// Makes some sweeps of Jacobi's iteration: towards the staleness that is waited for, or else
-    /// for the reference. Where its arrays do not fit, it is done without.
+    /// for the reference. Where its arrays do not fit, it is done without, and told.
     pub fn classic_sweep(&mut self) {
-        let field = self.wish.view.slowest();
-        let swept = if self.experiment.is_ready(field) {
+        let swept = if self.is_in_step() {
             self.experiment.advance_classic()
         } else {
-            self.experiment.prepare(field)
+            self.experiment.prepare(FieldKind::Staleness)
         };
-        if let Some(classic) = self.experiment.classic()
-            && swept.is_ok()
-        {
-            // What is not kept now can be made again.
-            _ = self.past.keep_classic(classic);
-        }
-        if swept.is_err() {
-            self.wish.view.do_without_classic();
+        match swept {
+            Ok(()) => {
+                if let Some(classic) = self.experiment.classic() {
+                    // What is not kept now can be made again.
+                    _ = self.past.keep_classic(classic);
+                }
+            }
+            Err(error) => self.without_classic = Some(error.to_string()),
         }
         self.is_news = true;
     }
 
-    /// What is told of the run now. `answered` is the newest request for a file that was answered.
-    pub fn report(&mut self, exact: ExactState, answered: &mut u64) -> Report {
+    /// What is told of the run now. `answered` are the requests for files that were answered.
+    pub fn report(&mut self, exact: ExactState, answered: &mut Vec<u64>) -> Report {
         self.go_on();
-        let (seen, captured) = self.look(*answered).unwrap_or_else(|error| {
+        let (seen, captured) = self.look(answered).unwrap_or_else(|error| {
             self.fail(&error);
             (self.nothing(), None)
         });
         if let Some(captured) = &captured {
-            *answered = captured.id;
+            answered.retain(|id| self.wish.captures.iter().any(|capture| capture.id == *id));
+            answered.push(captured.id);
         }
         if self.failed.is_none() {
             self.tracks.note(&seen);
@@ -287,6 +314,7 @@ impl Job {
             past: Arc::clone(&self.past),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
+            without_classic: self.without_classic.clone(),
             captured,
         }
     }
@@ -304,20 +332,27 @@ impl Job {
 
     /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
     /// failed. Gives what was asked for by a file, too.
-    fn look(&mut self, answered: u64) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
+    fn look(&mut self, answered: &[u64]) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
         if self.failed.is_some() {
             return Ok((self.nothing(), None));
         }
         if !self.is_running() {
             self.experiment.settle()?;
         }
-        let experiment = &self.experiment;
-        // A field that is not ready is waited for: no file says less than it seems to.
-        let is_ready = |field| experiment.is_ready(field) && !experiment.run().is_going_back();
-        let wanted = self.wish.capture.as_ref();
-        let wanted = wanted.filter(|capture| capture.id > answered && is_ready(capture.field));
-        let capture = |capture| Captured::of(experiment, capture).map(Arc::new);
-        Ok((Seen::of(experiment, &self.wish.view)?, wanted.map(capture).transpose()?))
+        let seen = Seen::of(&self.experiment, &self.wish.view)?;
+        let capture = |capture| Captured::of(&self.experiment, capture).map(Arc::new);
+        Ok((seen, self.to_capture(answered).map(capture).transpose()?))
+    }
+
+    /// The oldest request for a file that can be answered now, and was not. A field that cannot be shown
+    /// yet is waited for: no file says less than it seems to.
+    pub fn to_capture(&self, answered: &[u64]) -> Option<&Capture> {
+        if self.failed.is_some() || self.is_going_back() {
+            return None;
+        }
+        let is_new = |capture: &&Capture| !answered.contains(&capture.id);
+        let mut wanted = self.wish.captures.iter().filter(is_new);
+        wanted.find(|capture| self.experiment.can_show(capture.field))
     }
 
     /// What is to be seen of a solver that failed.

@@ -31,8 +31,8 @@ pub struct Wish {
     pub view: View,
     /// Bytes that may be taken to keep iterates, so that any cycle can be seen again.
     pub memory: usize,
-    /// Something to be saved; a new number is a new request.
-    pub capture: Option<Capture>,
+    /// What files need, in the order in which it was asked for; each number is answered once.
+    pub captures: Vec<Capture>,
 }
 
 /// A request for what a file needs.
@@ -218,8 +218,22 @@ pub struct Report {
     pub exact: ExactState,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.
     pub preparing: Option<f32>,
-    /// What was asked to be saved.
+    /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
+    pub without_classic: Option<String>,
+    /// What a file needs, of those that were asked for.
     pub captured: Option<Arc<Captured>>,
+}
+
+impl Report {
+    /// Why a field cannot be shown of this run, if it never can; one sentence.
+    pub fn cannot_show(&self, field: FieldKind) -> Option<&str> {
+        match (&self.phase, &self.exact, &self.without_classic) {
+            (Phase::Failed { why }, ..) => Some(why),
+            (_, ExactState::Failed(why), _) if field == FieldKind::Error => Some(why),
+            (_, _, Some(why)) if field == FieldKind::Staleness => Some(why),
+            _ => None,
+        }
+    }
 }
 
 /// What a worker sends.

@@ -58,8 +58,8 @@ pub(super) struct WorkLoop {
     refusal: Option<Refusal>,
     /// What was refused while there was no run to go on with: asking again is no use.
     refused: Option<(u64, Arc<RunSpec>)>,
-    /// The newest request for a file that was answered, in whichever run.
-    captured: u64,
+    /// The requests for files that were answered, in whichever run, of those that are still wished for.
+    captured: Vec<u64>,
     last_report: Option<Instant>,
     report_took: Duration,
 }
@@ -74,7 +74,7 @@ impl WorkLoop {
             exact: Exact::default(),
             refusal: None,
             refused: None,
-            captured: 0,
+            captured: Vec::new(),
             last_report: None,
             report_took: Duration::ZERO,
         }
@@ -119,7 +119,7 @@ impl WorkLoop {
             Some(job) if job.wish.epoch == wish.epoch && job.wish.spec == wish.spec => {
                 job.is_news |= job.wish.view != wish.view
                     || job.wish.running != wish.running
-                    || job.wish.capture != wish.capture;
+                    || job.wish.captures != wish.captures;
                 job.wish(wish);
             }
             Some(job) if job.wish.epoch == wish.epoch && job.plan.spec.is_same_run(&wish.spec) => {
@@ -188,8 +188,7 @@ impl WorkLoop {
             }
         }
         let share = if job.is_on_card() { CLASSIC_SHARE_ON_CARD } else { CLASSIC_SHARE };
-        job.classic_credit = if job.is_running() && job.experiment.is_ready(job.wish.view.slowest())
-        {
+        job.classic_credit = if job.is_running() && job.is_in_step() {
             (job.classic_credit + begin.elapsed().as_secs_f64() * share).min(SLICE.as_secs_f64())
         } else {
             SLICE.as_secs_f64()
@@ -230,7 +229,7 @@ impl WorkLoop {
         }
         let begin = Instant::now();
         let report = job.report(self.exact.state(), &mut self.captured);
-        (job.is_news, job.is_told) = (false, true);
+        (job.is_news, job.is_told) = (job.to_capture(&self.captured).is_some(), true);
         self.report_took = begin.elapsed();
         self.last_report = Some(Instant::now());
         self.send(Ok(Box::new(report)));

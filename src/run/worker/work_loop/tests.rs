@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
-use crate::run::{MethodSpec, Outcome, Run, View};
+use crate::run::{FieldKind, MethodSpec, Outcome, Run, View};
 use crate::solver::{self, fake::Batches};
 use crossbeam_channel::bounded;
 
@@ -19,12 +19,18 @@ fn wish(threads: usize) -> Wish {
         pace: None,
         view,
         memory: 512_000_000,
-        capture: None,
+        captures: Vec::new(),
     }
 }
 
 /// A loop and a job whose card fails after so many cycles; and the other ends of the channels.
 fn failing(after: u64) -> (WorkLoop, Job, Sender<Wish>, Receiver<Answer>) {
+    on_a_card(|card| card.failing_after(after))
+}
+
+fn on_a_card(
+    card: impl FnOnce(Batches) -> Batches,
+) -> (WorkLoop, Job, Sender<Wish>, Receiver<Answer>) {
     let (wishes, unread) = bounded(1);
     let (answers, untaken) = bounded(1);
     let channels = Channels { wishes: unread, answers, untaken: untaken.clone() };
@@ -33,7 +39,7 @@ fn failing(after: u64) -> (WorkLoop, Job, Sender<Wish>, Receiver<Answer>) {
     let plan = Arc::new(work.planner.plan(&wish.spec).unwrap());
     let solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
-    let solver = Box::new(Batches::new(solver, vec![5]).failing_after(after));
+    let solver = Box::new(card(Batches::new(solver, vec![5])));
     let experiment = Experiment::with_solver(&plan, solver).unwrap();
     (work, Job::new(wish, plan, experiment), wishes, untaken)
 }
@@ -135,4 +141,23 @@ fn what_is_refused_at_the_start_is_refused_once() {
     }
     work.take(wish(1), &mut job);
     assert!(job.is_some());
+}
+
+#[test]
+fn a_run_goes_on_without_a_reference_that_has_no_room_and_says_why() {
+    let (mut work, job, _wishes, _untaken) = on_a_card(Batches::alone);
+    let mut job = Some(job);
+    let mut wish = wish(1);
+    wish.view.field = FieldKind::Staleness;
+    work.take(wish, &mut job);
+    let mut job = job.unwrap();
+    while job.has_work() {
+        work.work(&mut job);
+    }
+    let told = report(&mut work, &mut job);
+    assert_eq!(told.phase, Phase::Finished(Outcome::Converged));
+    assert!(told.seen.field == FieldKind::Staleness && told.seen.picture.is_none());
+    let why = told.cannot_show(FieldKind::Staleness).unwrap();
+    assert!(why.contains("it is full"), "{why}");
+    assert_eq!(told.cannot_show(FieldKind::Residual), None);
 }
