@@ -41,7 +41,7 @@ pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use heat_map_figure::{Axis, HeatMapFigure, Panel};
 pub use histogram::histogram;
 pub use layout::{Page, SMALLEST_SIDE};
-pub use render::{LARGEST_SIDE, PictureError, render, render_within};
+pub use render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
 pub use run_figure::{Over, common_range, figure};
 pub use saved::{
     Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use image::RgbaImage;
+use image::{RgbaImage, imageops};
 use resvg::{tiny_skia, usvg};
 
 use super::text::FONTS;
@@ -60,8 +60,29 @@ pub fn render(svg: &str) -> Result<RgbaImage, PictureError> {
 /// # Errors
 /// As [`render`].
 pub fn render_within(svg: &str, most: [u32; 2]) -> Result<RgbaImage, PictureError> {
+    scaled(svg, |size| scale_within([size.width(), size.height()], most))
+}
+
+/// A map of any size, made smaller in the same way.
+pub fn thinned_within(map: RgbaImage, most: [u32; 2]) -> RgbaImage {
+    let size = [map.width(), map.height()];
+    let scale = scale_within(size.map(|side| side as f32), most);
+    if scale >= 1.0 {
+        return map;
+    }
+    let [width, height] = size.map(|side| scaled_side(side, scale));
+    imageops::thumbnail(&map, width, height)
+}
+
+/// What a picture of this size is to be scaled by, so that it has at most so many pixels across and
+/// down.
+fn scale_within([width, height]: [f32; 2], most: [u32; 2]) -> f32 {
     let [across, down] = most.map(|side| side.max(1) as f32);
-    scaled(svg, |size| (across / size.width()).min(down / size.height()).min(1.0))
+    (across / width).min(down / height).min(1.0)
+}
+
+fn scaled_side(side: u32, scale: f32) -> u32 {
+    if scale < 1.0 { (side as f32 * scale).round().max(1.0) as u32 } else { side }
 }
 
 fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, PictureError> {
@@ -69,9 +90,7 @@ fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, Pic
         .map_err(|error| PictureError::Svg(error.to_string()))?;
     let scale = scale(tree.size());
     let size = tree.size().to_int_size();
-    let side =
-        |side: u32| if scale < 1.0 { (side as f32 * scale).round().max(1.0) as u32 } else { side };
-    let (width, height) = (side(size.width()), side(size.height()));
+    let (width, height) = (scaled_side(size.width(), scale), scaled_side(size.height(), scale));
     let refused = || PictureError::Size { width, height };
     if width > LARGEST_SIDE || height > LARGEST_SIDE {
         return Err(refused());
@@ -85,6 +104,14 @@ fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, Pic
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A window's card takes no texture wider than some 16,384 pixels.
+    #[test]
+    fn a_map_of_any_size_is_thinned_to_what_is_shown() {
+        let thinned = thinned_within(RgbaImage::new(20_000, 3), [400, 300]);
+        assert_eq!(thinned.dimensions(), (400, 1));
+        assert_eq!(thinned_within(RgbaImage::new(7, 9), [10, 10]).dimensions(), (7, 9));
+    }
 
     #[test]
     fn what_is_no_picture_is_refused_in_a_sentence() {

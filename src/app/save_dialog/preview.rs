@@ -1,7 +1,7 @@
 //! The picture that would be saved, drawn on a thread of its own while the dialog is open.
 
 use super::Sources;
-use crate::picture::{Drawing, ViewSpec, figure, render_within};
+use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
 use crate::run::{Capture, Captured};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{
@@ -75,7 +75,7 @@ impl Job {
         let seen: Vec<_> = shots.iter().collect();
         let picture = match figure(&seen, &self.view.clone().of(&seen)) {
             Drawing::Figure(svg) => render_within(&svg, self.most).map_err(|e| e.to_string())?,
-            Drawing::Map(map) => map,
+            Drawing::Map(map) => thinned_within(map, self.most),
         };
         let size = [picture.width() as usize, picture.height() as usize];
         Ok(Drawn { picture: ColorImage::from_rgba_unmultiplied(size, picture.as_raw()), shots })
