@@ -2,7 +2,7 @@
 //! Wang, Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
 
 use super::{Seen, papers};
-use crate::app::convergence::{LABEL_ROOM, LABEL_SPACING, steps};
+use crate::app::convergence::{self, LABEL_ROOM, LABEL_SPACING, steps};
 use crate::app::theme;
 use crate::picture::{Layer, MapValue, SweepMap, number, rounded};
 use crate::run::{Prediction, Row};
@@ -247,10 +247,11 @@ fn by_k<'a>(name: &str, ui: &Ui, height: f32, grid: egui::Color32) -> Plot<'a> {
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .x_axis_label("k")
-        .x_grid_spacer(uniform_grid_spacer(|_| [1.0, 1.0, 10.0]))
+        .x_grid_spacer(uniform_grid_spacer(|input| convergence::decades(input.base_step_size)))
         .x_axis_formatter(|mark, _| {
-            let whole = (mark.value - mark.value.round()).abs() < 1e-6 && mark.value > -0.5;
-            if whole { format!("{:.0}", 2f64.powf(mark.value)) } else { String::new() }
+            let is_whole = (mark.value - mark.value.round()).abs() < 1e-6;
+            let is_k = (0..usize::BITS as i64).contains(&(mark.value.round() as i64));
+            if is_whole && is_k { format!("{:.0}", 2f64.powf(mark.value)) } else { String::new() }
         })
         .label_formatter(|hover| {
             Some(read_off(hover, |x, y| format!("k = {:.0}\n{}", 2f64.powf(x), rounded(y))))
