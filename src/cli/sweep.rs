@@ -55,7 +55,7 @@ pub struct Sweep {
         value_name = "N",
         help_heading = "Settings",
         default_value = "1",
-        value_parser = values::whole::<usize>
+        value_parser = values::jobs
     )]
     jobs: usize,
     #[command(flatten)]

@@ -5,7 +5,7 @@
 
 use crate::picture::{LARGEST_SIDE, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
-use crate::run::{CutLine, Sides, numbers, sides};
+use crate::run::{CutLine, MOST_THREADS, Sides, numbers, sides};
 
 /// A number for each axis, x first; one may stand for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,12 @@ pub(super) fn axes(text: &str) -> Result<Axes, String> {
 
 pub(super) fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "it must be a whole number, such as 16".to_owned())
+}
+
+/// How many runs are made at a time, each on a thread of its own.
+pub(super) fn jobs(text: &str) -> Result<usize, String> {
+    let jobs = whole(text)?;
+    if jobs > MOST_THREADS { Err(format!("it must be at most {MOST_THREADS}")) } else { Ok(jobs) }
 }
 
 /// Values of a sweep: `4,8,16`, `0:30:2` (from, to and with, step), `1:8`, or several of these with

@@ -423,13 +423,19 @@ fn count_together(
         }
         count(&Arc::new(plan), halt)
     };
+    let alone = &alone;
     std::thread::scope(|scope| {
-        let counting: Vec<_> = plans.iter().map(|plan| scope.spawn(|| alone(plan))).collect();
-        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| match thread.join() {
-            Ok(counted) => counted,
-            Err(panic) => std::panic::resume_unwind(panic),
-        };
-        counting.into_iter().map(join).collect()
+        let start = plans.iter().map(|plan| {
+            let thread = std::thread::Builder::new().name("tilescope-count".to_owned());
+            (plan, thread.spawn_scoped(scope, move || alone(plan)))
+        });
+        let counting: Vec<_> = start.collect();
+        // What the system gives no thread for is counted on this one.
+        let counted = counting.into_iter().map(|(plan, thread)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => alone(plan),
+        });
+        counted.collect()
     })
 }
 

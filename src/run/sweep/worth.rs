@@ -23,6 +23,9 @@ const EVEN: f64 = 1e-5;
 /// Point updates after which it takes too long: half a second.
 const MOST_UPDATES: usize = 500_000_000;
 
+/// Cycles that it takes at the least until points of such large tiles rise by the same.
+const FEWEST_CYCLES: usize = 8;
+
 /// Cycles over which chequered waves are seen to decay …
 const CYCLES: i32 = 64;
 
@@ -48,6 +51,11 @@ pub(super) fn worth(k: usize, tiling: &Tiling, weights: [f64; 2], halt: Halt<'_>
         return Some(Worth { sweeps: k as f64, lift: 1.0, chequered: 1.0 });
     }
     if tiling.axes().iter().any(|axis| axis.count() == 1) {
+        return None;
+    }
+    // Looked at before anything is allocated: such a tile may have as many points as the grid.
+    let points: usize = tiling.axes().iter().map(|axis| axis.tile() + 2).product();
+    if k.saturating_mul(points) > MOST_UPDATES / FEWEST_CYCLES {
         return None;
     }
     let mut left = MOST_UPDATES;
