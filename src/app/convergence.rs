@@ -2,11 +2,10 @@
 
 use super::actions;
 use super::command::Command;
-use super::pins::time;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
 use super::toolbar::named;
-use crate::picture::{grouped, number};
+use crate::picture::{grouped, number, seconds as time};
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
 use egui_plot::{

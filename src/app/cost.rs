@@ -3,6 +3,7 @@
 use super::session::Session;
 use super::theme::{heading, row};
 use crate::grid::memory::human;
+use crate::picture::{digits, seconds};
 use crate::run::{Backend, MethodName, Report};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
@@ -42,7 +43,7 @@ fn tiles(ui: &mut Ui, session: &Session) {
     });
     let about = "Point updates computed for each one that is kept: what overlap costs.";
     row(ui, "Work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
-    let needed = 2 * (method.k - 1);
+    let needed = 2 * method.k.saturating_sub(1);
     if tiling.is_exact(method.k) {
         let reason = if tiling.count() == 1 {
             "One tile holds the whole grid: its ring is the boundary, which never goes stale."
@@ -67,7 +68,7 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     let rate = report.and_then(|report| report.cycles_per_second);
     let about =
         "Time that the solver takes for a cycle, with its norms; looking at it is not counted.";
-    row(ui, "A cycle", about, |ui| ui.label(known(rate.map(|rate| time(1.0 / rate)))));
+    row(ui, "A cycle", about, |ui| ui.label(known(rate.map(|rate| seconds(1.0 / rate)))));
     let about = "Point updates that are kept in a second of the solver: k a cycle for every point.";
     let points = report.and_then(points_per_second);
     row(ui, "Updates", about, |ui| {
@@ -130,16 +131,6 @@ fn known(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Seconds as a person reads them.
-fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        seconds if seconds < 1e-3 => (seconds * 1e6, "µs"),
-        seconds if seconds < 1.0 => (seconds * 1e3, "ms"),
-        seconds => (seconds, "s"),
-    };
-    format!("{} {unit}", digits(value))
-}
-
 /// A large number as a person reads it.
 fn count(number: f64) -> String {
     let (value, power) = match number {
@@ -148,15 +139,6 @@ fn count(number: f64) -> String {
         number => (number * 1e-9, "10⁹"),
     };
     format!("{} × {power}", digits(value))
-}
-
-/// Three digits.
-fn digits(value: f64) -> String {
-    match value {
-        value if value < 9.995 => format!("{value:.2}"),
-        value if value < 99.95 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
 }
 
 #[cfg(test)]
@@ -230,7 +212,7 @@ mod tests {
         let panel = panel(on_card(), Some(with_card(report(&session))));
         for text in [
             "1.00 µs",
-            "1045 × 10⁹ a second",
+            "1,045 × 10⁹ a second",
             "Register · NVIDIA H200",
             "32 a block",
             "168 a thread",
@@ -265,9 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_counts_have_three_digits() {
-        let times = [2.414e-5, 1.35e-3, 2.0].map(time);
-        assert_eq!(times, ["24.1 µs", "1.35 ms", "2.00 s"]);
+    fn counts_have_three_digits() {
         let counts = [9.1e5, 4.35e8, 4.351e10].map(count);
         assert_eq!(counts, ["910 × 10³", "435 × 10⁶", "43.5 × 10⁹"]);
     }

@@ -1,6 +1,6 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
-use crate::picture::grouped;
+use crate::picture::{grouped, seconds};
 use crate::run::{Made, Past, Record, Report, RunSpec, differences, reduction};
 use std::sync::Arc;
 
@@ -242,15 +242,10 @@ impl Row {
             self.name.clone(),
             grouped(self.cycles),
             grouped(self.sweeps),
-            time(self.seconds),
+            seconds(self.seconds),
             self.speedup.map_or_else(|| "–".to_owned(), |speedup| format!("{speedup:.2}×")),
         ]
     }
-}
-
-/// Seconds as a person reads them.
-pub(super) fn time(seconds: f64) -> String {
-    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.2} s") }
 }
 
 /// The table in Markdown.

@@ -5,7 +5,7 @@ use super::console::{FAILED, INTERRUPTED, print, tell};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::files;
-use crate::picture::{counted, method_title, problem_title, rounded};
+use crate::picture::{counted, method_title, problem_title, rounded, seconds};
 use crate::run::{
     MethodName, Outcome, Plan, Planner, Run, StopRule, reduction, save_curve, save_field,
 };
@@ -206,13 +206,13 @@ impl Summary {
             _ => "stopped after",
         };
         let mut text = format!(
-            "{}\n{} · {}\n{outcome} {}, {}, {:.3} s\n",
+            "{}\n{} · {}\n{outcome} {}, {}, {}\n",
             problem_title(&plan.spec, &plan.problem.shape),
             method_title(&plan.spec),
             self.place(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),
             counted(self.sweeps, "sweep"),
-            self.seconds,
+            seconds(self.seconds),
         );
         let criterion = |rule: StopRule| match plan.stop.tolerance {
             Some(tolerance) if plan.stop.rule == rule => {

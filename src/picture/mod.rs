@@ -51,7 +51,10 @@ pub use sweep_figure::sweep_svg;
 pub use sweep_map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
 pub use theme::Theme;
 pub use ticks::{Tick, linear_ticks, number, ticks};
-pub use titles::{counted, grouped, method_title, problem_title, rounded, told_apart, value_label};
+pub use titles::{
+    counted, digits, grouped, method_title, problem_title, rounded, seconds, told_apart,
+    value_label,
+};
 pub use view_spec::{
     Compared, DPI, FONT_SIZES, FigureKind, FigureSpec, Frames, MOST_FRAMES, RATE, RATES,
     SCREEN_DPI, Spacing, ViewError, ViewSpec, natural_map, natural_scale,

@@ -109,6 +109,26 @@ pub fn rounded(value: f64) -> String {
     number(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
+/// A positive number with three digits at the least, and no more after the point than that takes.
+pub fn digits(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        // The cast saturates.
+        value => grouped(value.round() as u64),
+    }
+}
+
+/// Seconds with three digits, in the unit that suits them.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".to_owned(),
+        seconds if seconds < 0.9995e-3 => format!("{} µs", digits(seconds * 1e6)),
+        seconds if seconds < 0.9995 => format!("{} ms", digits(seconds * 1e3)),
+        seconds => format!("{} s", digits(seconds)),
+    }
+}
+
 /// `1 cycle`, `12,000 cycles`.
 pub fn counted(count: u64, what: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -141,6 +161,19 @@ pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_or_more() {
+        let texts = [0.0312, 4.449, 24.14, 383.4, 12_345.6].map(digits);
+        assert_eq!(texts, ["0.03", "4.45", "24.1", "383", "12,346"]);
+    }
+
+    #[test]
+    fn seconds_are_told_in_the_unit_that_suits_them() {
+        let texts = [0.0, 2.414e-5, 1.35e-3, 0.9996e-3, 0.9999, 2.0, 10_800.0].map(seconds);
+        let said = ["0 s", "24.1 µs", "1.35 ms", "1.00 ms", "1.00 s", "2.00 s", "10,800 s"];
+        assert_eq!(texts, said);
+    }
 
     #[test]
     fn a_title_names_the_card_and_its_kernel() {

@@ -3,8 +3,8 @@
 use super::Told;
 use super::machine::Machine;
 use super::measure::{Row, Timing, Transfers};
-use super::table::{NOTHING, Table, axes, csv, digits, known, percent};
-use crate::picture::{grouped, number, problem_title};
+use super::table::{NOTHING, Table, axes, csv, known, percent};
+use crate::picture::{digits, grouped, number, problem_title};
 use crate::run::Plan;
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,6 +1,5 @@
 //! Tables of what was measured, in columns, as Markdown and as CSV.
 
-use crate::picture::grouped;
 use serde::Serialize;
 
 /// What there is no figure for.
@@ -21,16 +20,6 @@ pub(super) fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
 
 pub(super) fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
-}
-
-/// A positive number with three digits at the least, and no more after the point than that takes.
-pub(super) fn digits(value: f64) -> String {
-    match value {
-        value if value < 9.995 => format!("{value:.2}"),
-        value if value < 99.95 => format!("{value:.1}"),
-        // The cast saturates.
-        value => grouped(value.round() as u64),
-    }
 }
 
 /// Rows as CSV, under the names of their fields.
@@ -109,11 +98,5 @@ mod tests {
             table.markdown(),
             "| kernel   |  k |   µs |\n|---|--:|--:|\n| register | 32 | 24.1 |\n"
         );
-    }
-
-    #[test]
-    fn numbers_have_three_digits_or_more() {
-        let texts = [0.0312, 4.449, 24.14, 383.4, 12_345.6].map(digits);
-        assert_eq!(texts, ["0.03", "4.45", "24.1", "383", "12,346"]);
     }
 }

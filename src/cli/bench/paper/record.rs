@@ -2,9 +2,9 @@
 
 use super::super::Told;
 use super::super::machine::Machine;
-use super::super::table::{Table, csv, digits, known, percent};
+use super::super::table::{Table, csv, known, percent};
 use super::Row;
-use crate::picture::grouped;
+use crate::picture::{digits, grouped};
 use crate::run::papers::Experiment;
 use serde::Serialize;
 use std::fmt::Write;
