@@ -11,7 +11,7 @@ use crate::run::{
     self, Capture, Captured, CutLine, FieldKind, Made, Past, Planner, ProblemKind, ProblemSpec,
     RunSpec, ShootError, Stage, Watch, When, shoot,
 };
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -69,17 +69,18 @@ pub(super) struct Files {
     /// Set when the window is closed: nothing is made any further.
     closing: Arc<AtomicBool>,
     filming: Option<Arc<Filming>>,
-    film_thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Drop for Files {
-    /// An animation that is under way when the window is closed leaves no half file.
+    /// What is being written when the window is closed is written to its end; what has to be made before
+    /// is stopped, and leaves no half file.
     fn drop(&mut self) {
         self.stop_film();
         self.closing.store(true, Ordering::Relaxed);
         // Nobody hears any more what comes of anything, and nothing waits to be heard.
-        while self.answers.try_recv().is_ok() {}
-        if let Some(thread) = self.film_thread.take() {
+        self.answers = never();
+        for thread in self.threads.drain(..) {
             _ = thread.join();
         }
     }
@@ -96,7 +97,7 @@ impl Files {
             last: 0,
             closing: Arc::default(),
             filming: None,
-            film_thread: None,
+            threads: Vec::new(),
         }
     }
 
@@ -155,7 +156,7 @@ impl Files {
     }
 
     /// Draws a picture for the clipboard.
-    pub fn copy_image(&self, shots: Arc<[Captured]>, view: ViewSpec) {
+    pub fn copy_image(&mut self, shots: Arc<[Captured]>, view: ViewSpec) {
         self.work("tilescope-copy", move || {
             let shots: Vec<_> = shots.iter().collect();
             let picture = match figure(&shots, &view.of(&shots)) {
@@ -170,11 +171,11 @@ impl Files {
     /// Makes an animation: the run once more, from its start.
     pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
         let filming = Arc::new(Filming::default());
-        self.filming = Some(Arc::clone(&filming));
-        let context = self.context.clone();
-        self.film_thread = self.work("tilescope-film", move || {
-            Ok(Done::Film(film(&request, &run, &filming, &context).map(|()| request.path)))
+        let (context, under_way) = (self.context.clone(), Arc::clone(&filming));
+        let is_begun = self.work("tilescope-film", move || {
+            Ok(Done::Film(film(&request, &run, &under_way, &context).map(|()| request.path)))
         });
+        self.filming = is_begun.then_some(filming);
     }
 
     /// How far the animation is, if one is being made.
@@ -198,12 +199,12 @@ impl Files {
     }
 
     /// Opens a file, whatever it is.
-    pub fn open(&self, path: PathBuf) {
+    pub fn open(&mut self, path: PathBuf) {
         self.work("tilescope-open", move || open(&path));
     }
 
     /// Makes the second run of a figure of this kind, that was opened in `epoch`.
-    pub fn make_second(&self, epoch: u64, kind: FigureKind, second: Compared, memory: usize) {
+    pub fn make_second(&mut self, epoch: u64, kind: FigureKind, second: Compared, memory: usize) {
         let cancel = Arc::clone(&self.closing);
         self.work("tilescope-second", move || {
             let Compared { cycle, run } = second;
@@ -213,24 +214,30 @@ impl Files {
         });
     }
 
-    /// Does something on a thread of its own, if the system gives one.
+    /// Does something on a thread of its own, if the system gives one; says whether it does.
     pub fn work(
-        &self,
+        &mut self,
         name: &str,
         work: impl FnOnce() -> Result<Done, String> + Send + 'static,
-    ) -> Option<JoinHandle<()>> {
+    ) -> bool {
         let (answer, context) = (self.answer.clone(), self.context.clone());
         let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
             // Nobody waits any more once the window is closed.
             _ = answer.send(work());
             context.request_repaint();
         });
-        if let Err(error) = &spawned {
-            _ = self
-                .answer
-                .try_send(Err(format!("the system gives no thread for the file: {error}")));
+        self.threads.retain(|thread| !thread.is_finished());
+        match spawned {
+            Ok(thread) => {
+                self.threads.push(thread);
+                true
+            }
+            Err(error) => {
+                let why = format!("the system gives no thread for the file: {error}");
+                _ = self.answer.try_send(Err(why));
+                false
+            }
         }
-        spawned.ok()
     }
 }
 

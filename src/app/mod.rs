@@ -102,8 +102,9 @@ pub struct Explorer {
     welcome: bool,
     undo: Undo,
     scale: Scale,
-    remembered: Remembered,
+    /// Dropped before what is remembered, so that what was changed last is written last.
     files: files::Files,
+    remembered: Remembered,
     backends: Backends,
     toasts: toasts::Toasts,
     /// What the worker was told last.

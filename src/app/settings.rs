@@ -225,10 +225,10 @@ impl Explorer {
         let Some(path) = remembered.path.clone() else {
             return;
         };
-        (remembered.due, remembered.is_writing) = (None, true);
+        remembered.due = None;
         remembered.written = remembered.latest.clone();
         let settings = remembered.latest.clone();
-        self.files.work("tilescope-settings", move || {
+        self.remembered.is_writing = self.files.work("tilescope-settings", move || {
             Ok(Done::Remembered(settings.save(&path).map_err(|error| error.to_string())))
         });
     }
