@@ -25,7 +25,9 @@ impl<W: Write> Apng<W> {
         encoder.set_animated(u32::try_from(film.len()).map_err(io::Error::other)?, 0)?;
         let (numerator, denominator) = stay(film.frames.rate);
         encoder.set_frame_delay(numerator, denominator)?;
-        let is_opaque = first.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+        // A bare map has no colour where a later frame has no value any more.
+        let is_opaque =
+            film.view.kind.is_figure() && first.pixels().all(|pixel| pixel.0[3] == u8::MAX);
         if is_opaque {
             encoder.set_blend_op(png::BlendOp::Over)?;
         }

@@ -14,6 +14,7 @@ use super::saved::{Drawing, texts};
 use super::theme::Theme;
 use super::view_spec::{FigureSpec, Frames, ViewSpec};
 use crate::files::{FileError, write_atomically};
+use crate::grid::memory;
 use crate::run::{Captured, RunSpec};
 use image::RgbaImage;
 use rayon::prelude::*;
@@ -154,11 +155,12 @@ pub fn save_film(
     let view = film.fixed();
     let Some(last) = film.len().checked_sub(1) else { return Err(FilmError::Cancelled) };
     let first = film.draw(&view, 0)?;
+    let at_once = at_once(first.as_raw().len());
     let texts = texts(path, run, Some(film.view));
     // What stopped the frames is no matter of the file.
     let mut stopped = None;
     let mut shoot = |reel: &mut dyn Reel| {
-        reel_in(film, &view, reel, cancel, told).map_err(|error| match error {
+        reel_in(film, &view, at_once, reel, cancel, told).map_err(|error| match error {
             Stop::Io(error) => error,
             Stop::Film(error) => {
                 stopped = Some(error);
@@ -208,16 +210,24 @@ enum Stop {
     Film(FilmError),
 }
 
-/// Draws the frames, some at a time, and hands them on in order.
+/// Frames of so many bytes that are drawn at a time: one a thread, as far as a quarter of the memory
+/// that is free holds them, since each takes as much again while it is drawn.
+fn at_once(bytes: usize) -> usize {
+    let room = memory::available() / 4 / bytes.max(1) as u64;
+    usize::try_from(room).unwrap_or(usize::MAX).clamp(1, rayon::current_num_threads().max(1))
+}
+
+/// Draws the frames, `at_once` at a time, and hands them on in order.
 fn reel_in(
     film: &Film<'_>,
     view: &ViewSpec,
+    at_once: usize,
     reel: &mut dyn Reel,
     cancel: &AtomicBool,
     told: &mut dyn FnMut(usize),
 ) -> Result<(), Stop> {
     let indices: Vec<usize> = (0..film.len()).collect();
-    for some in indices.chunks(rayon::current_num_threads().max(1)) {
+    for some in indices.chunks(at_once) {
         if cancel.load(Ordering::Relaxed) {
             return Err(Stop::Film(FilmError::Cancelled));
         }
