@@ -97,7 +97,7 @@ impl Spectrum {
                 |&(part, moment): &(f64, f64)| Modes { rate: moment / part, part: part / whole };
             bins.values().map(modes).collect()
         });
-        (whole > 0.0).then_some(Self { smooth, chequered })
+        (whole > 0.0 && whole.is_finite()).then_some(Self { smooth, chequered })
     }
 
     /// ‖r‖₂ / ‖r₀‖₂ after so many sweeps of Jacobi's iteration.

@@ -231,8 +231,9 @@ impl Job {
             self.fail(&error);
         }
         let now = Instant::now();
-        let period =
-            self.wish.pace.map_or(Duration::ZERO, |pace| Duration::from_secs_f64(1.0 / pace));
+        let seconds = self.wish.pace.map_or(0.0, |pace| 1.0 / pace);
+        // A pace that is none holds nothing up.
+        let period = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         // A run that falls behind its pace does not make up for it with a burst.
         self.due = (self.due + period).max(now);
         self.is_news = true;
