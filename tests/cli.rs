@@ -768,6 +768,7 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
         refused(&folder, &format!("render {arguments} -o a.png"), 2, parts);
     }
     refused(&folder, "open", 2, &["<FILE>"]);
+    refused(&folder, "sweep --jobs 5000 -o s.csv", 2, &["'5000'", "--jobs", "at most 1024"]);
     let bench = "bench ladder --backend cpu";
     refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);
     refused(&folder, &format!("{bench} --overlap 0,3"), 2, &["overlap 3 is odd"]);

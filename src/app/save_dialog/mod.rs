@@ -109,7 +109,8 @@ pub(super) struct SaveDialog {
     with: Option<usize>,
     is_film: bool,
     frames: Frames,
-    cycle: u64,
+    /// The cycle that is shown; `None` while it changes, and that of the file is not known.
+    cycle: Option<u64>,
     preview: Preview,
 }
 
@@ -122,6 +123,9 @@ impl SaveDialog {
         like: Option<&ViewSpec>,
     ) -> Self {
         let latest = report.map_or(0, |report| report.latest.cycle);
+        let travel = session.travel;
+        let stands = !session.running || session.is_finished(report) || travel.at.is_some();
+        let stands = stands && !travel.playing;
         let is_dark = context.theme() == egui::Theme::Dark;
         let theme = if is_dark { Theme::Dark } else { Theme::Light };
         let usual = FigureSpec { theme, ..FigureSpec::default() };
@@ -146,7 +150,7 @@ impl SaveDialog {
             with: pinned.map(|pin| pin.number),
             is_film: frames.is_some(),
             frames: frames.unwrap_or(usual),
-            cycle: session.travel.cycle(latest),
+            cycle: stands.then(|| travel.cycle(latest)),
             preview: Preview::new(context),
         };
         dialog.suggest(session.look.field);
@@ -170,18 +174,21 @@ impl SaveDialog {
 
     /// Suggests a name for what is to be saved.
     fn suggest(&mut self, field: FieldKind) {
-        let film = if self.is_film() { "film" } else { "cycle" };
-        let last = if self.is_film() { self.frames.last } else { self.cycle };
+        let at = match self.cycle {
+            _ if self.is_film() => format!("-film-{}", self.frames.last),
+            Some(cycle) => format!("-cycle-{cycle}"),
+            None => String::new(),
+        };
         let stem = match self.what {
             What::Map | What::BareMap | What::MapTable | What::Field => {
-                format!("{}-{film}-{last}", field.name())
+                format!("{}{at}", field.name())
             }
-            What::SideBySide => format!("{}-side-by-side-{last}", field.name()),
-            What::MeanTile | What::MeanTileTable => format!("mean-tile-{last}"),
-            What::Profile | What::ProfileTable => format!("{}-profile-{last}", field.name()),
+            What::SideBySide => format!("{}-side-by-side{at}", field.name()),
+            What::MeanTile | What::MeanTileTable => format!("mean-tile{at}"),
+            What::Profile | What::ProfileTable => format!("{}-profile{at}", field.name()),
             What::Curves | What::CurveTable => "convergence".to_owned(),
             What::Run => "run".to_owned(),
-            What::Iterate => format!("u-cycle-{}", self.cycle),
+            What::Iterate => format!("u{at}"),
         };
         let extension = if self.is_film() { "gif" } else { self.what.extension() };
         self.name = format!("{stem}.{extension}");
@@ -648,6 +655,22 @@ mod tests {
     use super::*;
     use crate::picture::any::view;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_name_tells_the_cycle_if_it_is_known() {
+        let context = egui::Context::default();
+        let mut session = Session::default();
+        for (running, playing, at, name) in [
+            (false, false, None, "residual-cycle-0.png"),
+            (true, false, None, "residual.png"),
+            (true, false, Some(7), "residual-cycle-0.png"),
+            (true, true, Some(7), "residual.png"),
+        ] {
+            session.running = running;
+            (session.travel.playing, session.travel.at) = (playing, at);
+            assert_eq!(SaveDialog::new(&context, &session, None, None).name, name);
+        }
+    }
 
     /// What the dialog can say of a plane: no kind by two names, and nothing that its kind does not
     /// show. The cycle and the second run come with what is drawn.
