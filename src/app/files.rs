@@ -3,8 +3,8 @@
 use super::save_dialog::{Making, SaveRequest, What};
 use crate::grid::Shape;
 use crate::picture::{
-    self, Compared, Drawing, FigureKind, Film, FilmError, OpenError, Opened, ViewSpec, figure,
-    render, save_figure, save_film,
+    self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
+    figure, render, save_figure, save_film,
 };
 use crate::problem::input;
 use crate::run::{
@@ -252,6 +252,8 @@ fn film(
 ) -> Result<(), FilmEnd> {
     let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
     let Some(frames) = request.view.frames else { return Ok(()) };
+    let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
+    file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
     let second = request.sources.second.as_ref().map(|(pin, _)| &pin.past.plan().spec);
     let mut planner = Planner::default();
     let plans: Result<Vec<_>, _> =

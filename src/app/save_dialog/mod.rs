@@ -60,7 +60,8 @@ impl SaveRequest {
         if let Err(refused) = frames.check() {
             return Some(refused.to_string());
         }
-        let file = FilmFile::of(&self.path).and_then(|file| file.check(self.view.figure.theme));
+        let theme = self.view.figure.theme;
+        let file = FilmFile::of(&self.path).and_then(|file| file.check_theme(theme));
         file.err().map(|refused| refused.to_string())
     }
 }

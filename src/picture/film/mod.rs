@@ -85,14 +85,24 @@ impl FilmFile {
         }
     }
 
-    /// Whether such a file can be made here, with this theme: asked before there is a run.
+    /// Whether such a file can have this theme.
+    ///
+    /// # Errors
+    /// [`FilmError::Transparent`].
+    pub fn check_theme(self, theme: Theme) -> Result<(), FilmError> {
+        if theme.is_transparent() && self != Self::Apng {
+            return Err(FilmError::Transparent);
+        }
+        Ok(())
+    }
+
+    /// Whether such a file can be made here, with this theme: asked before there is a run. It may start
+    /// a program, and wait for that.
     ///
     /// # Errors
     /// [`FilmError::Transparent`] or [`FilmError::NoFfmpeg`].
     pub fn check(self, theme: Theme) -> Result<(), FilmError> {
-        if theme.is_transparent() && self != Self::Apng {
-            return Err(FilmError::Transparent);
-        }
+        self.check_theme(theme)?;
         if self == Self::Mp4 && !mp4::is_there() {
             return Err(FilmError::NoFfmpeg);
         }
