@@ -30,9 +30,13 @@ fn tiles(ui: &mut Ui, session: &Session) {
         return;
     }
     let counts: Vec<_> = tiling.axes().iter().map(|axis| axis.count().to_string()).collect();
-    row(ui, "Tiles", "Tiles in all: the thread blocks of a GPU.", |ui| {
-        let text = match counts.len() {
-            1 => counts[0].clone(),
+    let copies = session.spec.problem.copies;
+    row(ui, "Tiles", "Tiles in all; the shared kernel gives each a block of threads.", |ui| {
+        let text = match (&counts[..], copies) {
+            ([along], 1) => along.clone(),
+            ([along], _) => {
+                format!("{}  ({copies} × {along})", tiling.count().saturating_mul(copies))
+            }
             _ => format!("{}  ({})", tiling.count(), counts.join(" × ")),
         };
         ui.label(text);
