@@ -1,6 +1,6 @@
 //! A line that says how far a long solve is, for a person at a terminal.
 
-use crate::picture::{counted, rounded};
+use crate::picture::{counted, rounded, seconds};
 use crate::run::{Run, reduction};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -42,14 +42,14 @@ impl Progress {
     /// Shows how far a run is.
     pub fn show_run(&mut self, run: &Run) {
         self.show(|| {
-            let known = run.history().records().filter_map(|record| record.residual).last();
+            let known = run.history().records().rev().find_map(|record| record.residual);
             let residual = known.map_or(f64::NAN, |norms| norms.l2);
             format!(
-                "{} · {} · ‖r‖/‖r₀‖ = {} · {:.1} s",
+                "{} · {} · ‖r‖/‖r₀‖ = {} · {}",
                 counted(run.cycle(), "cycle"),
                 counted(run.sweeps(), "sweep"),
                 rounded(reduction(residual, run.start_residual())),
-                run.seconds()
+                seconds(run.seconds()),
             )
         });
     }

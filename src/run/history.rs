@@ -98,7 +98,7 @@ impl History {
     }
 
     /// The records that are kept, the newest in any case, from the start on.
-    pub fn records(&self) -> impl Iterator<Item = &Record> {
+    pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> {
         let newest = self.records.last().is_none_or(|last| last.cycle < self.latest.cycle);
         self.records.iter().chain(newest.then_some(&self.latest))
     }
