@@ -96,7 +96,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
                 ui.add_enabled(takes.is_ok(), Button::selectable(selected, kernel.label()));
             let button = button.on_hover_text(kernel.about());
             let button = match takes {
-                Ok(()) => button,
+                Ok(_) => button,
                 Err(why) => button.on_disabled_hover_text(why),
             };
             if button.clicked() {
@@ -107,8 +107,9 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     named(response.response, "Kernel").on_hover_text(about);
 }
 
-/// Whether a kernel can take the setting; if not, the sentence says which can.
-fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<(), String> {
+/// The kernel that runs where `kernel` is chosen; if it cannot take the setting, the sentence says
+/// which can.
+fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     if !chosen.kernels().contains(&kernel) {
         return Err(match chosen.name {
             MethodName::Classic => "It needs tiles: classic Jacobi runs on the classic kernel.",
@@ -120,7 +121,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<(), S
         (MethodName::Classic, _) => Method::Classic,
         (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
         // The run is refused for its tiles, whatever the kernel.
-        (MethodName::Hierarchical, None) => return Ok(()),
+        (MethodName::Hierarchical, None) => return Ok(kernel),
     };
     cuda::takes(kernel, &method, chosen.precision)
 }

@@ -99,10 +99,12 @@ impl Listed {
                 text.push_str(&format!("cuda  none: {why}\n"));
                 continue;
             }
+            let l2 = device.l2_bytes.map(|bytes| format!("{} of L2 · ", human(bytes)));
             text.push_str(&format!(
-                "cuda  {} · {} · {} of shared memory a block · {} multiprocessors · compute capability {}.{} · driver {driver}\n",
+                "cuda  {} · {} · {}{} of shared memory a block · {} multiprocessors · compute capability {}.{} · driver {driver}\n",
                 device.name,
                 memory(Some(device.memory_bytes), device.free_bytes),
+                l2.unwrap_or_default(),
                 human(device.shared_bytes_per_block),
                 device.multiprocessors,
                 device.capability.0,

@@ -131,8 +131,8 @@ impl Sweep {
                 output: &self.output,
                 best,
                 speedup: speedup(best, classic),
-                error_per_cycle: median_error(&rows, |row| row.prediction_error),
-                error_of_cycles: median_error(&rows, |row| row.cycles_prediction_error),
+                error_per_cycle: Row::median_error(&rows, |row| row.prediction_error),
+                error_of_cycles: Row::median_error(&rows, |row| row.cycles_prediction_error),
                 rows: &rows,
             };
             serde_json::to_string_pretty(&listed)? + "\n"
@@ -257,27 +257,13 @@ fn summary(sweep: &run::Sweep, rows: &[Row], classic: Option<Classic>) -> String
             text.push_str(&format!("  {} {said}\n", count(outcome)));
         }
     }
-    match Row::best(rows) {
-        Some(best) => {
-            text.push_str(&format!("best  {}\n", described(best)));
-            let equal = rows.iter().filter(|row| *row != best && row.equals_within_noise(best));
-            let equal = equal.count();
-            if equal > 0 {
-                text.push_str(&format!(
-                    "      {} within the noise of it\n",
-                    counted(equal as u64, "other")
-                ));
-            }
-            text.push_str(&format!("      {}\n", best.command));
-        }
-        None => text.push_str("no setting met the tolerance; allow more with --max-cycles\n"),
-    }
+    text.push_str(&best(rows));
     if let Some(speedup) = speedup(Row::best(rows), classic) {
         text.push_str(&format!("      {speedup:.2} times as fast as classic Jacobi\n"));
     }
     for (error, what) in [
-        (median_error(rows, |row| row.prediction_error), "the time of a cycle"),
-        (median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
+        (Row::median_error(rows, |row| row.prediction_error), "the time of a cycle"),
+        (Row::median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
     ] {
         if let Some(error) = error {
             let percent = 100.0 * error;
@@ -305,15 +291,22 @@ fn speedup(best: Option<&Row>, classic: Option<Classic>) -> Option<f64> {
     Some(classic?.cost()? / best?.cost()?)
 }
 
-/// The median of a relative error of the rows that have it, regardless of its sign.
-fn median_error(rows: &[Row], error: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
-    let mut errors: Vec<_> = rows.iter().filter_map(|row| error(row).map(f64::abs)).collect();
-    errors.sort_unstable_by(f64::total_cmp);
-    errors.get(errors.len() / 2).copied()
+/// The best of some rows, what equals it, and the command line that runs it.
+pub(super) fn best(rows: &[Row]) -> String {
+    let Some(best) = Row::best(rows) else {
+        return "no setting met the tolerance; allow more with --max-cycles\n".to_owned();
+    };
+    let mut text = format!("best  {}\n", described(best));
+    let equal = rows.iter().filter(|row| *row != best && row.equals_within_noise(best)).count();
+    if equal > 0 {
+        let others = counted(equal as u64, "other");
+        text.push_str(&format!("      {others} equal to it within noise\n"));
+    }
+    text + &format!("      {}\n", best.command)
 }
 
 /// A row in words.
-pub(super) fn described(row: &Row) -> String {
+fn described(row: &Row) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));

@@ -5,7 +5,7 @@ use super::console::{FAILED, INTERRUPTED, print, tell};
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
-use super::sweep::{described, usage};
+use super::sweep::{best, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{Measure, Prediction, Row, Sides, Sweep, SweepSpec, by_promise};
 use crate::solver::Kernel;
@@ -81,14 +81,14 @@ impl Tune {
             tell("interrupted before the most promising settings were measured");
             return Ok(ExitCode::from(INTERRUPTED));
         };
-        let best = Row::best(&tried);
+        let fastest = Row::best(&tried);
         print(&if self.json {
-            let found = Found { settings, best, measured: &tried };
+            let found = Found { settings, best: fastest, measured: &tried };
             serde_json::to_string_pretty(&found)? + "\n"
         } else {
-            summary(&sweep, settings, &tried, best)
+            summary(&sweep, settings, &tried)
         })?;
-        Ok(if best.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+        Ok(if fastest.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
     }
 }
 
@@ -126,7 +126,7 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
 }
 
 /// What is said in the end.
-fn summary(sweep: &Sweep, settings: usize, tried: &[Row], best: Option<&Row>) -> String {
+fn summary(sweep: &Sweep, settings: usize, tried: &[Row]) -> String {
     let run = &sweep.spec().run;
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
     let mut text = format!(
@@ -154,19 +154,7 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[Row], best: Option<&Row>) ->
         }
         text.push('\n');
     }
-    match best {
-        Some(best) => {
-            text.push_str(&format!("best  {}\n", described(best)));
-            let equal = tried.iter().filter(|row| *row != best && row.equals_within_noise(best));
-            let equal = equal.count();
-            if equal > 0 {
-                let others = counted(equal as u64, "other");
-                text.push_str(&format!("      {others} within the noise of it\n"));
-            }
-            text.push_str(&format!("      {}\n", best.command));
-        }
-        None => text.push_str("no setting met the tolerance; allow more with --max-cycles\n"),
-    }
+    text.push_str(&best(tried));
     text.push_str(&format!("      on {}\n", sweep.machine()));
     text
 }

@@ -247,7 +247,17 @@ impl<'a> SweepMap<'a> {
 
     /// The lines between cells that are faster than Jacobi's iteration and others that are not.
     pub fn contour(&self) -> Vec<Segment> {
-        let at = |across: usize, down: usize| self.cells.get(down)?.get(across)?.beats_classic;
+        self.between(|cell| cell.beats_classic)
+    }
+
+    /// The lines between cells that are exactly Jacobi's iteration and others.
+    pub fn exact(&self) -> Vec<Segment> {
+        self.between(|cell| cell.row.map(|_| cell.is_exact))
+    }
+
+    /// The lines between cells of which the one has something and the other has not.
+    fn between(&self, has: impl Fn(&MapCell<'_>) -> Option<bool>) -> Vec<Segment> {
+        let at = |across: usize, down: usize| self.cells.get(down)?.get(across).and_then(&has);
         let mut segments = Vec::new();
         for down in 0..self.ks.len() {
             for across in 0..self.overlaps.len() {
@@ -291,7 +301,7 @@ mod tests {
         assert_eq!(both.best.unwrap()[1], 2);
         assert!(both.contour().is_empty());
         assert!(both.cells[0][0].is_exact && both.cells[1][1].is_exact);
-        assert!(!both.cells[1][0].is_exact);
+        assert!(!both.cells[1][0].is_exact && !both.exact().is_empty());
         assert_eq!(both.colour(both.scale.range().lo()), [0x44, 0x01, 0x54]);
     }
 

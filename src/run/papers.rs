@@ -91,6 +91,11 @@ pub struct Experiment {
     pub cycles: u64,
 }
 
+/// Bytes of the L2 cache of a TITAN V, on which Islam & Wang timed.
+///
+/// Source: NVIDIA's figures of the card, 4.5 MB.
+pub const TITAN_V_L2: u64 = 4608 * 1024;
+
 const LINES: &str = "paper-1d-copies";
 const PLANE: &str = "paper-2d";
 const PLATE: &str = "heat-plate-2048";

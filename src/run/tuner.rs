@@ -66,6 +66,8 @@ enum Wanted {
     Go,
     Pause,
     Stop,
+    /// Stop, and nobody hears any more how that ends.
+    Close,
 }
 
 /// The wanted, which the thread looks at between two cycles.
@@ -73,6 +75,8 @@ enum Wanted {
 struct Control {
     wanted: Mutex<Wanted>,
     changed: Condvar,
+    /// How long the thread has waited in pauses so far.
+    waited: Mutex<Duration>,
 }
 
 impl Control {
@@ -84,9 +88,18 @@ impl Control {
     /// Waits as long as there is a pause; then whether to stop.
     fn halts(&self) -> bool {
         let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if *wanted != Wanted::Pause {
+            return *wanted != Wanted::Go;
+        }
+        let begin = Instant::now();
         let paused = |wanted: &mut Wanted| *wanted == Wanted::Pause;
         let wanted = self.changed.wait_while(wanted, paused);
-        *wanted.unwrap_or_else(PoisonError::into_inner) == Wanted::Stop
+        *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += begin.elapsed();
+        *wanted.unwrap_or_else(PoisonError::into_inner) != Wanted::Go
+    }
+
+    fn waited(&self) -> Duration {
+        *self.waited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -106,7 +119,11 @@ impl Tuner {
     pub fn start(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (orders, next) = bounded(1);
         let (tell, news) = bounded(MOST_NEWS);
-        let control = Arc::new(Control { wanted: Mutex::new(Wanted::Go), changed: Condvar::new() });
+        let control = Arc::new(Control {
+            wanted: Mutex::new(Wanted::Go),
+            changed: Condvar::new(),
+            waited: Mutex::default(),
+        });
         let mut work = Work {
             tell,
             control: Arc::clone(&control),
@@ -122,7 +139,7 @@ impl Tuner {
         Ok(Self { orders: Some(orders), news, control, thread: Some(thread) })
     }
 
-    /// Begins a sweep, unless one is under way; says whether it did. Never waits.
+    /// Begins a sweep, after the one before has ended; says whether it will. Never waits.
     pub fn begin(&self, spec: SweepSpec) -> bool {
         self.control.want(Wanted::Go);
         match &self.orders {
@@ -154,7 +171,7 @@ impl Tuner {
 
 impl Drop for Tuner {
     fn drop(&mut self) {
-        self.control.want(Wanted::Stop);
+        self.control.want(Wanted::Close);
         drop(self.orders.take());
         // Waits for the cycle under way, so that no thread outlives the window.
         if let Some(thread) = self.thread.take() {
@@ -208,26 +225,28 @@ impl Work {
         let order = coarse_to_fine(sweep.outline(), &predictions);
         let mut ahead = Ahead::new(sweep.outline(), &predictions, times);
         for place in order {
+            if halt() {
+                return Ok(false);
+            }
             let cell = sweep.outline().cells[place].clone();
-            let begin = Instant::now();
+            let (begin, waited) = (Instant::now(), self.control.waited());
             let rows = sweep.measure(std::slice::from_ref(&cell), 1, &halt)?;
             let Some(row) = rows.into_iter().next() else { return Ok(false) };
-            let left = ahead.without(place, begin.elapsed().as_secs_f64());
+            let took = begin.elapsed().saturating_sub(self.control.waited() - waited);
+            let left = ahead.without(place, took.as_secs_f64());
             self.tell(News::Measured { place, row: Box::new(row), left });
         }
         Ok(true)
     }
 
-    /// Tells news, waiting until there is room for them, or somebody stops.
+    /// Tells news, waiting until there is room for them. After a stop only the end is waited for, which
+    /// whoever stopped it waits for too.
     fn tell(&self, news: News) {
         let mut news = news;
         while let Err(SendTimeoutError::Timeout(again)) = self.tell.send_timeout(news, AGAIN) {
             let wanted = *self.control.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-            if wanted == Wanted::Stop && !matches!(again, News::Ended(_)) {
-                break;
-            }
-            if wanted == Wanted::Stop && self.tell.is_full() {
-                // Nobody reads any more; the window is being closed.
+            let is_end = matches!(again, News::Ended(_));
+            if wanted == Wanted::Close || wanted == Wanted::Stop && !is_end {
                 break;
             }
             news = again;

@@ -1,4 +1,4 @@
-//! The name of the machine that something was measured on.
+//! The machine that something was measured on.
 
 use crate::run::spec::Backend;
 use crate::solver::cuda;
@@ -24,4 +24,12 @@ pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
         // Solvers run on the first card.
         Backend::Cuda => format!("{}, {name}", cuda::cards()?.join(" + ")),
     })
+}
+
+/// Bytes of the L2 cache of the card that solvers run on; `None` on a CPU.
+pub(super) fn l2_bytes(backend: Backend) -> Option<u64> {
+    match backend {
+        Backend::Cpu => None,
+        Backend::Cuda => cuda::devices().ok()?.first()?.l2_bytes,
+    }
 }

@@ -6,13 +6,13 @@
 //! (the papers' (T + 2)^d) and its right-hand side, and what it owns is written. So
 //!
 //! ```text
-//! seconds a cycle = a · updates + b · values + c
+//! seconds a cycle = waiting · (a · updates + b · values) + c
 //! ```
 //!
 //! where a, b and c are this machine's, measured by a short probe; a tile that fits another cache,
 //! and another kernel, have constants of their own. What runs side by side waits for the last of
 //! it: rows of tiles on the threads of a CPU, blocks on a card, which is filled a whole number of
-//! times.
+//! times. How many times longer than without waiting that takes is `waiting`.
 //!
 //! Kochurov, Vorotnikova and Golovashkin's run time (2015) is one instance of this, at the exact end
 //! of overlap, where a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
@@ -20,6 +20,7 @@
 use super::sides::Sides;
 use crate::grid::AxisTiling;
 use crate::run::plan::Plan;
+use crate::solver::cpu::Sharing;
 use crate::solver::{Footprint, Kernel, Method, Place};
 use std::collections::HashMap;
 
@@ -101,8 +102,8 @@ pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -
 }
 
 /// What a cycle is: point updates, values moved, and one cycle. Where threads of a CPU share out
-/// rows of tiles, the last of them may find no partner, and where a card works on `at_once` tiles at
-/// a time, the last of them leave it half empty: their time counts for all.
+/// rows of tiles, they wait for the last of them ([`Sharing::waiting`]), and where a card works on
+/// `at_once` tiles at a time, the last of them leave it half empty: their time counts for all.
 pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;
     let points = shape.points() as f64;
@@ -116,19 +117,16 @@ pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let copies = if shape.dim() == 1 { shape.copies() } else { 1 };
     let tiles = copies as f64 * product(AxisTiling::count);
     let (inside, with_ring) = (product(AxisTiling::tile), product(|axis| axis.tile() + 2));
-    let waiting = match (plan.place, tiling.y()) {
-        (Place::Cuda { .. }, _) => at_once.map_or(1.0, |at_once| {
+    let waiting = match plan.place {
+        Place::Cuda { .. } => at_once.map_or(1.0, |at_once| {
             let waves = tiles / at_once;
             waves.ceil() / waves
         }),
-        (Place::Cpu { threads }, Some(rows)) => {
-            let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-            let threads = if threads == 0 { cores() } else { threads };
-            (rows.count().div_ceil(threads) * threads) as f64 / rows.count() as f64
-        }
-        _ => 1.0,
+        Place::Cpu { threads } => Sharing::of(shape, *k, tiling, threads).waiting(),
     };
-    [waiting * tiles * inside * *k as f64, waiting * (tiles * (with_ring + inside) + points), 1.0]
+    let updates = tiles * inside * *k as f64;
+    let values = tiles * (with_ring + inside) + points;
+    [waiting * updates, waiting * values, 1.0]
 }
 
 /// The constants that meet the probes best in relative terms, none below 0: the best of all choices
@@ -232,6 +230,22 @@ mod tests {
         assert_eq!(cycles, 1.0);
         // ⌈(256 − 16) / (32 − 16)⌉ = 15 tiles an axis.
         assert_eq!(work(&plan(4, 16), None)[0], 225.0 * 1024.0 * 4.0);
+    }
+
+    #[test]
+    fn others_wait_for_the_last_row_of_tiles() {
+        let sharing = |parts, at_once| Sharing { parts, at_once, threads: 16 };
+        assert_eq!(sharing(8, 16).waiting(), 2.0);
+        assert_eq!(sharing(160, 16).waiting(), (10.0 + 15.0 / 32.0) / 10.0);
+        assert_eq!(Sharing { threads: 1, ..sharing(5, 1) }.waiting(), 1.0);
+        // Work that is too small to be shared out lets all threads but one wait.
+        assert_eq!(sharing(4, 1).waiting(), 16.0);
+        let of = |k| {
+            let plan = plan(k, 0);
+            let Method::Hierarchical { tiling, .. } = &plan.method else { panic!("it has tiles") };
+            Sharing::of(&plan.problem.shape, k, tiling, 4)
+        };
+        assert_eq!((of(1).at_once, of(4)), (1, Sharing { parts: 8, at_once: 4, threads: 4 }));
     }
 
     proptest! {

@@ -112,7 +112,7 @@ mod tests {
                 .filter(|place| !odd[*place])
                 .map(|place| Prediction { place, cycles: None, a_cycle: None, cost: costs[place] })
                 .collect();
-            let outline = Outline { spec, cells, machine: String::new() };
+            let outline = Outline { spec, cells, machine: String::new(), l2_bytes: None };
             let order = coarse_to_fine(&outline, &predictions);
             let mut places = order.clone();
             places.sort_unstable();

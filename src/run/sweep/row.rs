@@ -44,7 +44,7 @@ pub struct Row {
     pub overlap: Sides,
     /// Points of a tile.
     pub tile: Sides,
-    /// The kernel that ran, `tiled` on the CPU; where none did, the one that was asked for.
+    /// The kernel that runs, `tiled` on the CPU; where none can, the one that was asked for.
     pub kernel: String,
     /// Cycles to the tolerance; `>1000` where they were capped.
     pub cycles: Option<Cycles>,
@@ -242,6 +242,17 @@ impl Row {
         self.cost().zip(other.cost()).is_some_and(|(one, other_cost)| {
             (one - other_cost).abs() <= self.cost_error() + other.cost_error()
         })
+    }
+
+    /// The median of a relative error of the rows that have it, regardless of its sign.
+    pub fn median_error<'a>(
+        rows: impl IntoIterator<Item = &'a Self>,
+        error: impl Fn(&Self) -> Option<f64>,
+    ) -> Option<f64> {
+        let mut errors: Vec<_> =
+            rows.into_iter().filter_map(|row| error(row).map(f64::abs)).collect();
+        errors.sort_unstable_by(f64::total_cmp);
+        errors.get(errors.len() / 2).copied()
     }
 
     /// The best of some rows, if any was measured.

@@ -118,12 +118,11 @@ impl SweepSpec {
         self.measure.contains(&what)
     }
 
-    /// All settings, in the order in which a table of them is read: tile by tile, kernel by kernel,
-    /// k by k, the overlap changing fastest.
+    /// How many settings there are.
     ///
     /// # Errors
     /// [`SweepError`] if a list is empty, or all of them make too many settings.
-    pub fn settings(&self) -> Result<Vec<Setting>, SweepError> {
+    pub fn count(&self) -> Result<usize, SweepError> {
         let lengths = [
             ("tile", self.tile.len()),
             ("kernel", self.kernel.len()),
@@ -138,7 +137,16 @@ impl SweepSpec {
         if count > MOST_SETTINGS as u128 {
             return Err(SweepError::TooMany(count));
         }
-        let mut settings = Vec::new();
+        Ok(count as usize)
+    }
+
+    /// All settings, in the order in which a table of them is read: tile by tile, kernel by kernel,
+    /// k by k, the overlap changing fastest.
+    ///
+    /// # Errors
+    /// As [`SweepSpec::count`].
+    pub fn settings(&self) -> Result<Vec<Setting>, SweepError> {
+        let mut settings = Vec::with_capacity(self.count()?);
         for &tile in &self.tile {
             for &kernel in &self.kernel {
                 for &k in &self.k {

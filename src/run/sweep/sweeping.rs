@@ -54,9 +54,10 @@ impl Sweep {
             let (settings, first) = (cells.len(), first.clone());
             return Err(SweepError::NoneCanRun { settings, first });
         }
-        let machine = machine::name(spec.run.method.backend)?;
+        let backend = spec.run.method.backend;
+        let (machine, l2_bytes) = (machine::name(backend)?, machine::l2_bytes(backend));
         Ok(Self {
-            outline: Outline { spec, cells, machine },
+            outline: Outline { spec, cells, machine, l2_bytes },
             planner,
             cache: CycleCache::default(),
             model: CostModel::default(),
@@ -135,7 +136,7 @@ impl Sweep {
         Ok(done)
     }
 
-    /// Measures the constants of the cost model: with every tile and kernel the time of at most four
+    /// Measures the constants of the cost model: with every tile and kernel the time of at most six
     /// settings, of few and many sweeps and of small and large overlaps. `false` if somebody stopped
     /// it before.
     ///
@@ -145,7 +146,7 @@ impl Sweep {
         for tile in self.outline.spec.tile.clone() {
             for kernel in self.outline.spec.kernel.clone() {
                 let mut probed = Vec::new();
-                for setting in self.corners(tile, kernel) {
+                for setting in self.probed(tile, kernel) {
                     let plan = self.plan(&setting)?;
                     match self.time(&plan, PROBE, halt) {
                         Ok(Some(timed)) => probed.push((plan, timed)),
@@ -167,25 +168,35 @@ impl Sweep {
         Ok(true)
     }
 
-    /// The settings of a tile and a kernel between which the others lie, without overlaps so large
-    /// that a cycle takes many times the time of any that is worth choosing.
-    fn corners(&self, tile: Sides, kernel: Kernel) -> Vec<Setting> {
+    /// The settings of a tile and a kernel that are probed: those between which the others lie, and
+    /// two among them, without overlaps so large that a cycle takes many times the time of any that is
+    /// worth choosing.
+    fn probed(&self, tile: Sides, kernel: Kernel) -> Vec<Setting> {
         let can_run = self.outline.cells.iter().filter(|cell| cell.cannot_run.is_none());
         let here = can_run.map(|cell| cell.setting);
         let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
         let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
-        let is_usual = |overlap: &Sides| 2 * overlap.largest() <= tile.largest();
-        let usual = here.iter().map(|s| s.overlap).filter(is_usual);
-        let wide = usual.max().unwrap_or(first.overlap);
-        let mut corners = Vec::new();
-        for k in [first.k, last.k] {
-            for overlap in [first.overlap, wide] {
-                corners.push(Setting { tile, k, overlap, kernel });
-            }
-        }
-        corners.sort_unstable_by_key(|setting| (setting.k, setting.overlap));
-        corners.dedup();
-        corners
+        // The largest overlap that is no more than so many quarters of the tile.
+        let overlap = |quarters: usize| {
+            let is_in = |overlap: &Sides| 4 * overlap.largest() <= quarters * tile.largest();
+            here.iter().map(|s| s.overlap).filter(is_in).max().unwrap_or(first.overlap)
+        };
+        let mut middle: Vec<_> = here.iter().map(|s| s.k).collect();
+        middle.dedup();
+        let middle = middle[middle.len() / 2];
+        let probed = [
+            (first.k, first.overlap),
+            (first.k, overlap(2)),
+            (first.k, overlap(3)),
+            (middle, overlap(1)),
+            (last.k, first.overlap),
+            (last.k, overlap(2)),
+        ];
+        let mut probed: Vec<_> =
+            probed.map(|(k, overlap)| Setting { tile, k, overlap, kernel }).to_vec();
+        probed.sort_unstable_by_key(|setting| (setting.k, setting.overlap));
+        probed.dedup();
+        probed
     }
 
     /// Times a plan, the machine's pulse beside it.
@@ -313,6 +324,11 @@ impl Sweep {
                 rows.push(row.cannot_run(reason));
                 continue;
             };
+            if let Place::Cuda { kernel } = plan.place
+                && let Ok(kernel) = cuda::takes(kernel, &plan.method, plan.precision)
+            {
+                kernel.name().clone_into(&mut row.kernel);
+            }
             let mut timed = None;
             if self.outline.spec.measures(Measure::Time) {
                 match self.time(&plan, BUDGET, halt) {

@@ -82,14 +82,19 @@ impl Table {
         Ok((Self { path: path.to_owned(), file, is_new }, whole.rows))
     }
 
-    /// Appends a row, so that it is on the disk when this returns.
+    /// Appends a row, so that it is on the disk when this returns: a row takes far longer to measure
+    /// than a disk to write it, and is worth it.
     ///
     /// # Errors
     /// [`FileError::Write`] if the system refuses; the rows before stay.
     pub fn push(&mut self, row: &Row) -> Result<(), FileError> {
         let line = line(row, self.is_new).map_err(|cause| write_error(&self.path, cause))?;
         // All at once, so that nobody ever reads half a row unless the system dies.
-        let written = self.file.write_all(&line).and_then(|()| self.file.flush());
+        let written = self.file.write_all(&line).and_then(|()| match self.file.sync_data() {
+            // A pipe or a device holds nothing back.
+            Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced,
+        });
         written.map_err(|cause| write_error(&self.path, cause))?;
         self.is_new = false;
         Ok(())
@@ -177,9 +182,25 @@ fn header_length(
         known.split(|byte| *byte == b',').eq(header.iter().map(str::as_bytes))
     });
     if !is_known {
-        return Err("it is not the table of a sweep that this version makes".to_owned());
+        return Err(what_it_is(header));
     }
     Ok(reader.position().byte() as usize)
+}
+
+/// What a header that is none of this version's tables makes of a file, in words.
+fn what_it_is(header: &csv::StringRecord) -> String {
+    let has = |name: &str| header.iter().any(|known| known == name);
+    // What a sweep's table has always had, and no other table of this program has.
+    if !["shape", "overlap", "command"].into_iter().all(has) {
+        return "it is not the table of a sweep".to_owned();
+    }
+    let lacks: Vec<_> = Row::NAMES.into_iter().filter(|name| !has(name)).collect();
+    let lacks = match &lacks[..] {
+        [] => "has other columns".to_owned(),
+        [name] => format!("lacks the column {name}"),
+        names => format!("lacks the columns {}", names.join(", ")),
+    };
+    format!("it was made by another version, and {lacks}; name another file with -o")
 }
 
 /// What csv says of a cell, without the record that it counts in its own way.
@@ -300,5 +321,10 @@ mod tests {
         std::fs::write(&path, "cycle,sweeps\n1,2\n").unwrap();
         let said = Table::resume(&path, |_| Ok(())).unwrap_err().to_string();
         assert!(said.contains("is not the table of a sweep"), "{said}");
+        let older = Row::NAMES.into_iter().filter(|name| !name.starts_with("predicted_cycles"));
+        std::fs::write(&path, older.collect::<Vec<_>>().join(",") + "\n").unwrap();
+        let said = Table::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        let lacks = "another version, and lacks the columns predicted_cycles, predicted_cycles_bar";
+        assert!(said.contains(lacks) && said.ends_with("with -o"), "{said}");
     }
 }

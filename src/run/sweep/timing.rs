@@ -20,10 +20,10 @@ const LONGEST_BEAT: f64 = 5e-2;
 const FEWEST: usize = 7;
 
 /// Repeats stop when the median is known to this part of itself …
-const WANTED: f64 = 0.01;
+const WANTED: f64 = 0.02;
 
 /// … or when so much time was spent on them,
-pub(super) const BUDGET: Duration = Duration::from_millis(1500);
+pub(super) const BUDGET: Duration = Duration::from_secs(1);
 
 /// or this, for a first impression.
 pub(super) const PROBE: Duration = Duration::from_millis(300);

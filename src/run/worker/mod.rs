@@ -25,7 +25,16 @@ pub struct Worker {
     wishes: Newest<Wish>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
-    closing: Arc<AtomicBool>,
+    conduct: Arc<Conduct>,
+}
+
+/// How the thread is to behave, whatever it is wished.
+#[derive(Debug, Default)]
+struct Conduct {
+    /// It ends.
+    closing: AtomicBool,
+    /// It makes nothing, and hears no wish.
+    resting: AtomicBool,
 }
 
 impl Worker {
@@ -36,17 +45,32 @@ impl Worker {
     pub fn start(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (wishes, unread) = Newest::channel();
         let (answer, answers) = bounded(1);
-        let closing = Arc::new(AtomicBool::new(false));
+        let conduct = Arc::<Conduct>::default();
         let channels = Channels { wishes: unread, answers: answer, untaken: answers.clone() };
-        let work = WorkLoop::new(channels, Arc::clone(&closing), Box::new(wake));
+        let work = WorkLoop::new(channels, Arc::clone(&conduct), Box::new(wake));
         let thread =
             std::thread::Builder::new().name("tilescope-worker".into()).spawn(|| work.run())?;
-        Ok(Self { wishes, answers, thread: Some(thread), closing })
+        Ok(Self { wishes, answers, thread: Some(thread), conduct })
     }
 
     /// Says what is wanted from now on. Never waits.
     pub fn wish(&self, wish: Wish) {
         self.wishes.tell(wish);
+    }
+
+    /// Lets it make nothing at all, as long as something else is timed, or lets it go on with the newest
+    /// wish. Never waits.
+    pub fn rest(&self, resting: bool) {
+        let rested = self.conduct.resting.swap(resting, Ordering::Relaxed);
+        if rested && !resting {
+            self.wake_up();
+        }
+    }
+
+    fn wake_up(&self) {
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 
     /// The report that is waiting, if there is one. Never waits.
@@ -62,7 +86,8 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        self.closing.store(true, Ordering::Relaxed);
+        self.conduct.closing.store(true, Ordering::Relaxed);
+        self.wake_up();
         // Waits for the cycle under way, so that no thread outlives the window.
         if let Some(thread) = self.thread.take() {
             _ = thread.join();

@@ -1,5 +1,6 @@
 //! The loop of the worker thread: read the newest wish, make some cycles, offer a report.
 
+use super::Conduct;
 use super::exact::Exact;
 use super::job::Job;
 use super::messages::{Answer, Refusal, Wish};
@@ -8,7 +9,7 @@ use crate::run::plan::Planner;
 use crate::run::spec::RunSpec;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Cycles are made for this long before wishes are read again (one cycle at least).
@@ -51,7 +52,7 @@ pub(super) struct Channels {
 /// The worker's side.
 pub(super) struct WorkLoop {
     channels: Channels,
-    closing: Arc<AtomicBool>,
+    conduct: Arc<Conduct>,
     wake: Box<dyn Fn() + Send>,
     planner: Planner,
     exact: Exact,
@@ -65,10 +66,10 @@ pub(super) struct WorkLoop {
 }
 
 impl WorkLoop {
-    pub fn new(channels: Channels, closing: Arc<AtomicBool>, wake: Box<dyn Fn() + Send>) -> Self {
+    pub fn new(channels: Channels, conduct: Arc<Conduct>, wake: Box<dyn Fn() + Send>) -> Self {
         Self {
             channels,
-            closing,
+            conduct,
             wake,
             planner: Planner::default(),
             exact: Exact::default(),
@@ -83,7 +84,11 @@ impl WorkLoop {
     /// Works until it is told to close, or nobody can wish for anything any more.
     pub fn run(mut self) {
         let mut job: Option<Job> = None;
-        while !self.closing.load(Ordering::Relaxed) {
+        while !self.conduct.closing.load(Ordering::Relaxed) {
+            if self.conduct.resting.load(Ordering::Relaxed) {
+                std::thread::park_timeout(IDLE);
+                continue;
+            }
             let patience = job.as_ref().map_or(IDLE, |job| self.patience(job));
             match self.channels.wishes.recv_timeout(patience) {
                 Ok(wish) => self.take(wish, &mut job),

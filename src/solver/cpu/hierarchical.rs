@@ -71,6 +71,11 @@ impl Hierarchical {
         Self { k, x, jobs }
     }
 
+    /// Parts that a cycle is shared out in.
+    pub fn parts(&self) -> usize {
+        self.jobs.len()
+    }
+
     /// Makes one cycle.
     pub fn cycle<R: Real>(&self, pass: Pass<'_, R>) -> PartialNorms {
         let Pass { system, from, exact, to, measure, level, team } = pass;

@@ -46,6 +46,40 @@ pub struct CpuSolver<R> {
     team: Team,
 }
 
+/// How the work of a cycle is shared out: in parts of about one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sharing {
+    /// How many parts there are.
+    pub parts: usize,
+    /// How many of them are worked on at a time.
+    pub at_once: usize,
+    /// Threads that there are for them.
+    pub threads: usize,
+}
+
+impl Sharing {
+    /// Of a cycle of `k` sweeps on some tiles; `threads` of 0 means one for each core.
+    pub fn of(shape: &Shape, k: usize, tiling: &Tiling, threads: usize) -> Self {
+        let parts = Hierarchical::new(shape, k, tiling).parts();
+        let threads = team::threads(threads);
+        let is_shared = team::is_shared(parts, shape.points() * k);
+        Self { parts, at_once: if is_shared { threads } else { 1 }, threads }
+    }
+
+    /// How many times as long as with nobody ever waiting for the last part. Who is done takes the next
+    /// part, so that at the end the others wait for a part at the most, and for half of one on the
+    /// average.
+    ///
+    /// Source: Graham, "Bounds for certain multiprocessing anomalies", 1966: the most is (1 − 1/threads)
+    /// of a part.
+    pub fn waiting(&self) -> f64 {
+        let [parts, at_once, threads] =
+            [self.parts, self.at_once, self.threads].map(|count| count as f64);
+        let in_parts = (parts / at_once + 0.5 * (1.0 - 1.0 / at_once)).max(1.0);
+        in_parts * threads / parts
+    }
+}
+
 /// A method, prepared for a grid.
 #[derive(Clone, Debug)]
 enum Cycle {

@@ -6,6 +6,17 @@ use std::sync::Arc;
 /// Point updates that are done sooner than other threads wake up to help.
 const TOO_FEW: usize = 100_000;
 
+/// Whether parts of a cycle of so many point updates are shared out at all.
+pub(super) fn is_shared(parts: usize, updates: usize) -> bool {
+    parts > 1 && updates > TOO_FEW
+}
+
+/// Threads of which there are `threads`, where 0 means one for each core.
+pub(super) fn threads(threads: usize) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    if threads == 0 { cores() } else { threads }
+}
+
 /// A number of threads that share out the parts of a cycle. Results come in the order of the
 /// parts, whoever made them.
 #[derive(Clone)]
@@ -18,8 +29,7 @@ impl Team {
     /// `threads` of 0 means one for each core. A system that gives no threads leaves the work to
     /// the calling one.
     pub fn new(threads: usize) -> Self {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = if threads == 0 { cores() } else { threads };
+        let threads = self::threads(threads);
         if threads == 1 {
             return Self { pool: None };
         }
@@ -40,7 +50,7 @@ impl Team {
         work: impl Fn(&mut S, P) -> T + Sync + Send,
     ) -> Vec<T> {
         match &self.pool {
-            Some(pool) if parts.len() > 1 && updates > TOO_FEW => {
+            Some(pool) if is_shared(parts.len(), updates) => {
                 pool.install(|| parts.into_par_iter().map_init(scratch, work).collect())
             }
             _ => {

@@ -85,6 +85,7 @@ fn device(ordinal: i32) -> Result<Device, DriverError> {
     // newer drivers may tell neither.
     let clock = of(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE).unwrap_or(0);
     let width = of(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH).unwrap_or(0);
+    let l2 = of(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).unwrap_or(0);
     let rate = 2.0 * f64::from(clock) * 1e3 * f64::from(width) / 8.0;
     let free =
         || Some(CudaContext::new(usize::try_from(ordinal).ok()?).ok()?.mem_get_info().ok()?.0);
@@ -102,6 +103,7 @@ fn device(ordinal: i32) -> Result<Device, DriverError> {
         memory_bytes: memory as u64,
         free_bytes: free().map(|free| free as u64),
         memory_bytes_per_second: (rate > 0.0).then_some(rate),
+        l2_bytes: l2.try_into().ok().filter(|bytes| *bytes > 0),
     })
 }
 

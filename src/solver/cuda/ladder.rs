@@ -182,10 +182,14 @@ fn register_line(tile: usize) -> Option<Shape> {
     (lanes <= warp).then_some(Shape::Lanes { functions, lanes, points })
 }
 
-/// Whether a kernel can take a method on a card that is not known.
-pub(super) fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<(), String> {
+/// The kernel that takes a method on a card that is not known.
+pub(super) fn takes(
+    kernel: Kernel,
+    method: &Method,
+    precision: Precision,
+) -> Result<Kernel, String> {
     choose(kernel, method, precision, MOST_SHARED)
-        .map(|_| ())
+        .map(|(runs, _)| runs)
         .map_err(|(setting, instead)| format!("It cannot take {setting}; {instead} can."))
 }
 

@@ -96,6 +96,8 @@ pub struct Device {
     pub free_bytes: Option<u64>,
     /// Bytes a second that its memory moves by its clock and width, where the driver tells both.
     pub memory_bytes_per_second: Option<f64>,
+    /// Bytes of its L2 cache, where the driver tells.
+    pub l2_bytes: Option<u64>,
 }
 
 impl Device {
@@ -216,11 +218,11 @@ pub fn free_memory() -> Result<u64, SolverError> {
     card::Card::open()?.free()
 }
 
-/// Whether a kernel can take a method in a precision; if not, the sentence says which can.
+/// The kernel that runs where `kernel` was chosen: for `auto`, the fastest that takes the method.
 ///
 /// # Errors
-/// The sentence.
-pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<(), String> {
+/// Where it cannot take the method in this precision: the sentence, which says which kernel can.
+pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Kernel, String> {
     ladder::takes(kernel, method, precision)
 }
 
