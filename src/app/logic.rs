@@ -52,7 +52,9 @@ impl Explorer {
         if let Some(why) = self.back.take(&self.session, report, &mut self.map) {
             self.toasts.error(format!("The earlier {why}."));
         }
-        self.back.play(&mut self.session, self.report.as_deref(), context);
+        if !self.tuning.is_timing() {
+            self.back.play(&mut self.session, self.report.as_deref(), context);
+        }
         self.tell();
         let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
         self.scale.apply(context, is_dense);
@@ -63,7 +65,8 @@ impl Explorer {
     /// is waited for.
     pub(super) fn obey(&mut self, context: &egui::Context) {
         let commands = std::mem::take(&mut self.commands);
-        if commands.is_empty() && !self.back.is_left(&self.session) {
+        let is_left = !self.tuning.is_timing() && self.back.is_left(&self.session);
+        if commands.is_empty() && !is_left {
             return;
         }
         for command in commands {
@@ -75,14 +78,17 @@ impl Explorer {
 
     /// Tells the worker what is wanted, if that is something else than before.
     fn tell(&mut self) {
+        // Timing bears no company: what is chosen or looked at meanwhile is made when it is over.
+        let is_timing = self.tuning.is_timing();
+        self.worker.rest(is_timing);
+        if is_timing {
+            self.back.rest();
+            return;
+        }
         let mut wish =
             self.session.wish(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
         wish.captures = self.files.captures().chain(preview).cloned().collect();
-        if self.tuning.is_measuring() {
-            // Timing bears no company: neither the run goes on nor what is made beside it.
-            (wish.running, wish.view.reference) = (false, false);
-        }
         if self.told.as_ref() != Some(&wish) {
             self.worker.wish(wish.clone());
             self.told = Some(wish.clone());

@@ -127,6 +127,16 @@ impl LookingBack {
         }
     }
 
+    /// Lets the replay make nothing until it is told of something again.
+    pub fn rest(&mut self) {
+        if !self.told.sights.is_empty() {
+            self.told.id += 1;
+            self.told.sights.clear();
+            self.replay.wish(self.told.clone());
+            (self.waits, self.under_way) = (false, None);
+        }
+    }
+
     /// Takes a report in, the newest in place of `before`: an earlier cycle that is shown stays.
     pub fn keep(&mut self, report: &mut Report, before: Option<Box<Report>>) {
         let before = before.filter(|before| before.epoch == report.epoch);

@@ -208,7 +208,8 @@ impl eframe::App for Explorer {
         let presenting = self.scale.presenting && !is_tuning;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| {
-            toolbar::ui(ui, session, report, panes, presenting, commands);
+            let waits = tuning.is_timing();
+            toolbar::ui(ui, session, report, panes, presenting, waits, commands);
             if presenting {
                 method::strip(ui, session, commands);
             }

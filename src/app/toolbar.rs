@@ -21,13 +21,15 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the bar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
-/// `presenting` leaves out what no audience waits for; keys and the palette have it.
+/// `presenting` leaves out what no audience waits for; keys and the palette have it. `waits` tells
+/// whether the run waits for a measurement.
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
     panes: &Panes,
     presenting: bool,
+    waits: bool,
     commands: &mut Vec<Command>,
 ) {
     ui.add_space(4.0);
@@ -51,7 +53,7 @@ pub(super) fn ui(
             }
             panes::menu(ui, panes, commands);
             if presenting {
-                status(ui, report);
+                status(ui, report, waits);
                 return;
             }
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
@@ -72,7 +74,7 @@ pub(super) fn ui(
                 let text = crate::run::command_line(&session.spec);
                 commands.push(Command::Copy { text, what: "Command line" });
             }
-            status(ui, report);
+            status(ui, report, waits);
         });
     });
     ui.add_space(2.0);
@@ -175,11 +177,18 @@ fn progress(report: Option<&Report>, narrow: bool) -> String {
     if narrow { cycle } else { format!("{cycle} · {} sweeps", grouped(sweeps)) }
 }
 
-/// How the run is.
-fn status(ui: &mut Ui, report: Option<&Report>) {
+/// How the run is, or that it waits for a measurement.
+fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     let Some(report) = report else {
         return;
     };
+    if waits {
+        ui.label("waiting").on_hover_text(
+            "The tuning map is being measured, and timing bears no company: the run, and all that \
+             is chosen or looked at meanwhile, comes after it.",
+        );
+        return;
+    }
     let text = match &report.phase {
         Phase::Paused => "paused".to_owned(),
         Phase::Running => match report.cycles_per_second {

@@ -2,6 +2,7 @@
 //! of their own.
 
 mod charts;
+mod layers;
 mod map;
 mod papers;
 mod ranges;
@@ -62,6 +63,8 @@ pub(super) struct Tuning {
     chart: Chart,
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
+    /// What was measured of the papers' tables, by whichever map.
+    here: papers::Here,
 }
 
 impl Tuning {
@@ -81,11 +84,17 @@ impl Tuning {
             layer: Layer::default(),
             chart: Chart::Overlap,
             hover: None,
+            here: papers::Here::default(),
         })
     }
 
-    /// Whether a map is being measured: nothing else may make cycles then.
-    pub fn is_measuring(&self) -> bool {
+    /// Whether something is being timed: nothing else may make cycles then.
+    pub fn is_timing(&self) -> bool {
+        self.is_measuring() && !self.is_paused
+    }
+
+    /// Whether a map is being measured, or waits to be measured on.
+    fn is_measuring(&self) -> bool {
         self.is_ordered || self.seen.as_ref().is_some_and(|seen| seen.end.is_none())
     }
 
@@ -123,7 +132,12 @@ impl Tuning {
                     self.layer = Layer::default();
                     self.seen = Some(Seen::new(outline));
                 }
-                news => told.extend(self.seen.as_mut().and_then(|seen| seen.hear(news))),
+                news => {
+                    if let Some(seen) = &mut self.seen {
+                        told.extend(seen.hear(news));
+                        self.here.take(seen);
+                    }
+                }
             }
         }
         told
@@ -131,10 +145,16 @@ impl Tuning {
 
     /// Draws the panel of what is to be measured.
     pub fn panel(&mut self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-        let back = ui.button("◀  Explorer").on_hover_text("Back to the run and its maps.");
-        if back.clicked() {
-            commands.push(Command::ShowTuning(false));
-        }
+        ui.add_space(theme::GAP);
+        ui.horizontal(|ui| {
+            ui.label(RichText::new("Tuning map").heading());
+            ui.with_layout(egui::Layout::right_to_left(egui::Align::Center), |ui| {
+                let back = ui.button("◀  Explorer").on_hover_text("Back to the run and its maps.");
+                if back.clicked() {
+                    commands.push(Command::ShowTuning(false));
+                }
+            });
+        });
         self.ranges.ui(ui, session, self.is_measuring(), commands);
         self.progress(ui, commands);
     }
@@ -164,7 +184,8 @@ impl Tuning {
             ui.add(egui::ProgressBar::new(done as f32 / all.max(1) as f32).desired_height(6.0));
             let text = match (&seen.end, self.is_paused) {
                 (Some(End::Done), _) => format!("{done} of {all} cells · done"),
-                (Some(_), _) => format!("{done} of {all} cells · stopped"),
+                (Some(End::Stopped), _) => format!("{done} of {all} cells · stopped"),
+                (Some(End::Failed(why)), _) => format!("{done} of {all} cells · failed: {why}"),
                 (None, true) => format!("{done} of {all} cells · paused"),
                 (None, false) => match seen.left {
                     Some(left) => format!("{done} of {all} cells · about {} left", span(left)),
@@ -175,6 +196,12 @@ impl Tuning {
                 "Cells measured: coarse to fine, those that should cost least first.",
             );
         }
+        if let Some(text) = self.seen.as_ref().and_then(Seen::foretold) {
+            ui.label(RichText::new(text).weak()).on_hover_text(
+                "How far what was predicted is from what was measured, in the middle of the cells \
+                 (the median); a cell tells its own.",
+            );
+        }
         if let Some(Pyramid { height, .. }) = self.seen.as_ref().and_then(|seen| seen.pyramid) {
             let (sweeps, overlap) = (counted(height as u64, "sweep"), 2 * height);
             let text = format!("Kochurov's best pyramid: {sweeps}, overlap {overlap}");
@@ -183,7 +210,7 @@ impl Tuning {
                  Kochurov's run time, with the constants of this machine.",
             );
         }
-        if self.is_measuring() {
+        if self.is_timing() {
             ui.label(
                 RichText::new("The explorer's run waits meanwhile: timing bears no company.")
                     .weak(),
@@ -199,18 +226,21 @@ impl Tuning {
         let right = egui::Rect::from_min_max(egui::pos2(split + 8.0, whole.top()), whole.max);
         let mut child = |rect| ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let (mut left, mut right) = (child(left), child(right));
-        let Self { seen, value, layer, chart, hover, .. } = self;
+        let is_measuring = self.is_measuring();
+        let Self { seen, value, layer, chart, hover, here, .. } = self;
         let Some(seen) = seen.as_ref() else {
             empty(&mut left);
-            papers::ui(&mut right, None, session, commands);
+            papers::ui(&mut right, here, is_measuring, session, commands);
             return;
         };
-        shown(&mut left, seen, value, layer);
-        let sweep_map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, *value);
+        shown(&mut left, value);
+        let shared = layers::ui(&mut left, seen, *value, layer);
+        let mut sweep_map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, *value);
+        sweep_map.scale = shared.unwrap_or(sweep_map.scale);
         *hover = map::ui(&mut left, seen, &sweep_map, *value, commands);
         charts::choose(&mut right, chart);
         match chart {
-            Chart::Papers => papers::ui(&mut right, Some(seen), session, commands),
+            Chart::Papers => papers::ui(&mut right, here, is_measuring, session, commands),
             chart => charts::ui(&mut right, seen, *layer, *chart),
         }
     }
@@ -261,6 +291,19 @@ impl Seen {
     fn measured(&self) -> usize {
         self.rows.iter().flatten().count()
     }
+
+    /// How far the predictions are off, where something was predicted and measured.
+    fn foretold(&self) -> Option<String> {
+        let error = |of: fn(&Row) -> Option<f64>| Row::median_error(self.rows.iter().flatten(), of);
+        let told = [
+            error(|row| row.prediction_error)
+                .map(|error| format!("a cycle {:.1} %", 100.0 * error)),
+            error(|row| row.cycles_prediction_error)
+                .map(|error| format!("cycles {:.2} %", 100.0 * error)),
+        ];
+        let told: Vec<_> = told.into_iter().flatten().collect();
+        (!told.is_empty()).then(|| format!("Predictions off by: {}", told.join(", ")))
+    }
 }
 
 /// What stands where no map is yet.
@@ -274,35 +317,15 @@ fn empty(ui: &mut Ui) {
     );
 }
 
-/// The menus of what is shown, of which tile and of which kernel.
-fn shown(ui: &mut Ui, seen: &Seen, value: &mut MapValue, layer: &mut Layer) {
-    let spec = &seen.outline.spec;
-    ui.horizontal_wrapped(|ui| {
-        let combo = ComboBox::from_id_salt("value").width(150.0).selected_text(value.label());
-        let response = combo.show_ui(ui, |ui| {
-            for other in MapValue::ALL {
-                ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
-            }
-        });
-        named(response.response, "Shown").on_hover_text(value.about());
-        if spec.tile.len() > 1 {
-            let text = |tile: Option<crate::run::Sides>| {
-                tile.map_or("best tile".to_owned(), |tile| format!("tile {tile}"))
-            };
-            let about = "The map of one tile, or the best of all of them.";
-            for tile in [None].into_iter().chain(spec.tile.iter().copied().map(Some)) {
-                ui.selectable_value(&mut layer.tile, tile, text(tile)).on_hover_text(about);
-            }
-        }
-        if spec.kernel.len() > 1 {
-            let about = "The map of one kernel, or the best of all of them.";
-            ui.selectable_value(&mut layer.kernel, None, "best kernel").on_hover_text(about);
-            for kernel in &spec.kernel {
-                ui.selectable_value(&mut layer.kernel, Some(*kernel), kernel.label())
-                    .on_hover_text(about);
-            }
+/// The menu of what is shown.
+fn shown(ui: &mut Ui, value: &mut MapValue) {
+    let combo = ComboBox::from_id_salt("value").width(150.0).selected_text(value.label());
+    let response = combo.show_ui(ui, |ui| {
+        for other in MapValue::ALL {
+            ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
         }
     });
+    named(response.response, "Shown").on_hover_text(value.about());
 }
 
 /// A span of time as a person reads it.

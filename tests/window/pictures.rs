@@ -40,6 +40,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("probes_light", probes_light),
     ("tuning_map_dark", tuning_map_dark),
     ("tuning_map_light", tuning_map_light),
+    ("tuning_papers", tuning_papers),
+    ("tuning_tiles", tuning_tiles),
     ("smallest", smallest),
     ("time_travel", time_travel),
     ("time_travel_line", time_travel_line),
@@ -285,6 +287,16 @@ fn tuning_map_dark() {
 
 fn tuning_map_light() {
     compare(&mut crate::tuning::measured(Theme::Light), "tuning_map_light");
+}
+
+fn tuning_papers() {
+    let mut window = crate::tuning::tuning(Theme::Light);
+    window.settle();
+    compare(&mut window, "tuning_papers");
+}
+
+fn tuning_tiles() {
+    compare(&mut crate::tuning::tiles(vec2(960.0, 600.0)), "tuning_tiles");
 }
 
 fn full_hd() {

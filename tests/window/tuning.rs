@@ -2,7 +2,7 @@
 
 use crate::controls::small;
 use crate::driver::{USUAL, Window};
-use eframe::egui::{Theme, accesskit::Role};
+use eframe::egui::{Key, Modifiers, Theme, Vec2, accesskit::Role};
 use egui_kittest::kittest::Queryable;
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -11,16 +11,26 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_explorers_run_waits_while_a_map_is_measured", the_run_waits),
     ("a_list_that_makes_no_sense_is_told_before_anything_is_measured", wrong_lists_are_told),
     ("the_papers_tables_stand_beside_the_map", the_papers_tables),
+    ("a_table_of_the_papers_is_measured_and_kept", a_table_is_measured),
+    ("every_tile_has_a_small_map_and_a_click_shows_it_large", every_tile_has_a_map),
+    ("what_is_done_while_a_map_is_measured_comes_after_it", what_is_done_meanwhile),
+    ("a_cell_that_is_opened_while_a_map_is_measured_lets_it_wait", a_cell_is_opened_meanwhile),
+    ("a_tolerance_that_is_not_met_is_told_in_the_cell", a_cap_is_told),
 ];
 
 /// The window at the tuning map, before anything is measured.
 pub fn tuning(theme: Theme) -> Window {
     let mut window = Window::sized(USUAL, theme, Some(small()));
     window.reset();
-    window.button("View");
-    window.button("Tuning map");
+    open(&mut window);
     window.until_text("Every cell is a setting");
     window
+}
+
+/// Goes to the tuning map.
+fn open(window: &mut Window) {
+    window.button("View");
+    window.button("Tuning map");
 }
 
 /// Types into one of the lists.
@@ -51,8 +61,7 @@ fn a_map_fills_in() {
     let k = window.slider("k");
     assert_eq!((k, window.slider("Overlap"), window.slider("Tile")), (4.0, 8.0, 12.0));
     // It is still there.
-    window.button("View");
-    window.button("Tuning map");
+    open(&mut window);
     window.until_text("40 of 40 cells · done");
 }
 
@@ -80,8 +89,7 @@ fn the_run_waits() {
     run.problem.shape = vec![256, 256];
     let mut window = Window::with(run);
     window.until("running", |window| window.cycle() > 0);
-    window.button("View");
-    window.button("Tuning map");
+    open(&mut window);
     list(&mut window, "k", "1:64");
     window.button("▶  Start");
     window.until_text("The explorer's run waits meanwhile");
@@ -114,8 +122,114 @@ fn wrong_lists_are_told() {
 fn the_papers_tables() {
     let mut window = measured(Theme::Light);
     window.button("Papers' tables");
-    for text in ["Table I · lines, no overlap", "Table III", "published ×", "8.00", "14,857"] {
+    for text in ["Table I · lines, no overlap", "Table III", "published", "8.00 ×", "14,857"] {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
-    assert!(window.says("Published: one TITAN V"));
+    for text in ["Machine: published on a TITAN V", "L2 of 4.72 MB holds 19 %", "Kernel: there"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+}
+
+fn a_table_is_measured() {
+    let mut window = tuning(Theme::Dark);
+    let missing = |window: &Window| window.texts().iter().filter(|text| *text == "–").count();
+    assert_eq!(missing(&window), 18);
+    window.button("Measure Table I");
+    window.until_text("Against overlap");
+    window.button("Papers' tables");
+    window.until("measured in part", |window| missing(window) < 18);
+    assert!(!window.is_enabled(Role::Button, "Measure Table II"));
+    window.button("Cancel");
+    window.until_text("stopped");
+    assert!(window.is_enabled(Role::Button, "Measure Table II"));
+    // Another map leaves in the tables what was measured for them.
+    let kept = missing(&window);
+    list(&mut window, "k", "2");
+    list(&mut window, "Overlap", "0");
+    list(&mut window, "Tile", "12");
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("1 of 1 cells · done");
+    assert_eq!(missing(&window), kept);
+}
+
+/// A map of two tiles.
+pub fn tiles(size: Vec2) -> Window {
+    let mut window = Window::sized(size, Theme::Dark, Some(small()));
+    window.reset();
+    open(&mut window);
+    list(&mut window, "k", "2,8");
+    list(&mut window, "Overlap", "0:4:2");
+    list(&mut window, "Tile", "8,16");
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("12 of 12 cells · done");
+    window
+}
+
+fn every_tile_has_a_map() {
+    let mut window = tiles(USUAL);
+    for text in ["best of all", "tile 8", "★ tile 16", "Best: k = 8, overlap 4, tile 16"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+    window.button("Map of tile 8");
+    assert!(window.says("Best: k = 8, overlap 4, tile 8"), "{:#?}", window.texts());
+}
+
+/// The run, its past and whatever else makes cycles rest as long as something is timed.
+fn what_is_done_meanwhile() {
+    let mut run = small();
+    run.problem.shape = vec![256, 256];
+    let mut window = Window::paused(run);
+    window.step(3);
+    open(&mut window);
+    list(&mut window, "k", "1:64");
+    window.button("▶  Start");
+    window.until_text("waits meanwhile");
+    window.button("◀  Explorer");
+    assert!(window.says("waiting"), "{:#?}", window.texts());
+    // A look back, another setting, a step: none of it is made.
+    window.key(Key::Home);
+    window.key(Key::ArrowRight);
+    window.set_slider("k", 8.0);
+    window.settle_some();
+    assert_eq!(window.cycle(), 3);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    window.until_text("pause it to save something else");
+    assert!(!window.has(Role::Button, "Save"));
+    open(&mut window);
+    window.button("Pause");
+    window.until("the run with the other setting", |window| window.cycle() == 0);
+}
+
+fn a_cell_is_opened_meanwhile() {
+    let mut window = tuning(Theme::Dark);
+    list(&mut window, "k", "4,8");
+    list(&mut window, "Overlap", "0:14:2");
+    list(&mut window, "Tile", "16");
+    window.button("▶  Start");
+    window.until_text("left");
+    window.click(Role::Image, "Tuning map: Time to the tolerance");
+    window.until_text("Heat map");
+    assert!(!window.says("waiting"), "{:#?}", window.texts());
+    window.key(Key::Space);
+    window.until("running", |window| window.cycle() > 0);
+    open(&mut window);
+    window.button("Resume");
+    window.until_text("left");
+}
+
+fn a_cap_is_told() {
+    let mut run = small();
+    run.stop.max_cycles = 5;
+    let mut window = Window::sized(USUAL, Theme::Dark, Some(run));
+    window.reset();
+    open(&mut window);
+    list(&mut window, "k", "2,4");
+    list(&mut window, "Overlap", "0,2");
+    list(&mut window, "Tile", "12");
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("4 of 4 cells · done");
+    assert!(window.says(">5") && window.says("No setting met the tolerance."));
 }

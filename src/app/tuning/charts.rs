@@ -6,10 +6,10 @@ use crate::app::convergence::{self, LABEL_ROOM, LABEL_SPACING, steps};
 use crate::app::theme;
 use crate::picture::{Layer, MapValue, SweepMap, number, rounded};
 use crate::run::{Prediction, Row};
-use eframe::egui::{self, RichText, Ui};
+use eframe::egui::{Color32, RichText, Ui};
 use egui_plot::{
-    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, Points,
-    uniform_grid_spacer,
+    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi,
+    Points, uniform_grid_spacer,
 };
 
 /// The axis across reaches this far beyond the curves.
@@ -127,13 +127,40 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
                 plot.line(dashed.style(LineStyle::dashed_dense()));
             }
             plot.points(Points::new(name.clone(), measured.clone()).color(colour).radius(2.5));
-            plot.line(Line::new(name, measured).color(colour).width(1.5));
+            plot.line(Line::new(name.clone(), measured).color(colour).width(1.5));
+            for (across, cell) in map.cells[down].iter().enumerate() {
+                let Some((value, noise)) =
+                    cell.value.zip(cell.row.and_then(|row| noise(value, row)))
+                else {
+                    continue;
+                };
+                let ends = [log(value * (1.0 - noise)), log(value * (1.0 + noise))];
+                bar(plot, &name, at(across), ends, colour);
+            }
         }
         if let Some(classic) = classic.filter(|classic| *classic > 0.0) {
             let line = HLine::new("classic", classic.log10()).color(weak);
             plot.hline(line.style(LineStyle::dotted_dense()));
         }
     });
+}
+
+/// How far off a measured value may be, as a part of it; `None` for what is counted.
+fn noise(value: MapValue, row: &Row) -> Option<f64> {
+    match value {
+        MapValue::Time | MapValue::CycleTime | MapValue::SweepTime => {
+            Some(row.seconds_per_cycle_error? / row.seconds_per_cycle?)
+        }
+        _ => None,
+    }
+}
+
+/// An error bar under the name of its curve.
+fn bar(plot: &mut PlotUi<'_>, name: &str, x: f64, ends: [Option<f64>; 2], colour: Color32) {
+    if let [Some(low), Some(high)] = ends {
+        let bar = Line::new(name.to_owned(), vec![[x, low], [x, high]]);
+        plot.line(bar.color(colour).width(1.0).allow_hover(false));
+    }
 }
 
 /// What is predicted of a value.
@@ -160,34 +187,55 @@ fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a Row>> {
 fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     let value = MapValue::natural(&seen.outline.spec);
     let map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, layer, value);
-    ui.label("Speedup over classic").on_hover_text(
-        "How many times as soon as Jacobi's iteration: at its smallest overlap, and at its best.",
-    );
+    let is_whole = value == MapValue::Time;
+    let (title, about) = if is_whole {
+        (
+            "Speedup over classic",
+            "How many times as soon as Jacobi's iteration: at its smallest overlap, and at its best.",
+        )
+    } else {
+        (
+            "Speed of a sweep over classic's",
+            "How many times as fast as a sweep of Jacobi's iteration; cycles were not counted.",
+        )
+    };
+    ui.label(title).on_hover_text(about);
     let Some(classic) = seen.classic.and_then(|classic| classic.cost()) else {
         ui.label(RichText::new("Classic Jacobi was not measured yet.").weak());
         return;
     };
-    let at = |down: usize| (map.ks[down] as f64).log2();
-    let ratio = |row: Option<&Row>| row.and_then(Row::cost).map(|cost| classic / cost);
+    let sweep = seen.classic.and_then(|classic| classic.time);
+    let unsure = sweep.map_or(0.0, |sweep| sweep.error / sweep.median);
+    // k, the speedup, and how far off that may be.
+    let ratio = |down: usize, row: Option<&Row>| {
+        let (row, ratio) = (row?, classic / row?.cost()?);
+        let error = ratio * (row.cost_error() / row.cost()? + unsure);
+        Some(((map.ks[down] as f64).log2(), ratio, error))
+    };
     let best: Vec<_> = (best_of_k(&map).into_iter().enumerate())
-        .filter_map(|(down, row)| Some([at(down), ratio(row)?]))
+        .filter_map(|(down, row)| ratio(down, row))
         .collect();
     let first: Vec<_> = (map.cells.iter().enumerate())
-        .filter_map(|(down, row)| Some([at(down), ratio(row.first()?.row)?]))
+        .filter_map(|(down, row)| ratio(down, row.first()?.row))
         .collect();
     let none = format!("overlap {}", map.overlaps[0]);
     let colours = [theme::curve(ui, 0), theme::curve(ui, 1)];
     let grid = theme::grid(ui);
-    let (axes, weak) = (seen.outline.spec.run.problem.shape.len(), ui.visuals().weak_text_color());
+    let weak = ui.visuals().weak_text_color();
     by_k("speedup", ui, height, grid).show(ui, |plot| {
-        for ((name, points), colour) in
+        for ((name, ratios), colour) in
             [(none, first), ("best overlap".to_owned(), best)].into_iter().zip(colours)
         {
+            for &(k, ratio, error) in &ratios {
+                bar(plot, &name, k, [Some(ratio - error), Some(ratio + error)], colour);
+            }
+            let points: Vec<_> = ratios.iter().map(|&(k, ratio, _)| [k, ratio]).collect();
             plot.points(Points::new(name.clone(), points.clone()).color(colour).radius(3.0));
             plot.line(Line::new(name, points).color(colour).width(1.5));
         }
-        let points: Vec<_> =
-            papers::published(axes).map(|(k, _, ratio)| [(k as f64).log2(), ratio]).collect();
+        // What was published are speedups to the tolerance.
+        let published = papers::published(&seen.outline.spec).filter(|_| is_whole);
+        let points: Vec<_> = published.map(|(k, _, ratio)| [(k as f64).log2(), ratio]).collect();
         let line = Line::new(PUBLISHED, points).color(weak).width(1.0);
         plot.line(line.style(LineStyle::dashed_dense()));
         plot.hline(HLine::new("classic", 1.0).color(weak).style(LineStyle::dotted_dense()));
@@ -199,19 +247,32 @@ fn best_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     let value = MapValue::natural(&seen.outline.spec);
     let map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, layer, value);
     ui.label("Best overlap").on_hover_text(
-        "The overlap that is done soonest; more k leaves more stale points at the edges, and wants more.",
+        "The overlap that is done soonest, and between which others are equal within noise; more k \
+         leaves more stale points at the edges, and wants more.",
     );
-    let best: Vec<_> = (best_of_k(&map).into_iter().enumerate())
-        .filter_map(|(down, row)| {
-            Some([(map.ks[down] as f64).log2(), row?.overlap.largest() as f64])
-        })
-        .collect();
+    let mut best = Vec::new();
+    let mut equal = Vec::new();
+    for (down, row) in best_of_k(&map).into_iter().enumerate() {
+        let Some(row) = row else { continue };
+        let k = (map.ks[down] as f64).log2();
+        let alike = map.cells[down].iter().filter_map(|cell| cell.row);
+        let alike = alike.filter(|other| other.equals_within_noise(row));
+        let overlaps = alike.map(|other| other.overlap.largest() as f64);
+        let ends = overlaps.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), overlap| {
+            (low.min(overlap), high.max(overlap))
+        });
+        best.push([k, row.overlap.largest() as f64]);
+        equal.push((k, ends));
+    }
     let (colour, grid) = (theme::curve(ui, 2), theme::grid(ui));
-    let (axes, weak) = (seen.outline.spec.run.problem.shape.len(), ui.visuals().weak_text_color());
+    let weak = ui.visuals().weak_text_color();
     by_k("best overlap", ui, height, grid).show(ui, |plot| {
+        for (k, (low, high)) in equal {
+            bar(plot, "here", k, [Some(low), Some(high)], colour);
+        }
         plot.points(Points::new("here", best.clone()).color(colour).radius(3.0));
         plot.line(Line::new("here", best).color(colour).width(1.5));
-        let points: Vec<_> = papers::published(axes)
+        let points: Vec<_> = papers::published(&seen.outline.spec)
             .map(|(k, overlap, _)| [(k as f64).log2(), overlap as f64])
             .collect();
         let line = Line::new(PUBLISHED, points).color(weak).width(1.0);
@@ -220,7 +281,7 @@ fn best_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
 }
 
 /// A plot against overlap with a logarithmic axis up.
-fn plot<'a>(name: &str, ui: &Ui, height: f32, grid: egui::Color32) -> Plot<'a> {
+fn plot<'a>(name: &str, ui: &Ui, height: f32, grid: Color32) -> Plot<'a> {
     let across = AxisHints::new_x()
         .label("overlap")
         .formatter(|mark, _| if mark.value < 0.0 { String::new() } else { mark.value.to_string() })
@@ -242,7 +303,7 @@ fn plot<'a>(name: &str, ui: &Ui, height: f32, grid: egui::Color32) -> Plot<'a> {
 }
 
 /// A plot against k, in powers of two.
-fn by_k<'a>(name: &str, ui: &Ui, height: f32, grid: egui::Color32) -> Plot<'a> {
+fn by_k<'a>(name: &str, ui: &Ui, height: f32, grid: Color32) -> Plot<'a> {
     Plot::new(name)
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)

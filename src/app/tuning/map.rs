@@ -1,17 +1,20 @@
 //! The map itself: overlap across, k down, the colour bar beside it.
 
-use super::{Seen, tip};
+use super::{Order, Seen, tip};
 use crate::app::command::Command;
-use crate::picture::{MAP_COLOURS, MapValue, Segment, SweepMap, number, ticks};
+use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, counted, number, ticks};
+use crate::run::RowOutcome;
 use eframe::egui::{
     self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
 };
 
-/// Room for the labels of k, of the overlaps, for the colour bar, and for the line below.
+/// Room for the labels of k, of the overlaps, for the colour bar, and for the lines below: where the
+/// map is narrow, these are more.
 const LEFT: f32 = 40.0;
 const BELOW: f32 = 40.0;
 const BAR: f32 = 88.0;
-const LEGEND: f32 = 46.0;
+const LEGEND: [f32; 2] = [52.0, 84.0];
+const NARROW: f32 = 520.0;
 
 /// Width of the colour bar.
 const BAR_WIDTH: f32 = 16.0;
@@ -31,14 +34,13 @@ pub(super) fn ui(
     commands: &mut Vec<Command>,
 ) -> Option<[usize; 2]> {
     let room = ui.available_rect_before_wrap();
-    let area = Rect::from_min_max(
-        room.min + egui::vec2(LEFT, 22.0),
-        room.max - egui::vec2(BAR, BELOW + LEGEND),
-    );
+    let below = BELOW + LEGEND[usize::from(room.width() < NARROW)];
+    let area =
+        Rect::from_min_max(room.min + egui::vec2(LEFT, 22.0), room.max - egui::vec2(BAR, below));
     let response = ui.allocate_rect(area, Sense::click());
     let name = format!("Tuning map: {}", value.label());
     response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
-    let cells = Cells { area, wide: map.overlaps.len(), high: map.ks.len() };
+    let cells = Cells::new(area, map);
     draw(ui, &cells, map);
     axes(ui, &cells, map);
     bar(ui, area, map, value);
@@ -54,6 +56,8 @@ pub(super) fn ui(
             let cell = &seen.outline.cells[place];
             commands.push(Command::Change(seen.outline.spec.run_of(&cell.setting)));
             commands.push(Command::ShowTuning(false));
+            // Whoever opens a run wants to see it go.
+            commands.push(Command::Tune(Order::Pause(true)));
         }
         response.on_hover_ui_at_pointer(|ui| tip::ui(ui, seen, map, at, place));
     }
@@ -61,13 +65,17 @@ pub(super) fn ui(
 }
 
 /// Where cells lie on the screen.
-struct Cells {
+pub(super) struct Cells {
     area: Rect,
     wide: usize,
     high: usize,
 }
 
 impl Cells {
+    pub fn new(area: Rect, map: &SweepMap<'_>) -> Self {
+        Self { area, wide: map.overlaps.len(), high: map.ks.len() }
+    }
+
     /// A corner of cells, in whole points.
     fn corner(&self, [across, down]: [usize; 2]) -> Pos2 {
         let part = |at: usize, of: usize| at as f32 / of.max(1) as f32;
@@ -89,32 +97,46 @@ impl Cells {
     }
 }
 
-fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
-    let painter = ui.painter().with_clip_rect(cells.area.expand(2.0));
+/// The colours of the cells; those that cannot run are hatched.
+pub(super) fn fill(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
+    let painter = ui.painter().with_clip_rect(cells.area.intersect(ui.clip_rect()));
     painter.rect_filled(cells.area, 0.0, ui.visuals().faint_bg_color);
     let faint = Stroke::new(1.0, ui.visuals().weak_text_color().gamma_multiply(0.7));
-    let font = TextStyle::Small.resolve(ui.style());
     for (down, row) in map.cells.iter().enumerate() {
         for (across, cell) in row.iter().enumerate() {
             let rect = cells.rect([across, down]);
             if cell.cannot_run.is_some() {
                 hatch(&painter, rect, faint);
-                continue;
+            } else if let Some(value) = cell.value {
+                let [red, green, blue] = map.colour(value);
+                painter.rect_filled(rect, 0.0, Color32::from_rgb(red, green, blue));
             }
-            let Some(value) = cell.value else { continue };
-            let [red, green, blue] = map.colour(value);
-            let colour = Color32::from_rgb(red, green, blue);
-            painter.rect_filled(rect, 0.0, colour);
-            let ink = ink_on([red, green, blue]);
-            if rect.width() >= WRITTEN[0] && rect.height() >= WRITTEN[1] {
-                write(&painter, rect, value, &font, ink);
+        }
+    }
+}
+
+fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
+    fill(ui, cells, map);
+    let painter = ui.painter().with_clip_rect(cells.area.expand(2.0));
+    let font = TextStyle::Small.resolve(ui.style());
+    for (down, row) in map.cells.iter().enumerate() {
+        for (across, cell) in row.iter().enumerate() {
+            let rect = cells.rect([across, down]);
+            let ink =
+                cell.value.map_or(ui.visuals().text_color(), |value| ink_on(map.colour(value)));
+            if let Some(text) = written(cell)
+                && rect.width() >= WRITTEN[0]
+                && rect.height() >= WRITTEN[1]
+            {
+                write(&painter, rect, text, &font, ink);
             }
             if cell.is_equal {
                 painter.circle_filled(rect.right_top() + egui::vec2(-5.0, 5.0), 2.5, ink);
             }
         }
     }
-    lines(&painter, cells, &map.contour(), [Color32::BLACK, Color32::WHITE], 2.0);
+    lines(&painter, cells, &map.exact(), 1.0);
+    lines(&painter, cells, &map.contour(), 2.5);
     painter.rect_stroke(
         cells.area,
         0.0,
@@ -130,11 +152,22 @@ fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     }
 }
 
-/// A value in its cell, in as few digits as tell cells apart.
-fn write(painter: &egui::Painter, rect: Rect, value: f64, font: &FontId, ink: Color32) {
-    // Counts as they are, times in three digits.
-    let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
-    let text = number(if value.fract() == 0.0 { value } else { three });
+/// What stands in a cell: its value in as few digits as tell cells apart, or why it has none.
+fn written(cell: &MapCell<'_>) -> Option<String> {
+    let row = cell.row?;
+    match (cell.value, row.outcome) {
+        (Some(value), _) => {
+            // Counts as they are, times in three digits.
+            let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+            Some(number(if value.fract() == 0.0 { value } else { three }))
+        }
+        (None, RowOutcome::Capped) => row.cycles.map(|cycles| cycles.to_string()),
+        (None, RowOutcome::Diverged) => Some("diverges".to_owned()),
+        (None, _) => None,
+    }
+}
+
+fn write(painter: &egui::Painter, rect: Rect, text: String, font: &FontId, ink: Color32) {
     let galley = painter.layout_no_wrap(text, font.clone(), ink);
     if galley.size().x <= rect.width() - 4.0 {
         painter.galley(rect.center() - galley.size() / 2.0, galley, ink);
@@ -159,15 +192,9 @@ fn hatch(painter: &egui::Painter, rect: Rect, stroke: Stroke) {
     }
 }
 
-/// Lines along the edges of cells, one colour upon the other.
-fn lines(
-    painter: &egui::Painter,
-    cells: &Cells,
-    segments: &[Segment],
-    colours: [Color32; 2],
-    width: f32,
-) {
-    for (colour, width) in colours.into_iter().zip([2.0 * width, width]) {
+/// Lines along the edges of cells, white upon black: one of them is seen whatever is around.
+fn lines(painter: &egui::Painter, cells: &Cells, segments: &[Segment], width: f32) {
+    for (colour, width) in [(Color32::BLACK, 2.0 * width), (Color32::WHITE, width)] {
         for ends in segments {
             painter.add(Shape::line_segment(
                 ends.map(|at| cells.corner(at)),
@@ -236,12 +263,27 @@ fn legend(ui: &mut Ui, room: Rect, area: Rect, seen: &Seen, map: &SweepMap<'_>) 
     let rect = Rect::from_min_max(egui::pos2(room.left(), area.bottom() + BELOW), room.max);
     let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
     ui.spacing_mut().item_spacing.y = 2.0;
+    let all = || map.cells.iter().flatten();
+    let equal = all().filter(|cell| cell.is_equal).count();
     let best = map.best.and_then(|[across, down]| map.cells[down][across].row);
-    let text = match best {
+    let mut text = match best {
         Some(best) => format!("Best: {}", tip::summary(seen, best)),
-        None => "Nothing measured yet; what is hatched cannot run.".to_owned(),
+        None if seen.end.is_some() => "No setting met the tolerance.".to_owned(),
+        None => "Nothing measured yet.".to_owned(),
     };
-    ui.add(egui::Label::new(text).truncate());
-    let signs = "Frame: best · dot: equal within noise · line: beats classic · hatched: cannot run";
-    ui.add(egui::Label::new(egui::RichText::new(signs).weak()).truncate());
+    if equal > 0 {
+        let others = counted(equal as u64, "other cell");
+        text.push_str(&format!(" · {others} equal within noise"));
+    }
+    ui.add(egui::Label::new(text).wrap());
+    let signs = [
+        (best.is_some(), "frame: best"),
+        (equal > 0, "dot: equal within noise"),
+        (!map.contour().is_empty(), "thick line: beats classic"),
+        (!map.exact().is_empty(), "thin line: exactly Jacobi's sweeps"),
+        (all().any(|cell| cell.cannot_run.is_some()), "hatched: cannot run"),
+    ];
+    let signs: Vec<_> =
+        signs.into_iter().filter(|(is_seen, _)| *is_seen).map(|(_, sign)| sign).collect();
+    ui.add(egui::Label::new(egui::RichText::new(signs.join(" · ")).weak()).wrap());
 }

@@ -3,7 +3,7 @@
 use super::{Order, place};
 use crate::app::command::Command;
 use crate::app::session::Session;
-use crate::app::theme::{heading, row};
+use crate::app::theme::row;
 use crate::app::toolbar::named;
 use crate::run::{Backend, Measure, SweepSpec, numbers, sides};
 use crate::solver::Kernel;
@@ -47,7 +47,6 @@ impl Ranges {
         commands: &mut Vec<Command>,
     ) {
         let run = &session.spec;
-        heading(ui, "Tuning map");
         let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
         let on = format!("{} on {}", run.method.precision.name(), place(run.method.backend));
         let problem = format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "));
@@ -137,7 +136,7 @@ impl Ranges {
             measure,
         }
         .tidy();
-        let cells = spec.settings().map_err(|error| error.to_string())?.len();
+        let cells = spec.count().map_err(|error| error.to_string())?;
         if cells > MOST_CELLS {
             return Err(format!(
                 "the lists make {cells} settings; a map takes at most {MOST_CELLS}"

@@ -20,7 +20,8 @@ pub(super) fn summary(seen: &Seen, row: &Row) -> String {
         text.push_str(&format!(" · {} cycles", grouped(cycles.count)));
     }
     if let Some(ratio) = seen.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
-        text.push_str(&format!(" · {ratio:.2} × classic"));
+        let of = if row.seconds.is_some() { "" } else { " a sweep" };
+        text.push_str(&format!(" · {ratio:.2} × classic{of}"));
     }
     text
 }
@@ -121,5 +122,10 @@ pub(super) fn ui(
         }
         ui.label(RichText::new(facts.join(" · ")).weak());
     }
-    ui.label(RichText::new("A click opens its run in the explorer.").weak());
+    let click = if seen.end.is_some() {
+        "A click opens its run in the explorer."
+    } else {
+        "A click opens its run in the explorer; the map waits meanwhile."
+    };
+    ui.label(RichText::new(click).weak());
 }

@@ -1,0 +1,96 @@
+//! One small map a tile and kernel, all in the same colours; the one that is clicked is the large one.
+
+use super::Seen;
+use super::map::{Cells, fill};
+use crate::picture::{Layer, MapValue, Range, Scale, SweepMap};
+use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui};
+
+/// A small map in points, and the room for its name.
+const MAP: [f32; 2] = [76.0, 44.0];
+const NAME: f32 = 16.0;
+
+/// Draws them, and gives the scale that they share; there are none where there is one map alone.
+pub(super) fn ui(ui: &mut Ui, seen: &Seen, value: MapValue, layer: &mut Layer) -> Option<Scale> {
+    let layers = layers(seen);
+    if layers.len() == 1 {
+        return None;
+    }
+    let map = |layer: &Layer| SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, value);
+    let mut maps: Vec<_> = layers.iter().map(map).collect();
+    let values =
+        maps.iter().flat_map(|map| map.cells.iter().flatten()).filter_map(|cell| cell.value);
+    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let scale = Scale::new(maps[0].scale.kind(), Range::new(low, high));
+    maps.iter_mut().for_each(|map| map.scale = scale);
+    let best = maps[0].best.and_then(|[across, down]| maps[0].cells[down][across].row);
+    ScrollArea::horizontal().id_salt("layers").show(ui, |ui| {
+        ui.horizontal(|ui| {
+            for (other, map) in layers.iter().zip(&maps) {
+                let holds = map.cells.iter().flatten().any(|cell| {
+                    best.is_some_and(|best| cell.row.is_some_and(|row| std::ptr::eq(best, row)))
+                });
+                let is_chosen = other == layer;
+                if small(ui, map, &name(other), holds, is_chosen) {
+                    *layer = *other;
+                }
+            }
+        });
+    });
+    Some(scale)
+}
+
+/// All that can be shown: the best of all, and where there are several, every tile with every kernel.
+fn layers(seen: &Seen) -> Vec<Layer> {
+    let spec = &seen.outline.spec;
+    let mut layers = vec![Layer::default()];
+    if spec.tile.len() * spec.kernel.len() > 1 {
+        for &tile in &spec.tile {
+            for &kernel in &spec.kernel {
+                layers.push(Layer {
+                    tile: (spec.tile.len() > 1).then_some(tile),
+                    kernel: (spec.kernel.len() > 1).then_some(kernel),
+                });
+            }
+        }
+    }
+    layers
+}
+
+fn name(layer: &Layer) -> String {
+    match (layer.tile, layer.kernel) {
+        (None, None) => "best of all".to_owned(),
+        (Some(tile), None) => format!("tile {tile}"),
+        (None, Some(kernel)) => kernel.label().to_owned(),
+        (Some(tile), Some(kernel)) => format!("{tile}, {}", kernel.label()),
+    }
+}
+
+/// A small map, framed where it is the one that is chosen; says whether it was clicked.
+fn small(ui: &mut Ui, map: &SweepMap<'_>, name: &str, holds_best: bool, is_chosen: bool) -> bool {
+    let [width, height] = MAP;
+    let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height + NAME), Sense::click());
+    let label = format!("Map of {name}");
+    response
+        .widget_info(|| egui::WidgetInfo::selected(egui::Role::Button, true, is_chosen, &label));
+    let area = Rect::from_min_size(rect.min, egui::vec2(width, height)).shrink(2.0);
+    fill(ui, &Cells::new(area, map), map);
+    let visuals = ui.visuals();
+    let (colour, line) = match (is_chosen, response.hovered() || response.has_focus()) {
+        (true, _) => (visuals.selection.bg_fill, 2.0),
+        (false, true) => (visuals.text_color(), 1.0),
+        (false, false) => (visuals.weak_text_color(), 1.0),
+    };
+    ui.painter().rect_stroke(area, 0.0, Stroke::new(line, colour), StrokeKind::Outside);
+    let text = if holds_best { format!("★ {name}") } else { name.to_owned() };
+    let (font, ink) = (TextStyle::Small.resolve(ui.style()), visuals.text_color());
+    let below = egui::pos2(rect.center().x, area.bottom() + 4.0);
+    ui.painter().with_clip_rect(rect).text(below, Align2::CENTER_TOP, text, font, ink);
+    let about = if holds_best {
+        "Shows this map large; it holds the best cell of all."
+    } else {
+        "Shows this map large."
+    };
+    response.on_hover_text(about).clicked()
+}
