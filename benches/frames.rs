@@ -16,6 +16,7 @@ use tilescope::run::{
     Cut, CutLine, Experiment, FieldKind, Planner, Replay, ReplayWish, RunSpec, Seen, Sight, View,
     Wish, Worker,
 };
+use tilescope::solver::Followed;
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
@@ -360,7 +361,7 @@ fn sights() {
             ("the map", nothing.clone()),
             ("and a cut", usual),
             ("and statistics", View { statistics: true, ..nothing.clone() }),
-            ("and inside a cycle", View { inside: Some(([3, 3], 16)), ..nothing }),
+            ("and inside a cycle", View { inside: Some((Followed::Tile([3, 3]), 16)), ..nothing }),
         ];
         let least = |look: &dyn Fn()| {
             let time = || {
@@ -392,7 +393,7 @@ fn rate(side: usize, looks: Looks) -> f64 {
     let mut wish = wish(1, run(side));
     if looks == Looks::Everything {
         wish.view.statistics = true;
-        wish.view.inside = Some(([3, 3], 16));
+        wish.view.inside = Some((Followed::Tile([3, 3]), 16));
         wish.view.probes = (0..8).map(|point| [point, point]).collect();
     }
     rate_of(wish, looks != Looks::Nobody)

@@ -9,7 +9,7 @@ use tilescope::run::{
     Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Part, Phase, Plan,
     Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Wish, Worker,
 };
-use tilescope::solver::Quantity;
+use tilescope::solver::{Followed, Quantity};
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -346,7 +346,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
     more.view.cut = Some(Cut { line: CutLine::Column(999), fields: fields.clone(), most: 4096 });
     more.view.statistics = true;
-    more.view.inside = Some(([1, 1], 2));
+    more.view.inside = Some((Followed::Tile([1, 1]), 2));
     more.view.probes = vec![[5, 7], [999, 0]];
     worker.wish(more);
     let known = |report: &Report| {
@@ -366,7 +366,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();
     assert_eq!(seen.statistics.unwrap(), expected);
     let inside = seen.inside.unwrap();
-    assert_eq!((inside.tile, inside.subiteration, inside.k), ([1, 1], 2, 4));
+    assert_eq!((inside.tile, inside.subiteration, inside.k), (Some([1, 1]), 2, 4));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::cell_values::{self, Inks};
 use super::heat_map::colour_bar::{self, Bar};
 use super::heat_map::zoom::Zoom;
-use crate::picture::{self, ColourMap, Range, Scale, ScaleKind};
+use crate::picture::{self, ColourMap, Scale, ScaleKind};
 use eframe::egui::{
     self, Color32, ColorImage, Pos2, Rect, Sense, TextureHandle, TextureOptions, Ui, Vec2,
     emath::RectTransform,
@@ -16,8 +16,7 @@ pub(super) struct Cells {
     zoom: Zoom,
     texture: Option<TextureHandle>,
     /// What the texture was made of.
-    of: Option<(Vec<f32>, ScaleKind, ColourMap)>,
-    scale: Option<Scale>,
+    of: Option<(Vec<f32>, Scale, ColourMap)>,
 }
 
 /// What a picture shows.
@@ -30,7 +29,7 @@ pub(super) struct Values<'a> {
     pub size: [usize; 2],
     /// A value for each, row by row. NaN: none.
     pub values: &'a [f32],
-    pub scale: ScaleKind,
+    pub scale: Scale,
     pub map: ColourMap,
     /// Whether the cells fill the room instead of being square.
     pub stretched: bool,
@@ -62,7 +61,8 @@ impl Cells {
         let hover = pointer.filter(inside).map(|at| [at.x as usize, at.y as usize]);
         let shown = Shown { area, to_screen, hover };
         self.refresh(ui, shows);
-        if let (Some(texture), Some(scale)) = (&self.texture, &self.scale) {
+        if let Some(texture) = &self.texture {
+            let scale = &shows.scale;
             let uv = Rect::from_min_max(Pos2::ZERO, egui::pos2(1.0, 1.0));
             painter.image(texture.id(), whole, uv, Color32::WHITE);
             let inks = Inks { scale, map: shows.map, absolute: false };
@@ -84,7 +84,7 @@ impl Cells {
 
     /// Makes the texture anew if the values are others than it was made of.
     fn refresh(&mut self, ui: &Ui, shows: &Values<'_>) {
-        let is_same = |(values, scale, map): &(Vec<f32>, ScaleKind, ColourMap)| {
+        let is_same = |(values, scale, map): &(Vec<f32>, Scale, ColourMap)| {
             let known = values.iter().map(|value| value.to_bits());
             (*scale, *map) == (shows.scale, shows.map)
                 && known.eq(shows.values.iter().map(|value| value.to_bits()))
@@ -95,9 +95,8 @@ impl Cells {
         let Ok(samples) = picture::Samples::new(shows.size[0], shows.size[1], shows.values) else {
             return;
         };
-        let scale = Scale::new(shows.scale, Range::of(shows.scale, shows.values.iter().copied()));
         let mut pixels = Vec::new();
-        picture::colours(&samples, &scale, shows.map, &mut pixels);
+        picture::colours(&samples, &shows.scale, shows.map, &mut pixels);
         let image = ColorImage::from_rgba_unmultiplied(shows.size, &pixels);
         match &mut self.texture {
             Some(texture) => texture.set(image, TextureOptions::NEAREST),
@@ -107,7 +106,6 @@ impl Cells {
             }
         }
         self.of = Some((shows.values.to_vec(), shows.scale, shows.map));
-        self.scale = Some(scale);
     }
 }
 

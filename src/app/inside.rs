@@ -1,12 +1,13 @@
-//! Inside one cycle: the subiterations of one tile, step by step.
+//! Inside one cycle: the subiterations of one tile, or of all tiles of a line, step by step.
 
 use super::cells::{self, Cells, Shown, Values};
 use super::command::Command;
 use super::session::{InsideKind, Session};
 use super::toolbar::named;
-use crate::picture::{ColourMap, ScaleKind, grouped, number};
+use crate::grid::AxisTiling;
+use crate::picture::{ColourMap, Range, Scale, ScaleKind, grouped, number};
 use crate::run::Report;
-use crate::solver::Inside;
+use crate::solver::{Followed, Inside};
 use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, Ui, pos2, vec2,
 };
@@ -21,7 +22,10 @@ const NUMBER: f32 = 58.0;
 /// With less room than this the slider comes below the other controls.
 const LEAST_SLIDER: f32 = 100.0;
 
-/// Draws the tile that is followed, and gives the point of the grid under the cursor.
+/// Tiles of a line are outlined once they are this wide on the screen, in points.
+const CLOSEST_BORDERS: f32 = 5.0;
+
+/// Draws what is followed, and gives the point of the grid under the cursor.
 pub(super) fn ui(
     ui: &mut Ui,
     cells: &mut Cells,
@@ -32,7 +36,11 @@ pub(super) fn ui(
     let report = report?;
     controls(ui, session, report, commands);
     let Some(inside) = &report.seen.inside else {
-        let text = "This tile has too many points and subiterations to be followed.";
+        let what = match session.followed() {
+            Followed::Tile(_) => "tile",
+            Followed::Line => "line",
+        };
+        let text = format!("This {what} has too many points and subiterations to be followed.");
         ui.label(RichText::new(text).weak());
         return None;
     };
@@ -40,22 +48,39 @@ pub(super) fn ui(
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
     let kind = session.look.inside.kind;
-    let (values, scale, map, title) = match kind {
-        InsideKind::Lag => (&inside.staleness, ScaleKind::Log, ColourMap::Inferno, "|u − u_J|"),
-        InsideKind::Iterate => (&inside.iterate, ScaleKind::Linear, ColourMap::Viridis, "u"),
+    // The colours are those of all subiterations: they stay while a cycle is stepped through.
+    let (values, scale, extent, map, title) = match kind {
+        InsideKind::Lag => {
+            let title = "|u − u_J|";
+            let extent = inside.staleness_extent;
+            (&inside.staleness, ScaleKind::Log, extent, ColourMap::Inferno, title)
+        }
+        InsideKind::Iterate => {
+            let extent = inside.iterate_extent;
+            (&inside.iterate, ScaleKind::Linear, extent, ColourMap::Viridis, "u")
+        }
     };
-    let about = format!("Tile {} inside a cycle", name(inside, line));
+    let scale = Scale::new(scale, Range::of(scale, extent));
+    let about = format!("{} inside a cycle", name(inside, line));
     let size = inside.size;
     let shows = Values { about: &about, title, size, values, scale, map, stretched: line };
     let shown = cells.ui(ui, picture, &shows);
-    frames(ui, &shown, inside, line);
+    match inside.tile {
+        Some(_) => frames(ui, &shown, inside, line),
+        None => borders(ui, &shown, inside, report.plan.tiling.x()),
+    }
+    if line {
+        let row = inside.subiteration as f32;
+        let row = Rect::from_min_max(pos2(0.0, row), pos2(inside.size[0] as f32, row + 1.0));
+        cells::frame(ui, &shown, row, Stroke::new(1.5, Color32::WHITE));
+    }
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 2.0), room.max);
     let mut ui = ui.new_child(eframe::egui::UiBuilder::new().max_rect(lines));
     ui.spacing_mut().item_spacing.y = 2.0;
     ui.add(Label::new(RichText::new(summary(inside, report, line)).small()).wrap());
     let point = shown.hover.map_or_else(
         || "Point at a cell to read it; scroll to zoom until cells hold their values.".to_owned(),
-        |at| describe(inside, at, line),
+        |at| describe(inside, report.plan.tiling.x(), at, line),
     );
     ui.add(Label::new(RichText::new(point).small().weak()).wrap());
     shown.hover.and_then(|at| point_of_grid(inside, at, line))
@@ -104,6 +129,10 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         let all = ui.available_width();
         ui.horizontal(|ui| slider(ui, &mut at, all));
     }
+    if report.plan.problem.shape.dim() == 1 {
+        let about = "Follow all tiles of the line through the cycle, and not one alone.";
+        ui.checkbox(&mut inside.all_of_line, "All tiles").on_hover_text(about);
+    }
     if at != inside.subiteration.min(k) {
         inside.subiteration = at;
     }
@@ -112,7 +141,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
     }
 }
 
-/// The tile without its ring, and what it owns; of a line, the row of the subiteration.
+/// The tile without its ring, and what it owns.
 fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let [width, height] = inside.size.map(|side| side as f32);
     let (top, bottom) = if line { (0.0, height) } else { (1.0, height - 1.0) };
@@ -126,16 +155,29 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let y = if line { [0.0, height] } else { within(1) };
     let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
     cells::frame(ui, shown, owned, Stroke::new(1.5, Color32::from_rgb(90, 220, 255)));
-    if line {
-        let row = inside.subiteration as f32;
-        let row = Rect::from_min_max(pos2(0.0, row), pos2(width, row + 1.0));
-        cells::frame(ui, shown, row, Stroke::new(1.5, Color32::WHITE));
+}
+
+/// What each tile of a line owns, unless that is too narrow to be told apart.
+fn borders(ui: &Ui, shown: &Shown, inside: &Inside, tiling: &AxisTiling) {
+    let points = tiling.tile().saturating_sub(tiling.overlap()) as f32;
+    if points * shown.to_screen.scale().x < CLOSEST_BORDERS {
+        return;
+    }
+    let height = inside.size[1] as f32;
+    for tile in 0..tiling.count() {
+        let owned = tiling.owned(tile);
+        let [left, right] = [owned.start, owned.end].map(|i| i as f32 + 1.0);
+        let owned = Rect::from_min_max(pos2(left, 0.0), pos2(right, height));
+        cells::frame(ui, shown, owned, Stroke::new(1.0, Color32::from_white_alpha(70)));
     }
 }
 
 fn name(inside: &Inside, line: bool) -> String {
-    let [x, y] = inside.tile;
-    if line { format!("{x}") } else { format!("({x}, {y})") }
+    match inside.tile {
+        Some([x, _]) if line => format!("Tile {x}"),
+        Some([x, y]) => format!("Tile ({x}, {y})"),
+        None => "All tiles".to_owned(),
+    }
 }
 
 /// Which tile, how far it is, and how many of its points lag.
@@ -147,17 +189,18 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
             columns.contains(&i) && rows.contains(&row) && inside.staleness[at] != 0.0
         })
         .count();
+    let owns = if inside.tile.is_some() { "it owns" } else { "they own" };
     let lag = match (inside.staleness.iter().all(|lag| lag.is_nan()), lagging) {
         (true, _) => "how they lag would take too long to tell".to_owned(),
-        (false, 0) => "all points it owns are exactly Jacobi's".to_owned(),
+        (false, 0) => format!("all points {owns} are exactly Jacobi's"),
         (false, _) => format!(
-            "{} of the {} points it owns lag behind Jacobi's",
+            "{} of the {} points {owns} lag behind Jacobi's",
             grouped(lagging as u64),
             grouped(owned as u64)
         ),
     };
     format!(
-        "Tile {}, {} of {} subiterations after cycle {}: {lag}.",
+        "{}, {} of {} subiterations after cycle {}: {lag}.",
         name(inside, line),
         inside.subiteration,
         inside.k,
@@ -177,7 +220,7 @@ fn points(inside: &Inside, line: bool) -> impl Iterator<Item = (usize, usize, us
 }
 
 /// A cell in words.
-fn describe(inside: &Inside, [x, y]: [usize; 2], line: bool) -> String {
+fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool) -> String {
     let at = y * inside.size[0] + x;
     let lag = match inside.staleness[at] {
         lag if lag.is_nan() => "not known".to_owned(),
@@ -188,12 +231,18 @@ fn describe(inside: &Inside, [x, y]: [usize; 2], line: bool) -> String {
     }
     let depth = [x, inside.size[0] - 1 - x].into_iter().min().unwrap_or(0);
     let down = [y, inside.size[1] - 1 - y].into_iter().min().unwrap_or(0);
-    let place = match if line { depth } else { depth.min(down) } {
-        0 => "on the frozen ring".to_owned(),
-        1 => "beside the ring".to_owned(),
-        depth => format!("{depth} points in from the ring"),
-    };
     let i = inside.computed[0].start as i64 + x as i64 - 1;
+    let place = match (inside.tile, if line { depth } else { depth.min(down) }) {
+        (None, 0) => "on the boundary".to_owned(),
+        (None, _) => match tiling.distance(x - 1) {
+            Some(1) => "at a tile border".to_owned(),
+            Some(distance) => format!("{distance} points to the nearest tile border"),
+            None => "one tile, no borders".to_owned(),
+        },
+        (_, 0) => "on the frozen ring".to_owned(),
+        (_, 1) => "beside the ring".to_owned(),
+        (_, depth) => format!("{depth} points in from the ring"),
+    };
     let point = if line {
         format!("i {i}, subiteration {y}")
     } else {

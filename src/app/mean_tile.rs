@@ -6,7 +6,7 @@ use super::cut::{VALUE_ROOM, power};
 use super::session::Session;
 use super::theme;
 use crate::grid::AxisTiling;
-use crate::picture::{grouped, number};
+use crate::picture::{Range, Scale, grouped, number};
 use crate::run::Report;
 use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
@@ -53,6 +53,7 @@ fn plane(
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
     let (scale, map) = cells::of_magnitudes(session.look.of_field(report.seen.field));
+    let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
     let symbol = report.seen.field.symbol();
     let shown = cells.ui(
         ui,

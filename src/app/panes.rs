@@ -13,6 +13,7 @@ use super::toolbar::{entry, named};
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
 use crate::picture::FigureKind;
 use crate::run::Report;
+use crate::solver::Followed;
 use eframe::egui::{
     self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
 };
@@ -192,9 +193,13 @@ impl Panes {
     /// What is marked on the map for the panes that are seen.
     pub fn marks(&self, session: &Session) -> Marks {
         let is_plane = session.spec.problem.shape.len() > 1;
+        let followed = match session.followed() {
+            Followed::Tile(tile) => Some(tile),
+            Followed::Line => None,
+        };
         Marks {
             cut: (is_plane && self.is_seen(Pane::Cut)).then(|| session.cut_line()),
-            tile: self.is_seen(Pane::Inside).then_some(session.look.inside.tile),
+            tile: followed.filter(|_| self.is_seen(Pane::Inside)),
         }
     }
 

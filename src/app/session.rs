@@ -7,6 +7,7 @@ use super::travel::Travel;
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, FigureKind, Over, Range, ScaleKind, ViewSpec};
 use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
+use crate::solver::Followed;
 use std::sync::Arc;
 
 /// Samples of a profile: as many as any screen has pixels across.
@@ -82,6 +83,8 @@ pub(super) struct CutLook {
 pub(super) struct InsideLook {
     /// From the left and from the top.
     pub tile: [usize; 2],
+    /// Whether of a line all tiles are followed.
+    pub all_of_line: bool,
     pub subiteration: usize,
     pub kind: InsideKind,
 }
@@ -349,7 +352,7 @@ impl Session {
     ) -> Wish {
         let fields = self.cut_fields();
         let cut = Cut { line: self.cut_line(), fields: fields.clone(), most: ALONG };
-        let inside = (self.look.inside.tile, self.look.inside.subiteration);
+        let inside = (self.followed(), self.look.inside.subiteration);
         let has_cut = panes.is_seen(Pane::Cut);
         Wish {
             epoch: self.epoch,
@@ -382,6 +385,13 @@ impl Session {
             ([_, ny, ..], None) => CutLine::Row(ny / 2),
             _ => CutLine::Row(0),
         }
+    }
+
+    /// What is followed through a cycle.
+    pub fn followed(&self) -> Followed {
+        let InsideLook { tile, all_of_line, .. } = self.look.inside;
+        let is_line = self.spec.problem.shape.len() == 1;
+        if is_line && all_of_line { Followed::Line } else { Followed::Tile(tile) }
     }
 
     /// The fields along the cut, that of the map first.

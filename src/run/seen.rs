@@ -5,7 +5,7 @@ use super::cut::{Along, Cut};
 use super::experiment::{Experiment, FieldKind, Picture};
 use super::history::Record;
 use crate::grid::Shape;
-use crate::solver::{EdgeShare, Inside, SolverError, Statistics, Window};
+use crate::solver::{EdgeShare, Followed, Inside, SolverError, Statistics, Window};
 
 /// What is looked at. Nothing is found out that is not wanted here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,9 +28,9 @@ pub struct View {
     pub cut: Option<Cut>,
     /// Whether it is wanted how large the field is about tile borders.
     pub statistics: bool,
-    /// A tile (from the left, from the top) to be followed through the next cycle, and how many
+    /// A tile, or all tiles of a line, to be followed through the next cycle, and how many
     /// subiterations far.
-    pub inside: Option<([usize; 2], usize)>,
+    pub inside: Option<(Followed, usize)>,
 }
 
 /// What is to be seen of one iterate of a run.
@@ -54,7 +54,7 @@ pub struct Seen {
     pub edge: EdgeShare,
     /// How large the field is about tile borders. `None` while it is not ready, or not wanted.
     pub statistics: Option<Statistics>,
-    /// The tile that is followed; `None` also where that would take too long.
+    /// What is followed; `None` also where that would take too long.
     pub inside: Option<Inside>,
 }
 
@@ -98,7 +98,9 @@ impl Seen {
                 false => None,
             },
             inside: match view.inside {
-                Some((tile, subiteration)) => run.next_cycle().inside(tile, subiteration)?,
+                Some((followed, subiteration)) => {
+                    run.next_cycle().inside(followed, subiteration)?
+                }
                 None => None,
             },
         })

@@ -1,4 +1,5 @@
-//! Inside one cycle: the subiterations of one tile, made once more beside Jacobi's sweeps.
+//! Inside one cycle: the subiterations of a tile, or of all tiles of a line, made once more beside
+//! Jacobi's sweeps.
 //!
 //! A tile with its ring frozen is a small grid of its own with its ring for boundary values, on which
 //! Jacobi's iteration is the cycle's subiterations, to the last bit. Jacobi's own iterate on the tile
@@ -14,8 +15,17 @@ use std::sync::Arc;
 /// Point updates that are made at the most: some ten milliseconds' worth.
 const MOST_UPDATES: usize = 1 << 24;
 
-/// The longest side of a tile, and the most subiterations of a line: more is no picture.
+/// The longest side of a tile or a line, and the most subiterations of a line: more is no picture.
 const LONGEST: usize = 2000;
+
+/// What is followed through a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Followed {
+    /// A tile, from the left and from the top; the last one, if there are fewer.
+    Tile([usize; 2]),
+    /// All tiles of a line.
+    Line,
+}
 
 /// The cycle that comes next from a solver's iterate.
 #[derive(Clone, Copy)]
@@ -32,12 +42,12 @@ pub struct NextCycle<'a> {
     pub precision: Precision,
 }
 
-/// One tile with its ring, inside a cycle. Of a plane one subiteration is told, of a line (its
-/// first copy) all of them, row by row.
+/// One tile with its ring inside a cycle, or all tiles of a line with its boundary. Of a plane one
+/// subiteration is told, of a line (its first copy) all of them, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside {
-    /// Which tile, from the left and from the top.
-    pub tile: [usize; 2],
+    /// Which tile, from the left and from the top; `None` for all tiles of a line.
+    pub tile: Option<[usize; 2]>,
     /// Columns and rows that it computes.
     pub computed: [Range<usize>; 2],
     /// Columns and rows that it owns.
@@ -53,20 +63,31 @@ pub struct Inside {
     /// That minus Jacobi's iterate after as many sweeps from the same start: how far the frozen ring
     /// has made itself felt. On the ring, how far that lags itself. NaN where it would take too long.
     pub staleness: Vec<f32>,
+    /// The least and the largest value of the iterate in all subiterations.
+    pub iterate_extent: [f32; 2],
+    /// The least and the largest magnitude of the staleness in all subiterations, zeros left out.
+    pub staleness_extent: [f32; 2],
 }
 
 impl NextCycle<'_> {
-    /// Makes some subiterations of one tile (the last one, if there are fewer tiles or
-    /// subiterations); `None` if that would take too long, or be too
-    /// large, to be looked at.
+    /// Makes the subiterations of a tile, or of all tiles of a line, and tells of one (the last, if
+    /// there are fewer); `None` if that would take too long, or be too large, to be looked at, and of
+    /// all tiles of a plane.
     ///
     /// # Errors
     /// [`SolverError`] if the iterate cannot be had, or its copies do not fit.
     pub fn inside(
         &self,
-        tile: [usize; 2],
+        followed: Followed,
         subiteration: usize,
     ) -> Result<Option<Inside>, SolverError> {
+        match followed {
+            Followed::Tile(tile) => self.tile(tile, subiteration),
+            Followed::Line => self.line(subiteration),
+        }
+    }
+
+    fn tile(&self, tile: [usize; 2], subiteration: usize) -> Result<Option<Inside>, SolverError> {
         let x = self.tiling.x();
         let across = tile[0].min(x.count() - 1);
         let (down, computed, owned) = match self.tiling.y() {
@@ -78,51 +99,100 @@ impl NextCycle<'_> {
         };
         let computed = [x.computed(across), computed];
         let is_line = self.tiling.y().is_none();
-        let sweeps = if is_line { self.k } else { subiteration.min(self.k) };
-        let points = |part: &[Range<usize>; 2]| part[0].len() * part[1].len();
-        let takes_too_long = |part| points(part).saturating_mul(sweeps.max(1)) > MOST_UPDATES;
+        let subiteration = subiteration.min(self.k);
+        let takes_too_long = |part| self.updates(part) > MOST_UPDATES;
         let sides = [computed[0].len(), computed[1].len(), if is_line { self.k } else { 0 }];
         if sides.into_iter().any(|side| side > LONGEST) || takes_too_long(&computed) {
             return Ok(None);
         }
-        let around = self.around(&computed, sweeps);
+        let around = self.around(&computed);
         let mut own = Part::new(self, &computed)?;
         let mut classic =
             if takes_too_long(&around) { None } else { Some(Part::new(self, &around)?) };
         let (mut iterate, mut staleness) = (Vec::new(), Vec::new());
-        for sweep in 0..=sweeps {
-            if is_line || sweep == sweeps {
-                let values = own.values(&computed)?;
-                match &classic {
-                    Some(classic) => {
-                        let classic = classic.values(&computed)?;
-                        let lags = values.iter().zip(classic).map(|(u, other)| (u - other) as f32);
-                        staleness.extend(lags);
-                    }
-                    None => staleness.extend(values.iter().map(|_| f32::NAN)),
+        let (mut iterate_extent, mut staleness_extent) = (NOTHING, NOTHING);
+        for sweep in 0..=self.k {
+            let values = own.values(&computed)?;
+            let lags: Vec<f32> = match &classic {
+                Some(classic) => {
+                    let classic = classic.values(&computed)?;
+                    values.iter().zip(classic).map(|(u, other)| (u - other) as f32).collect()
                 }
-                iterate.extend(values.iter().map(|&u| u as f32));
+                None => vec![f32::NAN; values.len()],
+            };
+            let values: Vec<f32> = values.into_iter().map(|u| u as f32).collect();
+            widen(&mut iterate_extent, values.iter().copied());
+            widen(&mut staleness_extent, sizes(&lags));
+            if is_line || sweep == subiteration {
+                iterate.extend(values);
+                staleness.extend(lags);
             }
-            if sweep < sweeps {
+            if sweep < self.k {
                 own.sweep()?;
                 classic.as_mut().map(Part::sweep).transpose()?;
             }
         }
         let width = computed[0].len() + 2;
         Ok(Some(Inside {
-            tile: [across, down],
+            tile: Some([across, down]),
             owned: [x.owned(across), owned],
             computed,
             k: self.k,
-            subiteration: subiteration.min(self.k),
+            subiteration,
             size: [width, iterate.len() / width],
             iterate,
             staleness,
+            iterate_extent,
+            staleness_extent,
         }))
     }
 
-    /// A part of the grid and so many points farther on every side, as far as there are.
-    fn around(&self, part: &[Range<usize>; 2], reach: usize) -> [Range<usize>; 2] {
+    /// All tiles of a line, one after the other: of each what it owns.
+    fn line(&self, subiteration: usize) -> Result<Option<Inside>, SolverError> {
+        let x = self.tiling.x();
+        let n = x.n();
+        let updates = |tile| {
+            let computed = [x.computed(tile), 0..1];
+            self.updates(&computed) + self.updates(&self.around(&computed))
+        };
+        let is_plane = self.tiling.y().is_some();
+        if is_plane || n > LONGEST || (0..x.count()).map(updates).sum::<usize>() > MOST_UPDATES {
+            return Ok(None);
+        }
+        let size = [n + 2, self.k + 1];
+        let unknown = vec![f32::NAN; size[0] * size[1]];
+        let mut whole = Inside {
+            tile: None,
+            computed: [0..n, 0..1],
+            owned: [0..n, 0..1],
+            k: self.k,
+            subiteration: subiteration.min(self.k),
+            size,
+            iterate: unknown.clone(),
+            staleness: unknown,
+            iterate_extent: NOTHING,
+            staleness_extent: NOTHING,
+        };
+        for tile in 0..x.count() {
+            let Some(part) = self.tile([tile, 0], subiteration)? else {
+                return Ok(None);
+            };
+            whole.take(&part);
+        }
+        widen(&mut whole.iterate_extent, whole.iterate.iter().copied());
+        widen(&mut whole.staleness_extent, sizes(&whole.staleness));
+        Ok(Some(whole))
+    }
+
+    /// Point updates that a cycle makes on a part of the grid.
+    fn updates(&self, part: &[Range<usize>; 2]) -> usize {
+        (part[0].len() * part[1].len()).saturating_mul(self.k.max(1))
+    }
+
+    /// A part of the grid and as many points farther on every side as a cycle makes sweeps, as far
+    /// as there are.
+    fn around(&self, part: &[Range<usize>; 2]) -> [Range<usize>; 2] {
+        let reach = self.k;
         let farther = |range: &Range<usize>, n: usize| {
             range.start.saturating_sub(reach)..(range.end + reach).min(n)
         };
@@ -132,6 +202,35 @@ impl NextCycle<'_> {
         };
         [farther(&part[0], self.tiling.x().n()), rows]
     }
+}
+
+impl Inside {
+    /// Takes what a tile of a line owns into the whole line, and the boundary beside the line's ends.
+    fn take(&mut self, part: &Self) {
+        let ([width, rows], owned) = (self.size, &part.owned[0]);
+        let from = if owned.start == 0 { 0 } else { owned.start + 1 };
+        let to = if owned.end + 2 == width { width } else { owned.end + 1 };
+        let before = part.computed[0].start;
+        for row in 0..rows {
+            let there = row * width;
+            let here = row * part.size[0] + from - before..row * part.size[0] + to - before;
+            self.iterate[there + from..there + to].copy_from_slice(&part.iterate[here.clone()]);
+            self.staleness[there + from..there + to].copy_from_slice(&part.staleness[here]);
+        }
+    }
+}
+
+/// The extent of no value at all.
+const NOTHING: [f32; 2] = [f32::INFINITY, f32::NEG_INFINITY];
+
+/// Takes values into the extent of others. NaN counts for nothing.
+fn widen(extent: &mut [f32; 2], values: impl Iterator<Item = f32>) {
+    *extent = values.fold(*extent, |[least, most], value| [least.min(value), most.max(value)]);
+}
+
+/// Magnitudes, zeros left out.
+fn sizes(values: &[f32]) -> impl Iterator<Item = f32> {
+    values.iter().map(|value| value.abs()).filter(|size| *size != 0.0)
 }
 
 /// Jacobi's iteration on a part of the grid, what lies around it standing still.

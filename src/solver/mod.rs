@@ -14,7 +14,7 @@ mod sample;
 mod statistics;
 
 pub use error::SolverError;
-pub use inside::{Inside, NextCycle};
+pub use inside::{Followed, Inside, NextCycle};
 pub use kernel::{Footprint, Kernel};
 pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};

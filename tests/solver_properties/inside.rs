@@ -3,15 +3,15 @@
 use crate::cases::{Case, case};
 use crate::naive::Num;
 use proptest::prelude::*;
-use tilescope::solver::{Inside, Method, NextCycle, Solver};
+use tilescope::solver::{Followed, Inside, Method, NextCycle, Solver};
 
-/// A cycle's tile at a subiteration.
-fn inside<R: Num>(
+/// What is followed through a cycle, at a subiteration; `None` of all tiles of a plane.
+fn followed<R: Num>(
     case: &Case,
     solver: &dyn Solver,
-    tile: [usize; 2],
+    followed: Followed,
     subiteration: usize,
-) -> Inside {
+) -> Option<Inside> {
     let tiling = case.tiling();
     let next = NextCycle {
         solver,
@@ -20,7 +20,44 @@ fn inside<R: Num>(
         k: case.k,
         precision: R::PRECISION,
     };
-    next.inside(tile, subiteration).expect("the CPU does not fail").expect("small tiles")
+    next.inside(followed, subiteration).expect("the CPU does not fail")
+}
+
+/// A cycle's tile at a subiteration.
+fn inside<R: Num>(
+    case: &Case,
+    solver: &dyn Solver,
+    tile: [usize; 2],
+    subiteration: usize,
+) -> Inside {
+    followed::<R>(case, solver, Followed::Tile(tile), subiteration).expect("small tiles")
+}
+
+/// Of all tiles of a line each point is that of the tile that owns it, and the extents hold all
+/// that is told.
+fn line_is_followed<R: Num>(case: &Case) -> Result<(), TestCaseError> {
+    let solver = case.plain::<R>(case.hierarchical());
+    let Some(whole) = followed::<R>(case, &solver, Followed::Line, case.k) else {
+        prop_assert_eq!(case.problem.shape.dim(), 2);
+        return Ok(());
+    };
+    let (tiling, n) = (case.tiling(), case.problem.shape.nx());
+    prop_assert_eq!(whole.size, [n + 2, case.k + 1]);
+    for i in 0..n {
+        let part = inside::<R>(case, &solver, [tiling.x().owner(i), 0], case.k);
+        for row in 0..=case.k {
+            let here = row * whole.size[0] + i + 1;
+            let there = row * part.size[0] + i + 1 - part.computed[0].start;
+            prop_assert_eq!(whole.iterate[here].to_bits(), part.iterate[there].to_bits());
+            prop_assert_eq!(whole.staleness[here].to_bits(), part.staleness[there].to_bits());
+        }
+    }
+    let [least, most] = whole.iterate_extent;
+    prop_assert!(whole.iterate.iter().all(|u| (least..=most).contains(u)));
+    let [least, most] = whole.staleness_extent;
+    let mut lags = whole.staleness.iter().map(|lag| lag.abs()).filter(|lag| *lag != 0.0);
+    prop_assert!(lags.all(|lag| (least..=most).contains(&lag)));
+    Ok(())
 }
 
 fn cycle_is_followed<R: Num>(
@@ -92,6 +129,12 @@ fn cycle_is_followed<R: Num>(
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn all_tiles_of_a_line_are_followed_as_each_alone(case in case()) {
+        line_is_followed::<f64>(&case)?;
+        line_is_followed::<f32>(&case)?;
+    }
 
     #[test]
     fn subiterations_of_a_tile_are_those_of_the_cycle(

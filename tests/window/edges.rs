@@ -140,6 +140,11 @@ fn a_cycle_is_stepped_through() {
     window.step(1);
     show(&mut window, "Inside a cycle");
     window.until_text("Tile 0, 4 of ");
+    window.click(Role::CheckBox, "All tiles");
+    window.until_text("All tiles, 4 of ");
+    let cells = window.rect(Role::Image, "All tiles inside a cycle");
+    window.harness.hover_at(cells.center());
+    window.until_text("at a tile border");
 }
 
 fn values_stand_in_large_cells() {

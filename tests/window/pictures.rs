@@ -34,6 +34,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("drop_hint", drop_hint),
     ("scale_2", scale_2),
     ("first_key", first_key),
+    ("inside_all_tiles", inside_all_tiles),
     ("palette", palette),
     ("keys", keys),
     ("probes", probes),
@@ -343,6 +344,15 @@ fn inside_a_line() {
     view(&mut window, Role::CheckBox, "Inside a cycle");
     window.until_text("4 of 16 subiterations");
     compare(&mut window, "inside_a_line");
+}
+
+fn inside_all_tiles() {
+    let run = Preset::named("random-1d").expect("a preset").run();
+    let mut window = after(20, USUAL, Theme::Dark, run);
+    view(&mut window, Role::CheckBox, "Inside a cycle");
+    window.click(Role::CheckBox, "All tiles");
+    window.until_text("All tiles, 4 of ");
+    compare(&mut window, "inside_all_tiles");
 }
 
 fn palette() {
