@@ -23,7 +23,7 @@ pub(super) fn ui(
     };
     if session.look.probes.is_empty() {
         let text = format!(
-            "Point at the map and press D, or right-click it, to follow a point from there on; {MOST_PROBES} at the most."
+            "Point at the map and press D, or right-click it, to follow a point over the cycles; {MOST_PROBES} at the most."
         );
         ui.add(Label::new(RichText::new(text).weak()).wrap());
         return;

@@ -3,7 +3,7 @@
 
 use super::plan::Plan;
 use super::runner::Run;
-use super::space_time::SpaceTime;
+use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::solver::{EdgeShare, Quantity, Samples, Solver, SolverError, Statistics, Window};
 use clap::ValueEnum;
@@ -107,7 +107,7 @@ pub struct Picture {
 pub struct Experiment {
     run: Run,
     classic: Option<Run>,
-    diagram: Option<SpaceTime>,
+    diagram: Option<Diagram>,
 }
 
 impl Experiment {
@@ -117,7 +117,7 @@ impl Experiment {
     /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = Run::new(plan)?;
-        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
+        Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
     }
 
     /// An experiment at its start that is made to look back at single cycles: of a line it has no
@@ -136,7 +136,7 @@ impl Experiment {
         solver: Box<dyn Solver>,
     ) -> Result<Self, SolverError> {
         let run = Run::at_start(Arc::clone(plan), plan.method.clone(), solver)?;
-        Ok(Self { diagram: SpaceTime::new(&run)?, run, classic: None })
+        Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
     }
 
     /// Another experiment on the same system in the same place, from the start. Jacobi's iteration,
@@ -146,7 +146,7 @@ impl Experiment {
     /// [`SolverError`] if its arrays do not fit; this experiment is as it was then.
     pub fn with_plan(&mut self, plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = self.run.with_plan(plan)?;
-        let diagram = SpaceTime::new(&run)?;
+        let diagram = Diagram::new(&run)?;
         let classic = self.classic.take().and_then(|classic| run.take_classic(classic));
         Ok(Self { diagram, run, classic })
     }
@@ -179,6 +179,11 @@ impl Experiment {
         self.classic.as_ref()
     }
 
+    /// The diagram of a line that is made on the way.
+    pub(super) fn diagram(&self) -> Option<&Diagram> {
+        self.diagram.as_ref()
+    }
+
     /// The run, to go back in.
     pub(super) fn run_mut(&mut self) -> &mut Run {
         &mut self.run
@@ -195,12 +200,12 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if the solver fails; the run cannot go on then.
     pub fn advance(&mut self, most: u64) -> Result<(), SolverError> {
-        let Some(diagram) = &mut self.diagram else {
+        let Some(diagram) = &self.diagram else {
             return self.run.advance(most).map(drop);
         };
-        let until = until_next(diagram, &self.run);
+        let until = until_next(&diagram.get(), &self.run);
         self.run.advance(most.min(until))?;
-        diagram.record(&self.run)
+        diagram.get().record(&self.run)
     }
 
     /// Begins the cycles that the next [`Experiment::advance`] takes in, where they can be made while
@@ -210,7 +215,7 @@ impl Experiment {
     /// [`SolverError`] if the solver fails; the run cannot go on then.
     pub fn begin(&mut self) -> Result<(), SolverError> {
         let until =
-            self.diagram.as_ref().map_or(u64::MAX, |diagram| until_next(diagram, &self.run));
+            self.diagram.as_ref().map_or(u64::MAX, |diagram| until_next(&diagram.get(), &self.run));
         self.run.begin(until)
     }
 
@@ -227,8 +232,8 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if the solver has no room for it, or fails.
     pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) -> Result<(), SolverError> {
-        if let Some(diagram) = &mut self.diagram {
-            diagram.set_exact(exact);
+        if let Some(diagram) = &self.diagram {
+            diagram.get().set_exact(exact);
         }
         self.run.set_exact(Arc::clone(exact))
     }
@@ -289,8 +294,8 @@ impl Experiment {
             classic.step(sweeps - classic.cycle())?;
         }
         let reached = classic.cycle() == sweeps;
-        if let (true, Some(diagram), Some(classic)) = (reached, &mut self.diagram, &self.classic) {
-            diagram.set_staleness(cycle, classic)?;
+        if let (true, Some(diagram), Some(classic)) = (reached, &self.diagram, &self.classic) {
+            diagram.get().set_staleness(cycle, classic)?;
         }
         Ok(())
     }
@@ -298,7 +303,7 @@ impl Experiment {
     /// The cycle whose staleness is to be told next.
     fn staleness_goal(&self) -> Option<u64> {
         match &self.diagram {
-            Some(diagram) => diagram.next_without_staleness(),
+            Some(diagram) => diagram.get().next_without_staleness(),
             None => {
                 let there = self.classic.as_ref().is_some_and(|c| c.cycle() == self.run.sweeps());
                 (!there).then_some(self.run.cycle())
@@ -313,8 +318,7 @@ impl Experiment {
     /// [`SolverError`] if the solver fails.
     pub fn picture(&self, kind: FieldKind, window: &Window) -> Result<Picture, SolverError> {
         if let Some(diagram) = &self.diagram {
-            let (samples, cycles_per_row) = diagram.samples(kind, window.most);
-            return Ok(Picture { samples, cycles_per_row: Some(cycles_per_row) });
+            return Ok(diagram.picture(kind, window.most));
         }
         Ok(Picture { samples: self.samples(kind, window)?, cycles_per_row: None })
     }

@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 /// Copying may take this part of the time: too little to be seen in the solver's.
 const SHARE: f64 = 0.01;
 
+/// Nor is there a copy sooner than this after the last: the solver's threads fall asleep over it,
+/// and its arrays leave the caches, which costs several times what the copy takes. So much is soon
+/// made again.
+const EVERY: Duration = Duration::from_millis(40);
+
 /// The iterates that are kept of one run. Whoever makes the run puts them in, whoever looks back
 /// takes them out, each on a thread of its own.
 ///
@@ -29,8 +34,8 @@ struct Kept {
     spacing: u64,
     /// Bytes that they may take in all.
     budget: usize,
-    /// When the last one was kept, and how long that took.
-    last: (Instant, Duration),
+    /// When the next one may be kept.
+    due: Instant,
 }
 
 /// An iterate in the precision of its run.
@@ -42,12 +47,7 @@ pub(super) enum Iterate {
 impl Keyframes {
     /// None yet. The start of a run is never among them: it can be had anew.
     pub fn new(shape: &Shape, precision: Precision, budget: usize) -> Self {
-        let kept = Kept {
-            iterates: BTreeMap::new(),
-            spacing: 1,
-            budget,
-            last: (Instant::now(), Duration::ZERO),
-        };
+        let kept = Kept { iterates: BTreeMap::new(), spacing: 1, budget, due: Instant::now() };
         Self { precision, bytes: shape.stored() * precision.bytes(), kept: Mutex::new(kept) }
     }
 
@@ -66,7 +66,7 @@ impl Keyframes {
         let mut kept = self.kept();
         kept.iterates.insert(cycle, Arc::new(iterate));
         kept.thin_out(self.bytes);
-        kept.last = (Instant::now(), begin.elapsed());
+        kept.due = Instant::now() + begin.elapsed().div_f64(SHARE).max(EVERY);
         Ok(())
     }
 
@@ -75,6 +75,12 @@ impl Keyframes {
         let kept = self.kept();
         let newest = kept.iterates.range(..cycle).next_back();
         newest.map(|(&cycle, iterate)| (cycle, Arc::clone(iterate)))
+    }
+
+    /// All iterates that are kept of cycles before `cycle`, the first cycle first.
+    pub fn all_before(&self, cycle: u64) -> Vec<(u64, Arc<Iterate>)> {
+        let kept = self.kept();
+        kept.iterates.range(..cycle).map(|(&at, iterate)| (at, Arc::clone(iterate))).collect()
     }
 
     /// Bytes that may be taken from now on; what is too much goes at once.
@@ -99,12 +105,11 @@ impl Keyframes {
 
 impl Kept {
     fn is_due(&self, cycle: u64, bytes: usize) -> bool {
-        let (at, took) = self.last;
         let before = self.iterates.range(..=cycle).next_back().map_or(0, |(&before, _)| before);
         let after = self.iterates.range(cycle..).next().map_or(u64::MAX, |(&after, _)| after);
         bytes <= self.budget
             && (cycle - before).min(after - cycle) >= self.spacing
-            && at.elapsed() >= took.div_f64(SHARE)
+            && Instant::now() >= self.due
     }
 
     /// Doubles the spacing until what is left keeps within the budget.
@@ -130,6 +135,14 @@ impl Iterate {
         })
     }
 
+    /// One of its stored values.
+    pub fn at(&self, index: usize) -> f64 {
+        match self {
+            Self::Single(field) => field.as_slice()[index].into(),
+            Self::Double(field) => field.as_slice()[index],
+        }
+    }
+
     /// The same in double precision, exactly.
     pub fn double(&self) -> Cow<'_, Field<f64>> {
         match self {
@@ -152,7 +165,7 @@ fn converted<R: Real, S: Real>(field: &Field<R>) -> Field<S> {
 impl Keyframes {
     /// Keeps an iterate as if the last one were long ago.
     pub fn keep_at_leisure(&self, cycle: u64, solver: &dyn Solver) {
-        self.kept().last.1 = Duration::ZERO;
+        self.kept().due = Instant::now();
         self.keep(cycle, solver).unwrap();
     }
 }
@@ -225,11 +238,12 @@ mod tests {
         let shape = Shape::line(3, 1).unwrap();
         let keyframes = Keyframes::new(&shape, Precision::F64, usize::MAX);
         let solver = solver(shape, Precision::F64);
-        keyframes.kept().last.1 = Duration::from_secs(1000);
+        keyframes.kept().due = Instant::now() + Duration::from_secs(1000);
         keyframes.keep(1, &*solver).unwrap();
         assert_eq!(keyframes.used(), 0);
-        keyframes.kept().last.1 = Duration::ZERO;
-        keyframes.keep(2, &*solver).unwrap();
+        let begin = Instant::now();
+        keyframes.keep_at_leisure(2, &*solver);
         assert!(keyframes.used() > 0);
+        assert!(keyframes.kept().due >= begin + EVERY);
     }
 }

@@ -1,10 +1,13 @@
 //! What is kept of a run, so that any cycle of it can be seen again.
 
+use super::experiment::{Experiment, FieldKind};
 use super::history::Record;
-use super::keyframes::Keyframes;
+use super::keyframes::{Iterate, Keyframes};
 use super::plan::Plan;
 use super::runner::Run;
 use super::shoot::ShootError;
+use super::space_time::Diagram;
+use super::track::AtCycle;
 use crate::grid::Field;
 use crate::solver::SolverError;
 use std::fmt;
@@ -26,6 +29,8 @@ pub struct Past {
     /// Those of Jacobi's iteration beside it, by sweeps.
     pub(super) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
+    /// The diagram of a line.
+    diagram: OnceLock<Diagram>,
     curve: Mutex<Arc<[Record]>>,
 }
 
@@ -49,6 +54,7 @@ impl Past {
             run: keyframes(budget - budget / FOR_CLASSIC),
             classic: keyframes(budget / FOR_CLASSIC),
             exact: OnceLock::new(),
+            diagram: OnceLock::new(),
             curve: Mutex::default(),
         }
     }
@@ -65,15 +71,20 @@ impl Past {
         cancel: &AtomicBool,
     ) -> Result<Made, ShootError> {
         let past = Self::new(plan, budget);
-        let mut run = Run::new(plan)?;
-        while run.cycle() < cycle && run.outcome().is_none() {
-            if cancel.load(Ordering::Relaxed) {
-                return Err(ShootError::Cancelled { cycle: run.cycle() });
-            }
-            run.advance(cycle - run.cycle())?;
-            past.keep(&run)?;
+        let mut experiment = Experiment::new(plan)?;
+        if let Some(diagram) = experiment.diagram() {
+            past.set_diagram(diagram);
         }
-        run.settle()?;
+        while experiment.run().cycle() < cycle && experiment.run().outcome().is_none() {
+            let here = experiment.run().cycle();
+            if cancel.load(Ordering::Relaxed) {
+                return Err(ShootError::Cancelled { cycle: here });
+            }
+            experiment.advance(cycle - here)?;
+            past.keep(experiment.run())?;
+        }
+        experiment.settle()?;
+        let run = experiment.run();
         let curve: Arc<[Record]> = run.history().thinned(CURVE).into();
         past.set_curve(&curve);
         Ok(Made { past: Arc::new(past), start_residual: run.start_residual(), curve })
@@ -122,6 +133,17 @@ impl Past {
         _ = self.exact.set(Arc::clone(exact));
     }
 
+    /// The diagram of a line, if one is made on the way.
+    pub(super) fn diagram(&self) -> Option<&Diagram> {
+        self.diagram.get()
+    }
+
+    /// Takes the diagram in that is made on the way.
+    pub(super) fn set_diagram(&self, diagram: &Diagram) {
+        // There is one to a run.
+        _ = self.diagram.set(diagram.clone());
+    }
+
     /// Takes the curve in, as it is told.
     pub(super) fn set_curve(&self, curve: &Arc<[Record]>) {
         *self.curve.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(curve);
@@ -130,6 +152,43 @@ impl Past {
     /// The curve as it was told last, thinned out for a plot.
     pub(super) fn curve(&self) -> Arc<[Record]> {
         Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A field at a point of the grid, of those cycles before `cycle` whose iterates are kept;
+    /// nothing of a field that an iterate alone does not tell.
+    pub(super) fn values_at(
+        &self,
+        [i, row]: [usize; 2],
+        field: FieldKind,
+        cycle: u64,
+    ) -> Vec<AtCycle> {
+        let problem = &self.plan.problem;
+        let (shape, stencil) = (problem.shape, problem.stencil);
+        let down = shape.ring_rows() * shape.stride();
+        let here = down + row * shape.stride() + 1 + i;
+        let residual = |u: &Iterate| {
+            // Lines have no neighbours along y, and zeros for their weights.
+            let terms = [
+                (stencil.d, here),
+                (stencil.a, here - 1),
+                (stencil.c, here + 1),
+                (stencil.e, here - down),
+                (stencil.f, here + down),
+            ];
+            let b = problem.rhs.at(shape.nx(), i, row);
+            terms.into_iter().fold(b, |sum, (weight, at)| weight.mul_add(-u.at(at), sum))
+        };
+        let value = |u: &Iterate| match field {
+            FieldKind::Residual => Some(residual(u)),
+            FieldKind::Error => Some(u.at(here) - self.exact()?.at(i, row)),
+            FieldKind::Solution => Some(u.at(here)),
+            FieldKind::Change | FieldKind::Staleness => None,
+        };
+        let kept = self.run.all_before(cycle);
+        let values = kept
+            .iter()
+            .filter_map(|(cycle, iterate)| Some(AtCycle { cycle: *cycle, value: value(iterate)? }));
+        values.collect()
     }
 
     /// The record of a cycle as far as the curve tells it: whole where it has that cycle, or else

@@ -1,11 +1,12 @@
 //! A line's run as one picture: x across, cycles downwards.
 
-use super::experiment::FieldKind;
+use super::experiment::{FieldKind, Picture};
 use super::runner::Run;
 use crate::grid::Field;
 use crate::solver::{Samples, SolverError, Window, larger};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows of the diagram. When it is full, every second row goes and the diagram covers twice as
 /// many cycles: it changes its scale now and then, and not all the time.
@@ -20,6 +21,10 @@ pub const LONGEST_KEPT: usize = 16_384;
 
 /// The fields that are sampled as the run goes; the others follow from the iterates.
 const SAMPLED: [FieldKind; 3] = [FieldKind::Residual, FieldKind::Change, FieldKind::Solution];
+
+/// The diagram of a run as whoever makes it and whoever looks back at it share it.
+#[derive(Clone)]
+pub(super) struct Diagram(Arc<Mutex<SpaceTime>>);
 
 /// The first copy of a line, cycle by cycle.
 pub(super) struct SpaceTime {
@@ -41,12 +46,31 @@ struct Row {
     iterate: Option<Vec<f64>>,
 }
 
-impl SpaceTime {
+impl Diagram {
     /// The diagram of a run that is at its start; of a plane there is none.
     ///
     /// # Errors
     /// [`SolverError`] if the run's solver fails.
     pub fn new(run: &Run) -> Result<Option<Self>, SolverError> {
+        let diagram = SpaceTime::new(run)?;
+        Ok(diagram.map(|diagram| Self(Arc::new(Mutex::new(diagram)))))
+    }
+
+    /// The diagram itself. No more than a few milliseconds go by until it is free.
+    pub fn get(&self) -> MutexGuard<'_, SpaceTime> {
+        // Each row is there or not, whatever became of whoever held it.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One field of it as a picture, thinned out to `most` samples across and down.
+    pub fn picture(&self, kind: FieldKind, most: [usize; 2]) -> Picture {
+        let (samples, cycles_per_row) = self.get().samples(kind, most);
+        Picture { samples, cycles_per_row: Some(cycles_per_row) }
+    }
+}
+
+impl SpaceTime {
+    fn new(run: &Run) -> Result<Option<Self>, SolverError> {
         let shape = run.plan().problem.shape;
         if shape.dim() != 1 {
             return Ok(None);
@@ -112,7 +136,7 @@ impl SpaceTime {
     /// The diagram of one field: as many rows as there will be before its scale changes, those of
     /// cycles to come not known; thinned out to `most` samples across and down. Gives the cycles
     /// that a row stands for, too.
-    pub fn samples(&self, kind: FieldKind, most: [usize; 2]) -> (Samples, u64) {
+    fn samples(&self, kind: FieldKind, most: [usize; 2]) -> (Samples, u64) {
         let block = self.block();
         let width = self.nx.div_ceil(block);
         let mut values = vec![f32::NAN; width * ROWS];

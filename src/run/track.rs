@@ -1,6 +1,7 @@
 //! Numbers over the cycles that were looked at.
 
 use super::experiment::FieldKind;
+use super::past::Past;
 use super::seen::Seen;
 use std::sync::Arc;
 
@@ -16,14 +17,15 @@ pub struct AtCycle {
     pub value: f64,
 }
 
-/// The values of a field at one point, from when it was first asked for.
+/// The values of a field at one point: from when it was first asked for, and of the cycles before
+/// whose iterates were kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProbeTrack {
     /// Column and row.
     pub point: [usize; 2],
     /// The field.
     pub field: FieldKind,
-    /// Its values at the cycles that were looked at.
+    /// Its values at those cycles.
     pub values: Arc<[AtCycle]>,
 }
 
@@ -69,8 +71,9 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Takes in what is seen of a cycle. Points that are looked at no more are forgotten.
-    pub fn note(&mut self, seen: &Seen) {
+    /// Takes in what is seen of a cycle. Points that are looked at no more are forgotten; of new
+    /// ones `past` tells what was before.
+    pub fn note(&mut self, seen: &Seen, past: &Past) {
         self.edge.note(seen.cycle, seen.edge.residual);
         self.probes.retain(|(point, ..)| seen.probes.iter().any(|(other, _)| other == point));
         for &(point, value) in &seen.probes {
@@ -82,6 +85,9 @@ impl Tracks {
                 Some((.., track)) => track.note(seen.cycle, value.into()),
                 None => {
                     let mut track = Track::default();
+                    for before in past.values_at(point, seen.field, seen.cycle) {
+                        track.note(before.cycle, before.value);
+                    }
                     track.note(seen.cycle, value.into());
                     self.probes.push((point, seen.field, track));
                 }
@@ -110,6 +116,8 @@ impl Tracks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::plan::Planner;
+    use crate::run::spec::RunSpec;
 
     #[test]
     fn a_long_track_is_thinned_and_keeps_its_newest_point() {
@@ -137,14 +145,16 @@ mod tests {
     fn probes_are_kept_by_field_and_forgotten_when_they_are_taken_away() {
         let seen = |cycle, field, probes| Seen { cycle, field, probes, ..Seen::default() };
         let (a, b) = ([1, 2], [3, 4]);
+        let plan = Planner::default().plan(&RunSpec::default()).unwrap();
+        let past = Past::new(&Arc::new(plan), 0);
         let mut tracks = Tracks::default();
-        tracks.note(&seen(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]));
-        tracks.note(&seen(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]));
-        tracks.note(&seen(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]));
+        tracks.note(&seen(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]), &past);
+        tracks.note(&seen(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]), &past);
+        tracks.note(&seen(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]), &past);
         let told: Vec<_> = tracks.probes(FieldKind::Residual);
         assert_eq!(told.iter().map(|probe| probe.point).collect::<Vec<_>>(), [a, b]);
         assert_eq!(told[0].values.len(), 2);
-        tracks.note(&seen(3, FieldKind::Residual, vec![(b, 0.1)]));
+        tracks.note(&seen(3, FieldKind::Residual, vec![(b, 0.1)]), &past);
         assert_eq!(tracks.probes(FieldKind::Residual).len(), 1);
         assert_eq!(tracks.probes(FieldKind::Change)[0].point, b);
     }

@@ -84,7 +84,25 @@ impl Remade {
             }
         }
         if view.field == FieldKind::Staleness {
-            return self.catch_up(on_the_way);
+            let is_told = self.complete_diagram(on_the_way)?;
+            return Ok(is_told && self.catch_up(self.experiment.run().sweeps(), on_the_way)?);
+        }
+        Ok(true)
+    }
+
+    /// Tells the staleness of those cycles of a line's diagram that nobody has asked it of.
+    fn complete_diagram(&mut self, on_the_way: &mut OnTheWay<'_>) -> Result<bool, SolverError> {
+        let past = Arc::clone(&self.past);
+        let Some(diagram) = past.diagram() else {
+            return Ok(true);
+        };
+        let next = || diagram.get().next_without_staleness();
+        while let Some(cycle) = next() {
+            let sweeps = cycle * self.experiment.run().sweeps_per_cycle();
+            if !self.catch_up(sweeps, on_the_way)? || !on_the_way(self, 0.0) {
+                return Ok(false);
+            }
+            diagram.get().set_staleness(cycle, self.experiment.classic_run()?)?;
         }
         Ok(true)
     }
@@ -107,9 +125,12 @@ impl Remade {
         }
     }
 
-    /// Makes Jacobi's iteration as many sweeps as the run has made.
-    fn catch_up(&mut self, on_the_way: &mut OnTheWay<'_>) -> Result<bool, SolverError> {
-        let sweeps = self.experiment.run().sweeps();
+    /// Puts Jacobi's iteration where it has made so many sweeps.
+    fn catch_up(
+        &mut self,
+        sweeps: u64,
+        on_the_way: &mut OnTheWay<'_>,
+    ) -> Result<bool, SolverError> {
         let classic = self.experiment.classic_run()?;
         let kept = self.past.classic.before(sweeps + 1);
         let is_beyond = classic.cycle() > sweeps;
@@ -140,7 +161,12 @@ impl Remade {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn seen(&self, view: &View) -> Result<Seen, SolverError> {
-        Ok(Seen { norms: self.norms()?, ..Seen::of(&self.experiment, view)? })
+        let mut seen = Seen { norms: self.norms()?, ..Seen::of(&self.experiment, view)? };
+        // A line is seen whole, whichever its cycle; where nobody looks at it, not at all.
+        if let Some(diagram) = self.past.diagram().filter(|_| view.most != [0, 0]) {
+            seen.picture = Some(diagram.picture(view.field, view.most));
+        }
+        Ok(seen)
     }
 
     /// The norms of the iterate where it is.

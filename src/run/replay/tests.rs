@@ -143,6 +143,35 @@ proptest! {
     }
 
     #[test]
+    fn what_a_point_was_is_told_from_the_iterates_that_are_kept(
+        spec in specs(),
+        field in prop::sample::select(
+            &[FieldKind::Residual, FieldKind::Error, FieldKind::Solution][..]
+        ),
+        cycles in 1_u64..20,
+    ) {
+        // In single precision a solver's own residuals are rounded as its updates are.
+        let mut spec = spec;
+        spec.method.precision = Precision::F64;
+        let plan = plan(&spec);
+        let past = Past::new(&plan, usize::MAX);
+        past.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+        let shape = plan.problem.shape;
+        let point = [shape.nx() / 2, shape.rows() / 3];
+        let view = View { field, probes: vec![point], ..View::default() };
+        let live = live(&past, &view, cycles);
+        let told = past.values_at(point, field, cycles);
+        prop_assert!(told.iter().map(|at| at.cycle).eq(1..cycles));
+        // Sums are rounded in another order.
+        let size = 1e-9 + 1e-5 * live.iter().map(|seen| seen.probes[0].1.abs()).fold(0.0, f32::max);
+        for at in told {
+            let (_, value) = live[at.cycle as usize].probes[0];
+            prop_assert!((at.value as f32 - value).abs() <= size, "{} for {}", at.value, value);
+        }
+        prop_assert!(past.values_at(point, FieldKind::Change, cycles).is_empty());
+    }
+
+    #[test]
     fn a_difference_is_told_of_points_and_then_thinned_out(
         cycles in (0_u64..20, 0_u64..20),
         overlaps in (0_usize..3, 0_usize..3),

@@ -84,9 +84,13 @@ impl Speed {
 impl Job {
     /// A run at its start.
     pub fn new(wish: Wish, plan: Arc<Plan>, experiment: Experiment) -> Self {
+        let past = Past::new(&plan, wish.memory);
+        if let Some(diagram) = experiment.diagram() {
+            past.set_diagram(diagram);
+        }
         Self {
             epoch: wish.epoch,
-            past: Arc::new(Past::new(&plan, wish.memory)),
+            past: Arc::new(past),
             wish,
             plan,
             experiment,
@@ -287,7 +291,7 @@ impl Job {
             answered.push(captured.id);
         }
         if self.failed.is_none() {
-            self.tracks.note(&seen);
+            self.tracks.note(&seen, &self.past);
         }
         let experiment = &self.experiment;
         let run = experiment.run();

@@ -24,7 +24,7 @@ const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
 
 /// A report may take this part of the time while cycles are being made: on the CPU, where looking
 /// at a grid takes about as long as a cycle …
-const REPORT_SHARE: f64 = 0.1;
+const REPORT_SHARE: f64 = 0.05;
 
 /// … and on a card, which makes cycles meanwhile: of its own time it gives a look less than half of
 /// what the look takes.
