@@ -1,10 +1,14 @@
-//! How the map of the run is compared with that of a pinned one.
+//! How the run is compared with pinned ones: on the map, and along the cut.
 
 use super::pins::Pin;
 use super::session::Session;
 use crate::picture::grouped;
-use crate::run::{Difference, Past, Plan, Report, Seen, Sight, View, cycle_at, seconds_at};
+use crate::run::{Difference, Past, Plan, Record, Report, Seen, Sight, View, cycle_at, seconds_at};
 use std::sync::Arc;
+
+/// The largest grid, in points, on which every pinned run is seen along the cut: each takes a solver
+/// of its own. On larger ones it is the one that the map is compared with.
+const LARGEST_ALONG: usize = 1 << 20;
 
 /// What was chosen for comparing maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -42,6 +46,17 @@ pub(super) enum AtEqual {
     End,
 }
 
+/// Where a pinned run is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On the map, beside the run or in its place.
+    Map,
+    /// On the map, as what is taken away from the run.
+    Difference,
+    /// Along the cut.
+    Cut,
+}
+
 /// What is seen of a pinned run, or of how the run differs from it.
 #[derive(Clone, Debug)]
 pub(super) struct Compared {
@@ -54,54 +69,89 @@ pub(super) struct Compared {
 /// A cycle of a pinned run that stands beside one of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Asked {
-    /// What the pinned run is called.
+    /// The number of the pinned run.
+    pub number: usize,
+    /// What it is called.
     pub name: String,
+    /// Where it is shown.
+    pub place: Place,
     past: Arc<Past>,
     /// Its cycle.
     cycle: u64,
     /// The cycle of the run.
     beside: u64,
-    /// Whether the difference of the two is asked for.
-    pub is_difference: bool,
+    /// The newest cycle of the pinned run.
+    pub latest: u64,
+    /// How many of its cycles stand beside one of the run.
+    pub per_cycle: f64,
 }
 
 impl Asked {
-    /// What is to be seen of a pinned run when the run is at a cycle; `None` if nothing is.
-    pub fn of(session: &Session, report: &Report, beside: u64) -> Option<Self> {
-        let (compare, flipped) = (&session.look.compare, session.flipped);
-        let pin = compare.pin(session.pins.all(), flipped)?;
-        let [own, other] = [&report.past, &pin.past].map(|past| past.plan().problem.shape);
-        let is_difference = compare.how == How::Difference && !flipped;
-        // A line is seen whole, in its diagram; differences are of points that are the same.
-        let can_be = own.dim() == 2 && other.dim() == 2 && (!is_difference || own == other);
+    /// What is to be seen of pinned runs when the run is at cycle `beside`, and `view` of it is
+    /// shown.
+    pub fn all(session: &Session, report: &Report, view: &View, beside: u64) -> Vec<Self> {
+        let compare = &session.look.compare;
+        let own = report.plan.problem.shape;
         let sweeps = beside * report.plan.sweeps_per_cycle();
         let seconds = seconds_at(&report.curve, beside);
-        can_be.then(|| Self {
+        let asked = |pin: &Pin, place| Self {
+            number: pin.number,
             name: pin.name.clone(),
+            place,
             past: Arc::clone(&pin.past),
             cycle: compare.at_equal.cycle(beside, sweeps, seconds, pin),
             beside,
-            is_difference,
-        })
+            latest: pin.latest.cycle,
+            per_cycle: compare.at_equal.per_cycle(report, pin),
+        };
+        let place = match compare.how {
+            How::Difference if !session.flipped => Place::Difference,
+            _ => Place::Map,
+        };
+        // Differences are of points that are the same, and not of diagrams.
+        let can_be = |pin: &&Pin| {
+            let other = pin.past.plan().problem.shape;
+            own.dim() == other.dim() && (place == Place::Map || (own.dim() == 2 && own == other))
+        };
+        let pins = session.pins.all();
+        let on_map = compare.pin(pins, session.flipped).filter(can_be);
+        // With several fields in one plot there is no room for several runs.
+        let has_cut = view.cut.as_ref().is_some_and(|cut| cut.fields.len() == 1);
+        let along = pins.iter().filter(|pin| {
+            has_cut
+                && pin.past != report.past
+                && pin.past.plan().problem.shape == own
+                && (own.points() <= LARGEST_ALONG || on_map == Some(*pin))
+        });
+        let on_map = on_map.map(|pin| asked(pin, place));
+        on_map.into_iter().chain(along.map(|pin| asked(pin, Place::Cut))).collect()
     }
 
-    /// What the replay is to show, when the map shows `view` of the run.
+    /// What the replay is to show, when `view` of the run is shown.
     pub fn sight(&self, report: &Report, view: &View) -> Sight {
         let is_alike = report.plan.problem.shape == self.plan().problem.shape;
-        let view = View {
-            field: view.field,
-            part: view.part.clone().filter(|_| is_alike),
-            most: view.most,
-            probe: view.probe.filter(|_| is_alike),
-            ..View::default()
+        let view = match self.place {
+            Place::Cut => View { field: view.field, cut: view.cut.clone(), ..View::default() },
+            Place::Map | Place::Difference => View {
+                field: view.field,
+                part: view.part.clone().filter(|_| is_alike),
+                most: view.most,
+                probe: view.probe.filter(|_| is_alike),
+                ..View::default()
+            },
         };
         let other = Arc::clone(&self.past);
-        if self.is_difference {
+        if self.place == Place::Difference {
             let minus = Some(Difference { past: other, cycle: self.cycle });
             Sight { past: Arc::clone(&report.past), cycle: self.beside, view, minus }
         } else {
             Sight { past: other, cycle: self.cycle, view, minus: None }
         }
+    }
+
+    /// Whether another asks for the same run in the same place, of whichever cycle.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.number, self.place) == (other.number, other.place)
     }
 
     /// The plan of the pinned run.
@@ -113,8 +163,8 @@ impl Asked {
 impl Compared {
     /// What is seen, in words.
     pub fn caption(&self) -> String {
-        let Asked { name, cycle, beside, is_difference, .. } = &self.asked;
-        if *is_difference {
+        let Asked { name, cycle, beside, place, .. } = &self.asked;
+        if *place == Place::Difference {
             format!("this run, cycle {}, less {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {
             format!("{name}, cycle {}", grouped(self.seen.cycle))
@@ -178,6 +228,24 @@ impl AtEqual {
     pub fn that_ends(cycle: u64, sweeps: u64, pin: &Pin) -> Self {
         let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == pin.latest.cycle;
         [Self::Cycles, Self::Sweeps].into_iter().find(is_there).unwrap_or(Self::End)
+    }
+
+    /// How many cycles of a pinned run stand beside one of the run; where that is not the same all
+    /// along, in the mean.
+    fn per_cycle(self, report: &Report, pin: &Pin) -> f64 {
+        let ratio = match self {
+            Self::Cycles | Self::End => 1.0,
+            Self::Sweeps => {
+                let sweeps = |plan: &Plan| plan.sweeps_per_cycle() as f64;
+                sweeps(&report.plan) / sweeps(pin.past.plan())
+            }
+            Self::Time => {
+                let time = |record: &Record| record.seconds / record.cycle as f64;
+                time(&report.latest) / time(&pin.latest)
+            }
+        };
+        // Nothing is known of the time of runs at their start.
+        if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::actions;
 use super::command::Command;
+use super::legend;
 use super::session::{Against, CurveKind, Session};
 use super::theme;
 use super::toolbar::named;
@@ -21,6 +22,9 @@ const LABEL_STEPS: f64 = 5.0;
 
 /// The part of the plot that the legend takes at the most, across and down.
 const LEGEND: [f64; 2] = [0.6, 0.2];
+
+/// The name of the reference.
+const CLASSIC: &str = "classic Jacobi";
 
 /// Room beside a plot for the half of the last label that stands out.
 pub(super) const LABEL_ROOM: f32 = 10.0;
@@ -111,7 +115,7 @@ fn convergence(
     ui: &mut Ui,
     session: &Session,
     report: &Report,
-    height: f32,
+    room: f32,
     commands: &mut Vec<Command>,
 ) {
     let start = report.start_residual;
@@ -122,30 +126,37 @@ fn convergence(
     let run = points(&report.curve, report.plan.sweeps_per_cycle());
     let classic = points(&report.reference, 1);
     let reference = if session.look.reference { classic.points() } else { &[] };
-    let labels = session.pins.labels(&report.plan.spec);
-    let pinned: Vec<_> = session.pins.all().iter().filter(|pin| pin.past != report.past).collect();
-    let pinned = pinned.into_iter().map(|pin| {
-        let sweeps = pin.past.plan().sweeps_per_cycle();
-        let point = |record| point(record, session, sweeps, sweeps, pin.start_residual);
-        let points: PlotPoints<'static> = pin.curve.iter().filter_map(point).collect();
-        let label = labels.get(position(session, pin.number)).map_or("", String::as_str);
-        (format!("{} · {label}", pin.name), theme::pin(ui, pin.number), points)
-    });
-    let pinned: Vec<_> = pinned.collect();
-    let name = match labels.last() {
-        Some(label) if !pinned.is_empty() => format!("this run · {label}"),
-        _ => "this run".to_owned(),
-    };
     let corner = legend_corner([run.points(), reference]);
     let tolerance = tolerance(session, report);
     let (ink, reference, weak) =
         (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
+    let mut names = session.pins.names(&report.plan.spec);
+    let own = names.pop().unwrap_or_default();
+    let pinned = session.pins.all().iter().zip(names).filter(|(pin, _)| pin.past != report.past);
+    let pinned = pinned.map(|(pin, name)| {
+        let sweeps = pin.past.plan().sweeps_per_cycle();
+        let point = |record| point(record, session, sweeps, sweeps, pin.start_residual);
+        let points: PlotPoints<'static> = pin.curve.iter().filter_map(point).collect();
+        (name, theme::pin(ui, pin.number), points)
+    });
+    let pinned: Vec<_> = pinned.collect();
+    let below = ui.cursor().top() + room;
+    let name = if pinned.is_empty() {
+        "this run".to_owned()
+    } else {
+        let pinned = pinned.iter().map(|(name, colour, _)| (name.clone(), *colour));
+        let classic = session.look.reference.then(|| (CLASSIC.to_owned(), reference));
+        let names: Vec<_> = pinned.chain([(own.clone(), ink)]).chain(classic).collect();
+        legend::ui(ui, &names);
+        own
+    };
+    let height = below - ui.cursor().top();
     let against = session.look.against.label();
     let grid = theme::grid(ui);
     let earlier = session.travel.earlier(report.latest.cycle).is_some();
     let shown = (earlier || report.seen.cycle < report.latest.cycle).then_some(&report.seen.norms);
     let marker = shown.and_then(|norms| point(norms, session, cycle, cycle, start));
-    let plot = Plot::new("convergence")
+    let mut plot = Plot::new("convergence")
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
@@ -162,32 +173,32 @@ fn convergence(
                 .label_spacing(LABEL_SPACING),
         ])
         .label_formatter(move |hover| Some(read_off(hover, against)))
-        .legend(Legend::default().position(corner).follow_insertion_order(true))
         .allow_scroll(false)
         .grid_color(grid)
-        .show_axes(true)
-        .show(ui, |plot| {
-            for (name, colour, points) in pinned {
-                plot.line(Line::new(name, points).color(colour).width(1.5));
-            }
-            plot.line(Line::new(name, run).color(ink).width(2.0));
-            if session.look.reference {
-                let style = LineStyle::dashed_loose();
-                plot.line(
-                    Line::new("classic Jacobi", classic).color(reference).width(1.5).style(style),
-                );
-            }
-            if let Some(tolerance) = tolerance {
-                let style = LineStyle::dotted_dense();
-                plot.hline(HLine::new("tolerance", tolerance.log10()).color(weak).style(style));
-            }
-            if let Some(at) = marker {
-                plot.vline(VLine::new("", at[0]).color(ink).width(1.0).allow_hover(false));
-                let mark = Points::new("", vec![at]).radius(4.5).color(ink).allow_hover(false);
-                plot.points(mark);
-            }
-            plot.response().hover_pos().map(|_| plot.pointer_coordinate())
-        });
+        .show_axes(true);
+    if pinned.is_empty() {
+        plot = plot.legend(Legend::default().position(corner).follow_insertion_order(true));
+    }
+    let plot = plot.show(ui, |plot| {
+        for (name, colour, points) in pinned {
+            plot.line(Line::new(name, points).color(colour).width(1.5));
+        }
+        plot.line(Line::new(name, run).color(ink).width(2.0));
+        if session.look.reference {
+            let style = LineStyle::dashed_loose();
+            plot.line(Line::new(CLASSIC, classic).color(reference).width(1.5).style(style));
+        }
+        if let Some(tolerance) = tolerance {
+            let style = LineStyle::dotted_dense();
+            plot.hline(HLine::new("tolerance", tolerance.log10()).color(weak).style(style));
+        }
+        if let Some(at) = marker {
+            plot.vline(VLine::new("", at[0]).color(ink).width(1.0).allow_hover(false));
+            let mark = Points::new("", vec![at]).radius(4.5).color(ink).allow_hover(false);
+            plot.points(mark);
+        }
+        plot.response().hover_pos().map(|_| plot.pointer_coordinate())
+    });
     let pointed = plot.inner.flatten();
     let pointed = pointed.and_then(|at| pointed_at(at.x, session, report));
     if let Some(cycle) = pointed {
@@ -211,11 +222,6 @@ fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
         Against::Time => crate::run::cycle_at(&report.curve, x),
         Against::Cycles | Against::Sweeps => (part * latest.cycle as f64).round() as u64,
     })
-}
-
-/// Where a pinned run stands among them.
-fn position(session: &Session, number: usize) -> usize {
-    session.pins.all().iter().position(|pin| pin.number == number).unwrap_or(0)
 }
 
 /// The tolerance, where it belongs to the norm that is shown.

@@ -1,17 +1,17 @@
 //! Fields along a line of the grid, which is dragged over the map.
 
 use super::command::Command;
+use super::compare::{Compared, Place};
 use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
+use super::legend;
 use super::session::Session;
 use super::theme;
 use super::toolbar::named;
 use crate::grid::{AxisTiling, Shape};
-use crate::picture::number;
+use crate::picture::{grouped, number};
 use crate::run::{Along, CutLine, FieldKind, Report};
-use eframe::egui::{self, ComboBox, DragValue, PopupCloseBehavior, RichText, Ui};
-use egui_plot::{
-    Corner, HoverPosition, Legend, Line, Plot, PlotPoints, VLine, uniform_grid_spacer,
-};
+use eframe::egui::{self, Color32, ComboBox, DragValue, PopupCloseBehavior, RichText, Ui};
+use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
 
 /// Tiles of a line whose borders can be told apart in its profile.
 const MOST_BORDERS: usize = 128;
@@ -19,18 +19,22 @@ const MOST_BORDERS: usize = 128;
 /// Room for the values beside a profile, such as `−5×10⁻⁴`.
 pub(super) const VALUE_ROOM: f32 = 58.0;
 
-/// What a profile is divided by, so that several fit into one plot.
-struct Unit {
-    name: &'static str,
-    size: f64,
+/// A field along the cut, of the run or of a pinned one.
+struct Profile<'a> {
+    name: String,
+    colour: Color32,
+    along: &'a Along,
+    /// What it is divided by, so that several fields fit into one plot.
+    unit: f64,
 }
 
 /// Draws the fields along the cut, tile borders marked, and gives the point of the grid under the
-/// cursor.
+/// cursor. Beside one field the pinned runs' are drawn, too.
 pub(super) fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
+    compared: &[Compared],
     commands: &mut Vec<Command>,
 ) -> Option<[usize; 2]> {
     let report = report?;
@@ -49,7 +53,12 @@ pub(super) fn ui(
     if known.is_empty() {
         return None;
     }
-    let at = plot(ui, session, &known, tiles)?;
+    let log = session.look.cut.log;
+    let profiles = match known[..] {
+        [along] => of_runs(ui, session, report, along, compared),
+        _ => of_fields(ui, &known, log),
+    };
+    let at = plot(ui, &profiles, log, tiles)?;
     Some(match line {
         CutLine::Row(row) => [at, row],
         CutLine::Column(column) => [column, at],
@@ -102,7 +111,7 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
             }
         });
         named(response.response, "Fields along the cut")
-            .on_hover_text("Which fields are drawn along the cut, beside that of the map.");
+            .on_hover_text("Which fields are drawn along the cut, beside that of the map; beside that one alone, pinned runs are (of grids beyond 1024² the one that the map is compared with).");
         ui.checkbox(&mut cut.log, "Log").on_hover_text(
             "Draw magnitudes on a logarithmic axis; otherwise several fields are each divided by their largest magnitude.",
         );
@@ -112,29 +121,68 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
     }
 }
 
-/// Draws the profiles, and gives the place along the cut under the cursor.
-fn plot(
-    ui: &mut Ui,
+/// One field of the run and of pinned ones.
+fn of_runs<'a>(
+    ui: &Ui,
     session: &Session,
-    known: &[&Along],
-    tiles: Option<&AxisTiling>,
-) -> Option<usize> {
-    let log = session.look.cut.log;
-    let together = known.len() > 1;
+    report: &Report,
+    along: &'a Along,
+    compared: &'a [Compared],
+) -> Vec<Profile<'a>> {
+    let mut names = session.pins.names(&report.plan.spec);
+    let own = names.pop().unwrap_or_default();
+    let name = |name: String, cycle| format!("{name} · cycle {}", grouped(cycle));
+    let pinned = session.pins.all().iter().zip(names).filter_map(|(pin, pinned)| {
+        let mut seen = compared.iter().filter(|seen| seen.asked.number == pin.number);
+        let Compared { seen, .. } = seen.find(|seen| seen.asked.place == Place::Cut)?;
+        let along = seen
+            .along
+            .first()
+            .filter(|other| (other.line, other.field) == (along.line, along.field))?;
+        let colour = theme::pin(ui, pin.number);
+        Some(Profile { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
+    });
+    let mut profiles: Vec<_> = pinned.collect();
+    let own = match profiles.is_empty() {
+        true => along.field.label().to_owned(),
+        false => name(own, report.seen.cycle),
+    };
+    profiles.push(Profile { name: own, colour: theme::curve(ui, 0), along, unit: 1.0 });
+    profiles
+}
+
+/// Several fields of the run.
+fn of_fields<'a>(ui: &Ui, known: &[&'a Along], log: bool) -> Vec<Profile<'a>> {
     let largest = |along: &Along| {
         along.points().map(|[_, value]| value.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
     };
-    let unit = |along: &&Along| Unit {
-        name: along.field.label(),
-        size: if together && !log && largest(along) > 0.0 { largest(along) } else { 1.0 },
+    let profile = |(index, &along): (usize, &&'a Along)| Profile {
+        name: along.field.label().to_owned(),
+        colour: theme::curve(ui, index),
+        along,
+        unit: if !log && largest(along) > 0.0 { largest(along) } else { 1.0 },
     };
-    let units: Vec<Unit> = known.iter().map(unit).collect();
+    known.iter().enumerate().map(profile).collect()
+}
+
+/// Draws the profiles, and gives the place along the cut under the cursor.
+fn plot(
+    ui: &mut Ui,
+    profiles: &[Profile<'_>],
+    log: bool,
+    tiles: Option<&AxisTiling>,
+) -> Option<usize> {
+    let along = profiles.first()?.along;
     let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let (i, borders) = match known[0].line {
+    let (i, borders) = match along.line {
         CutLine::Row(_) => ("i", tiles),
         CutLine::Column(_) => ("j", tiles),
     };
     let place = tiles.cloned();
+    if profiles.len() > 1 {
+        let names = profiles.iter().map(|profile| (profile.name.clone(), profile.colour));
+        legend::ui(ui, &names.collect::<Vec<_>>());
+    }
     let mut plot = Plot::new("profile")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
@@ -147,14 +195,9 @@ fn plot(
     if log {
         plot = plot.y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)));
     }
-    if together {
-        plot =
-            plot.legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true));
-    }
-    let curves: Vec<_> =
-        known.iter().zip(&units).map(|(along, unit)| curve(along, unit, log)).collect();
-    let names: Vec<_> = units.iter().map(|unit| unit.name).collect();
-    let colours: Vec<_> = (0..known.len()).map(|index| theme::curve(ui, index)).collect();
+    let curves: Vec<_> = profiles.iter().map(|profile| curve(profile, log)).collect();
+    let units: Vec<_> =
+        profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
     let plot = plot
         .label_formatter(move |hover| Some(read_off(hover, i, log, &units, place.as_ref())))
         .show(ui, |plot| {
@@ -165,21 +208,22 @@ fn plot(
                     plot.vline(line.allow_hover(false));
                 }
             }
-            for ((points, name), colour) in curves.into_iter().zip(names).zip(colours) {
-                plot.line(Line::new(name, points).color(colour).width(1.5));
+            for (points, profile) in curves.into_iter().zip(profiles) {
+                plot.line(Line::new(&profile.name, points).color(profile.colour).width(1.5));
             }
         });
     let pointer = plot.response.hover_pos()?;
     let at = plot.transform.value_from_position(pointer).x.round();
-    let n = tiles.map_or(known[0].samples.values.len(), AxisTiling::n);
+    let n = tiles.map_or(along.samples.values.len(), AxisTiling::n);
     (at >= 0.0 && at < n as f64).then_some(at as usize)
 }
 
 /// The points of a profile as they are drawn.
-fn curve(along: &Along, unit: &Unit, log: bool) -> PlotPoints<'static> {
-    let points = along
+fn curve(profile: &Profile<'_>, log: bool) -> PlotPoints<'static> {
+    let points = profile
+        .along
         .points()
-        .map(|[i, value]| [i, if log { value.abs().log10() } else { value / unit.size }]);
+        .map(|[i, value]| [i, if log { value.abs().log10() } else { value / profile.unit }]);
     points.filter(|[_, y]| y.is_finite()).collect()
 }
 
@@ -197,14 +241,14 @@ fn read_off(
     hover: &HoverPosition<'_>,
     axis: &str,
     log: bool,
-    units: &[Unit],
+    units: &[(String, f64)],
     tiles: Option<&AxisTiling>,
 ) -> String {
     let (name, at) = match hover {
         HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
         HoverPosition::Elsewhere { position } => ("", *position),
     };
-    let unit = units.iter().find(|unit| unit.name == name).map(|unit| unit.size);
+    let unit = units.iter().find(|(other, _)| other == name).map(|(_, unit)| *unit);
     let value = if log { 10f64.powf(at.y) } else { at.y * unit.unwrap_or(1.0) };
     let i = at.x.round().max(0.0) as usize;
     let place = match tiles.filter(|tiles| i < tiles.n()) {

@@ -12,9 +12,6 @@ use crate::picture::{FigureKind, Opened, grouped};
 use crate::run::{Backend, ExactState, Made, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
-/// While this key is held, the pinned run is shown in the place of the run.
-pub(super) const FLIP: Key = Key::F;
-
 impl Explorer {
     /// Carries out what was asked for, tells the worker, and takes its answers in.
     pub(super) fn update(&mut self, context: &egui::Context) {
@@ -103,7 +100,9 @@ impl Explorer {
         let is_heard = !context.text_edit_focused() && !self.is_asking();
         let flipped = is_heard
             && !self.session.pins.all().is_empty()
-            && context.input(|input| input.key_down(FLIP));
+            && context.input(|input| {
+                actions::FLIP.keys.iter().any(|key| input.key_down(key.logical_key))
+            });
         if flipped != self.session.flipped {
             self.commands.push(Command::Flip(flipped));
         }

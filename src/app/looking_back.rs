@@ -1,9 +1,9 @@
 //! Earlier cycles, as the replay shows them in the place of the newest.
 
-use super::compare::{Asked, Compared};
+use super::compare::{Asked, Compared, Place};
 use super::heat_map::HeatMap;
 use super::session::Session;
-use crate::run::{Replay, ReplayWish, Replayed, Report, Seen, Sight, View};
+use crate::run::{Phase, Replay, ReplayWish, Replayed, Report, Seen, Sight, View};
 use eframe::egui;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,6 +15,10 @@ const LONGEST_FRAME: Duration = Duration::from_millis(100);
 /// A wish is left to be answered for this long before a newer one takes its place.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// While the run is made, what follows it may take this part of the time: pinned runs are made again
+/// on the same processor.
+const FOLLOW_SHARE: f64 = 0.1;
+
 /// What is looked back at. The panes draw what is seen in the report, whichever cycle that is of;
 /// while it is an earlier one, what is seen of the newest waits here.
 pub(super) struct LookingBack {
@@ -23,12 +27,13 @@ pub(super) struct LookingBack {
     told: ReplayWish,
     /// What is to be seen of the newest cycle while an earlier one is shown.
     live: Option<Seen>,
-    /// What was asked for of a pinned run, and what was seen of it last.
-    asked: Option<Asked>,
-    compared: Option<Compared>,
-    /// Whether the last wish is still to be answered, and when it was told.
+    /// What was asked for of pinned runs, and what was seen of them last.
+    asked: Vec<Asked>,
+    compared: Vec<Compared>,
+    /// Whether the last wish is still to be answered, when it was told, and how long that took.
     waits: bool,
     told_at: Instant,
+    took: Duration,
     /// The part that is made of the way to the cycle that is wanted.
     under_way: Option<f32>,
     /// Cycles that playing has gone on by, less those that were shown.
@@ -46,18 +51,19 @@ impl LookingBack {
             replay: Replay::start(move || repaint.request_repaint())?,
             told: ReplayWish::default(),
             live: None,
-            asked: None,
-            compared: None,
+            asked: Vec::new(),
+            compared: Vec::new(),
             waits: false,
             told_at: Instant::now(),
+            took: Duration::ZERO,
             under_way: None,
             due: 0.0,
         })
     }
 
-    /// What is seen of a pinned run.
-    pub fn compared(&self) -> Option<&Compared> {
-        self.compared.as_ref()
+    /// What is seen of pinned runs.
+    pub fn compared(&self) -> &[Compared] {
+        &self.compared
     }
 
     /// The part that is made of the way to the cycle that is wanted, while it takes long.
@@ -91,22 +97,26 @@ impl LookingBack {
             minus: None,
         });
         let pins = session.pins.all();
-        let asked = Asked::of(session, report, cycle.unwrap_or(latest));
-        let other = asked.as_ref().map(|asked| asked.sight(report, view));
+        let asked = Asked::all(session, report, view, cycle.unwrap_or(latest));
+        let others = asked.iter().map(|asked| asked.sight(report, view));
         let pinned = pins.iter().map(|pin| Arc::clone(&pin.past));
         let wish = ReplayWish {
             id: self.told.id,
             runs: pinned.chain([Arc::clone(&report.past)]).collect(),
             memory: session.memory_of_each(),
-            sights: earlier.into_iter().chain(other).collect(),
+            sights: earlier.into_iter().chain(others).collect(),
         };
         // What follows the run or is played waits until the last was shown, or none ever would be;
         // what a person looks for waits a little, so that there is something to be seen meanwhile.
         let follows = cycle.is_none() || session.travel.playing;
-        let waits = self.waits
-            && (follows || self.told_at.elapsed() < PATIENCE)
-            && wish.runs == self.told.runs
-            && !wish.sights.is_empty();
+        let is_answered_first = self.waits && (follows || self.told_at.elapsed() < PATIENCE);
+        // Between two looks at pinned runs the run has the processor to itself.
+        let rests = cycle.is_none()
+            && report.phase == Phase::Running
+            && self.told_at.elapsed() < self.took.div_f64(FOLLOW_SHARE)
+            && is_of_other_cycles(&self.told.sights, &wish.sights);
+        let waits =
+            (is_answered_first || rests) && wish.runs == self.told.runs && !wish.sights.is_empty();
         if wish != self.told && !waits {
             self.waits = !wish.sights.is_empty();
             self.told_at = Instant::now();
@@ -114,7 +124,10 @@ impl LookingBack {
             self.replay.wish(self.told.clone());
             self.asked = asked;
         }
-        if self.asked.is_none() && self.compared.take().is_some() {
+        let is_asked =
+            |compared: &Compared| self.asked.iter().any(|asked| asked.is_like(&compared.asked));
+        let left: Vec<_> = self.compared.extract_if(.., |compared| !is_asked(compared)).collect();
+        if left.iter().any(|compared| compared.asked.place != Place::Cut) {
             map.take(report, &session.look);
         }
         if cycle.is_none()
@@ -161,12 +174,13 @@ impl LookingBack {
         let Replayed { seen, under_way, failed, .. } = answer;
         self.under_way = under_way;
         self.waits = under_way.is_some();
+        self.took = self.told_at.elapsed();
         let Some(report) = report else {
             return failed;
         };
-        // The pinned run's comes last.
+        // Those of the pinned runs come last.
         let mut seen = seen;
-        let other = self.asked.as_ref().and_then(|_| seen.pop()).flatten();
+        let others = seen.split_off(seen.len().saturating_sub(self.asked.len()));
         if let Some(earlier) = seen.pop().flatten() {
             let before = std::mem::replace(&mut report.seen, earlier);
             let before = keep_diagram(report, before);
@@ -174,9 +188,15 @@ impl LookingBack {
             report.preparing = under_way;
             map.take(report, &session.look);
         }
-        if let (Some(asked), Some(seen)) = (&self.asked, other) {
-            self.compared = Some(Compared { asked: asked.clone(), seen });
-            map.take(report, &session.look);
+        for (asked, seen) in self.asked.iter().zip(others) {
+            let Some(seen) = seen else {
+                continue;
+            };
+            self.compared.retain(|compared| !compared.asked.is_like(asked));
+            self.compared.push(Compared { asked: asked.clone(), seen });
+            if asked.place != Place::Cut {
+                map.take(report, &session.look);
+            }
         }
         failed
     }
@@ -215,6 +235,15 @@ impl LookingBack {
             session.travel = travel.on(cycles as u64, report.latest.cycle);
         }
     }
+}
+
+/// Whether sights differ in their cycles alone.
+fn is_of_other_cycles(told: &[Sight], wanted: &[Sight]) -> bool {
+    let is_like = |(told, wanted): (&Sight, &Sight)| {
+        (&told.past, &told.view) == (&wanted.past, &wanted.view)
+            && told.minus.is_some() == wanted.minus.is_some()
+    };
+    told.len() == wanted.len() && told.iter().zip(wanted).all(is_like)
 }
 
 /// Leaves the diagram of a line, which shows all cycles, in what the report shows, and takes it from

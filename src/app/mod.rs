@@ -23,6 +23,7 @@ mod heat_map;
 mod icon;
 mod inside;
 mod keys;
+mod legend;
 mod logic;
 mod looking_back;
 mod mean_tile;

@@ -149,8 +149,8 @@ pub(super) struct Panes {
 pub(super) struct Desk<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
-    /// What is seen of the pinned run that the map is compared with.
-    pub compared: Option<&'a Compared>,
+    /// What is seen of pinned runs.
+    pub compared: &'a [Compared],
     pub map: &'a mut HeatMap,
     pub pictures: &'a mut Pictures,
     /// What is marked on the map.
@@ -257,9 +257,9 @@ impl Behavior<Pane> for Desk<'_> {
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
             let Self { session, report, compared, map, pictures, marks, commands } = self;
             match pane {
-                Pane::HeatMap => map.ui(ui, session, *report, *compared, *marks, commands),
+                Pane::HeatMap => map.ui(ui, session, *report, compared, *marks, commands),
                 Pane::Convergence => convergence::ui(ui, session, *report, commands),
-                Pane::Cut => map.point_at(cut::ui(ui, session, *report, commands)),
+                Pane::Cut => map.point_at(cut::ui(ui, session, *report, compared, commands)),
                 Pane::MeanTile => mean_tile::ui(ui, &mut pictures.mean_tile, session, *report),
                 Pane::Distance => distance::ui(ui, *report),
                 Pane::EdgeShare => edge_share::ui(ui, *report),

@@ -129,10 +129,13 @@ impl Pins {
         }
     }
 
-    /// What tells the pinned runs, and the run of `spec` after them, from one another.
-    pub fn labels(&self, spec: &RunSpec) -> Vec<String> {
-        let pinned = self.pins.iter().map(|pin| &pin.past.plan().spec);
-        differences(&pinned.chain([spec]).collect::<Vec<_>>())
+    /// The names of the pinned runs, and of the run of `spec` after them, with what tells them from
+    /// one another: `A · k 16`.
+    pub fn names(&self, spec: &RunSpec) -> Vec<String> {
+        let specs = self.pins.iter().map(|pin| &pin.past.plan().spec).chain([spec]);
+        let settings = differences(&specs.collect::<Vec<_>>());
+        let names = self.pins.iter().map(|pin| pin.name.as_str()).chain(["this run"]);
+        names.zip(settings).map(|(name, settings)| format!("{name} · {settings}")).collect()
     }
 
     /// The table, sorted as was chosen.
@@ -368,7 +371,7 @@ mod tests {
         let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 1.0)]);
         pins.remove(0);
         assert_eq!(pins.all().iter().map(|pin| pin.number).collect::<Vec<_>>(), [1]);
-        let labels = pins.labels(&RunSpec::default());
-        assert_eq!(labels, ["o 4", "o 4 → 0"]);
+        let names = pins.names(&RunSpec::default());
+        assert_eq!(names, ["B · o 4", "this run · o 4 → 0"]);
     }
 }

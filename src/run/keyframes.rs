@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 /// Copying may take this part of the time: too little to be seen in the solver's.
 const SHARE: f64 = 0.01;
 
-/// Nor is there a copy sooner than this after the last: the solver's threads fall asleep over it,
-/// and its arrays leave the caches, which costs several times what the copy takes. So much is soon
-/// made again.
+/// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
+/// be woken, and its arrays leave the caches, which costs several times what the copy takes. So much
+/// is soon made again.
 const EVERY: Duration = Duration::from_millis(40);
 
 /// The iterates that are kept of one run. Whoever makes the run puts them in, whoever looks back

@@ -50,6 +50,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("pinned_runs_light", pinned_runs_light),
     ("side_by_side", side_by_side),
     ("difference", difference),
+    ("side_by_side_line", side_by_side_line),
 ];
 
 /// Whether pictures can be rendered here.
@@ -464,4 +465,17 @@ fn side_by_side() {
 
 fn difference() {
     compare(&mut compared("difference", Theme::Light), "difference");
+}
+
+fn side_by_side_line() {
+    let mut window =
+        after(40, USUAL, Theme::Light, Preset::named("random-1d").expect("a preset").run());
+    window.key(Key::P);
+    window.type_into("k", "32");
+    window.until("begun anew", |window| window.cycle() == 0);
+    window.step(30);
+    window.choose("Compare", "side by side");
+    window.until("without messages", |window| window.messages() == 0);
+    window.until_text("A, cycle ");
+    compare(&mut window, "side_by_side_line");
 }

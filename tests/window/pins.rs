@@ -1,6 +1,6 @@
 //! Pinned runs: kept, told apart, tabled, and let go.
 
-use crate::controls::small;
+use crate::controls::{line, small};
 use crate::driver::Window;
 use eframe::egui::{Key, accesskit::Role};
 
@@ -8,6 +8,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("pinned_runs_stay_and_are_told_apart_by_what_differs", pinned_runs_stay),
     ("the_table_of_pinned_runs_is_sorted_copied_and_renamed", the_table_is_sorted),
     ("maps_of_two_runs_stand_at_equal_sweeps_cycles_or_time", maps_stand_at_equal),
+    ("pinned_runs_are_drawn_along_the_cut_at_equal_sweeps", pinned_runs_are_along_the_cut),
+    ("diagrams_of_two_lines_stand_side_by_side", diagrams_stand_side_by_side),
     ("the_difference_of_a_run_from_itself_is_zero", a_difference_from_itself_is_zero),
     ("a_key_flips_to_the_pinned_run_while_it_is_held", a_key_flips),
     ("a_run_that_is_pinned_again_is_pinned_as_it_is_now", a_run_is_pinned_again),
@@ -76,7 +78,7 @@ fn a_run_is_pinned_again() {
     window.frames(2);
     assert!(window.has(Role::TextInput, "Name of A") && !window.has(Role::TextInput, "Name of B"));
     window.key(Key::R);
-    window.until_text("A · same settings");
+    window.until_text("A · k 4, o 0");
     // Its cycles are seen no more, but it can be compared with what comes.
     window.step(1);
     window.until_text("this run · same settings");
@@ -113,6 +115,61 @@ fn maps_stand_at_equal() {
     window.until_text("A, cycle 0");
     window.choose("Compare", "this run");
     window.until("alone", |window| !window.says("A, cycle"));
+}
+
+fn pinned_runs_are_along_the_cut() {
+    let mut window = two();
+    let tab = window.painted().into_iter().find(|painted| painted.text == "Along the cut");
+    window.click_on(tab.expect("a tab").rect.center());
+    window.until_text("A · k 4 · cycle 6");
+    assert!(window.says("this run · k 4 → 8 · cycle 4"), "{:#?}", window.texts());
+    window.set_slider("Cycle shown", 2.0);
+    window.until_text("A · k 4 · cycle 4");
+    window.choose("At equal", "equal cycles");
+    window.until_text("A · k 4 · cycle 2");
+    // Several fields of several runs are too much for one plot.
+    window.click(Role::ComboBox, "Fields along the cut");
+    window.click(Role::CheckBox, "Change");
+    window.until("fields alone", |window| !window.says(" · cycle "));
+    window.click(Role::CheckBox, "Change");
+    window.until_text("A · k 4 · cycle 2");
+}
+
+fn diagrams_stand_side_by_side() {
+    let mut run = line();
+    run.method.k = 4;
+    let mut window = Window::paused(run);
+    window.step(6);
+    window.key(Key::P);
+    change(&mut window, "k", "8");
+    window.step(2);
+    assert!(!window.entry("Compare", "difference").0, "diagrams are not subtracted");
+    window.choose("Compare", "side by side");
+    window.until_text("this run, cycle 2");
+    window.until_text("A, cycle 4");
+    // Both halves point at the same, whichever is pointed at.
+    let map = window.rect(Role::Image, "Heat map of the residual");
+    let value = |window: &Window| {
+        let texts = window.texts();
+        let told = texts.iter().find_map(|text| text.split("   A: ").nth(1).map(str::to_owned));
+        told.and_then(|told| told.split("   ").next().map(str::to_owned)).expect("a value of A")
+    };
+    let at = map.left_top() + eframe::egui::vec2(30.0, 1.0);
+    window.harness.hover_at(at);
+    window.until_text("cycle 0   r = ");
+    let at_left = value(&window);
+    // Numbers of cycles stand between the halves.
+    let half = (map.width() + 52.0 + 8.0) / 2.0;
+    window.harness.hover_at(at + eframe::egui::vec2(half, 0.0));
+    window.until_text("cycle 0   r = ");
+    assert_eq!(value(&window), at_left);
+    window.choose("Compare", "wipe");
+    window.until("there", |window| window.has(Role::Slider, "Wipe"));
+    window.choose("Compare", "this run");
+    window.harness.key_down(Key::F);
+    window.until_text("A, cycle 4");
+    window.harness.key_up(Key::F);
+    window.until("back", |window| !window.says("A, cycle"));
 }
 
 fn a_difference_from_itself_is_zero() {

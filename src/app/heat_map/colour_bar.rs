@@ -92,8 +92,14 @@ pub(in crate::app) fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
     painter.rect_stroke(bar, 0.0, line, egui::StrokeKind::Outside);
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().text_color();
+    let mut below = f32::INFINITY;
     for tick in ticks(shows.scale, most_ticks(bar.height())) {
         let y = bar.bottom() - bar.height() * tick.position as f32;
+        // A bar that is very low has room for one.
+        if below - y < font.size {
+            continue;
+        }
+        below = y;
         painter.hline(bar.right()..=bar.right() + 4.0, y, line);
         painter.text(
             egui::pos2(bar.right() + 6.0, y),

@@ -7,7 +7,7 @@ use crate::app::session::{Colours, RangeMode, Session};
 use crate::app::toolbar::named;
 use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
-use eframe::egui::{ComboBox, Ui};
+use eframe::egui::{self, ComboBox, Ui};
 
 /// The ranges that follow the field, with their names and what they are in one sentence.
 pub(in crate::app) const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
@@ -75,13 +75,20 @@ pub(super) fn ui(
 /// How the map is compared with that of a pinned run, once there is one.
 fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
     let pins = session.pins.all();
-    let Some(chosen) = compare.chosen(pins).filter(|_| session.spec.problem.shape.len() > 1) else {
+    let Some(chosen) = compare.chosen(pins) else {
         return;
     };
+    let is_line = session.spec.problem.shape.len() == 1;
     let combo = ComboBox::from_id_salt("compare").width(92.0).selected_text(compare.how.label());
     let response = combo.show_ui(ui, |ui| {
         for how in How::ALL {
-            ui.selectable_value(&mut compare.how, how, how.label()).on_hover_text(how.about());
+            let is_chosen = compare.how == how;
+            let entry = egui::Button::selectable(is_chosen, how.label());
+            let entry = ui.add_enabled(!(is_line && how == How::Difference), entry);
+            let why_not = "Diagrams are not subtracted: of a line, compare them side by side.";
+            if entry.on_hover_text(how.about()).on_disabled_hover_text(why_not).clicked() {
+                compare.how = how;
+            }
         }
     });
     named(response.response, "Compare")
@@ -103,7 +110,7 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
         }
     });
     named(response.response, "At equal")
-        .on_hover_text("Which cycle of the pinned run stands beside the one that is shown.");
+        .on_hover_text("Which cycle of pinned runs stands beside the one that is shown, on the map and along the cut.");
 }
 
 fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {

@@ -9,13 +9,14 @@ use eframe::egui::{
 /// How near the line the pointer has to be to take it, in points.
 const REACH: f32 = 5.0;
 
-/// Draws the cut, and gives the line that it is dragged to.
+/// Draws the cut under a name of its own, and gives the line that it is dragged to.
 pub(super) fn ui(
     ui: &Ui,
     area: Rect,
     to_screen: &RectTransform,
     shape: &Shape,
     line: CutLine,
+    name: &str,
 ) -> Option<CutLine> {
     let extent = to_screen
         .transform_rect(Rect::from_min_max(
@@ -39,8 +40,8 @@ pub(super) fn ui(
     }
     let handle = Rect::from_two_pos(ends[0], ends[1]).expand(REACH).intersect(area);
     let response =
-        ui.interact(handle, ui.scope_id().with("cut"), Sense::drag()).on_hover_cursor(cursor);
-    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, "Cut line"));
+        ui.interact(handle, ui.scope_id().with(name), Sense::drag()).on_hover_cursor(cursor);
+    response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, name));
     let painter = ui.painter().with_clip_rect(area);
     // Dark beside light, so that it stands out on every colour.
     let width = if response.hovered() || response.dragged() { 2.5 } else { 1.5 };

@@ -35,6 +35,7 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
     let (tiling, picture) = (&side.plan.tiling, side.picture);
     let value = value(point, side);
     let other = other.map_or_else(String::new, |other| {
+        let point = [i, other.row_beside(row, side)];
         format!("   {}: {}", other.name, self::value(point, other))
     });
     let symbol = side.seen.field.symbol();

@@ -12,7 +12,7 @@ pub(super) mod zoom;
 
 use super::cell_values::{self, Inks};
 use super::command::Command;
-use super::compare::{Compared, How};
+use super::compare::{Compared, How, Place};
 use super::session::{Colours, Look, RangeMode, Session};
 use crate::picture::{Range, grouped, value_label};
 use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
@@ -59,6 +59,11 @@ struct Side<'a> {
     seen: &'a Seen,
     picture: &'a Picture,
     plan: &'a Plan,
+    /// The newest cycle of its run.
+    latest: u64,
+    /// Rows of it that stand beside one of the run's picture: in diagrams, whose rows are cycles,
+    /// others than one.
+    rows: f32,
     /// What its run is called.
     name: &'a str,
     is_difference: bool,
@@ -75,6 +80,8 @@ fn sides<'a>(
         seen: &report.seen,
         picture,
         plan: &report.plan,
+        latest: report.latest.cycle,
+        rows: 1.0,
         name: "this run",
         is_difference: false,
     });
@@ -83,8 +90,10 @@ fn sides<'a>(
             seen: &compared.seen,
             picture: compared.seen.picture.as_ref()?,
             plan: compared.asked.plan(),
+            latest: compared.asked.latest,
+            rows: rows_beside(report, compared),
             name: &compared.asked.name,
-            is_difference: compared.asked.is_difference,
+            is_difference: compared.asked.place == Place::Difference,
         })
     });
     let other = other.filter(|other| other.seen.field == report.seen.field);
@@ -98,6 +107,28 @@ fn sides<'a>(
         }
         // While the run's own is not ready, none stands in its place.
         (None, _) => Vec::new(),
+    }
+}
+
+/// Rows of what is compared that stand beside one of the run's.
+fn rows_beside(report: &Report, compared: &Compared) -> f32 {
+    let cycles = |seen: &Seen| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
+    match (cycles(&report.seen), cycles(&compared.seen)) {
+        (Some(own), Some(other)) => (compared.asked.per_cycle * own as f64 / other as f64) as f32,
+        _ => 1.0,
+    }
+}
+
+impl Side<'_> {
+    /// The part of it that stands beside a part of the run's picture.
+    fn part(&self, part: Rect) -> Rect {
+        let at = |at: Pos2| egui::pos2(at.x, at.y * self.rows);
+        Rect::from_min_max(at(part.min), at(part.max))
+    }
+
+    /// Its row that stands beside a row of another's picture.
+    fn row_beside(&self, row: usize, other: &Self) -> usize {
+        ((row as f32 + 0.5) * self.rows / other.rows) as usize
     }
 }
 
@@ -159,10 +190,11 @@ impl HeatMap {
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
-        compared: Option<&Compared>,
+        compared: &[Compared],
         marks: Marks,
         commands: &mut Vec<Command>,
     ) {
+        let compared = compared.iter().find(|compared| compared.asked.place != Place::Cut);
         controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
@@ -182,7 +214,8 @@ impl HeatMap {
         let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
         let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
         // Side by side each has half of the room.
-        let [area, beside] = if is_beside { halves(whole) } else { [whole; 2] };
+        let between = if line { overlay::CYCLES_ROOM + BETWEEN } else { BETWEEN };
+        let [area, beside] = if is_beside { halves(whole, between) } else { [whole; 2] };
         self.most = most_samples(area, ui.ctx().pixels_per_point());
         let about = format!("Heat map of the {}", session.look.field.name());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
@@ -207,7 +240,7 @@ impl HeatMap {
         let is_over = is_beside && pointed.is_some_and(|at| beside.contains(at));
         let held = if is_over { beside } else { area };
         let seen = self.zoom.navigate(ui, &response, held, grid, is_stretched);
-        let to_screen = RectTransform::from_to(seen, area);
+        let to_screen = RectTransform::from_to(side.part(seen), area);
         self.is_diagram = picture.cycles_per_row.is_some();
         if self.is_diagram {
             // A diagram comes as a whole: as many samples as make the part that is seen sharp.
@@ -226,28 +259,17 @@ impl HeatMap {
         let beside_to_screen = second.map(|(other, handle)| {
             let grid = grid_of(other);
             let is_alike = other.plan.problem.shape == side.plan.problem.shape;
-            let part = if is_alike { seen } else { zoom::fitted(beside, grid, false) };
+            let part =
+                if is_alike { other.part(seen) } else { zoom::fitted(beside, grid, is_stretched) };
             let to_screen = RectTransform::from_to(part, beside);
             ui.painter().rect_filled(clips[1], 0.0, ui.visuals().extreme_bg_color);
             paint(ui, clips[1], &to_screen, other.picture, handle);
-            if session.look.borders {
-                let (tiling, picture) = (&other.plan.tiling, other.picture);
-                overlay::borders(ui, clips[1], &to_screen, grid, tiling, picture, 0);
-            }
+            lines(ui, clips[1], &to_screen, other, session.look.borders, is_beside);
             (to_screen, is_alike)
         });
-        if let Some(cycles) = picture.cycles_per_row {
-            overlay::cycle_axis(ui, area, seen, cycles);
-            if report.seen.cycle < report.latest.cycle {
-                overlay::shown_cycle(ui, area, &to_screen, (report.seen.cycle / cycles) as f32);
-            }
-            if let Some(why) = not_kept(report) {
-                say(ui, area, why);
-            }
-        }
-        if session.look.borders {
-            let latest = report.latest.cycle;
-            overlay::borders(ui, clips[0], &to_screen, grid, &side.plan.tiling, picture, latest);
+        lines(ui, clips[0], &to_screen, side, session.look.borders, true);
+        if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
+            say(ui, area, why);
         }
         // Under the cut line, too.
         let pointer = ui.input(|input| input.pointer.hover_pos());
@@ -255,12 +277,14 @@ impl HeatMap {
         let alike =
             beside_to_screen.filter(|(_, is_alike)| *is_alike).map(|(to_screen, _)| to_screen);
         let under = if is_over { alike } else { Some(to_screen) };
+        let rows = sides.get(1).filter(|_| is_over).map_or(1.0, |other| side.rows / other.rows);
         let pointer = pointer.zip(under).map(|(at, under)| under.inverse().transform_pos(at));
+        let pointer = pointer.map(|at| egui::pos2(at.x, at.y * rows));
         self.hover = pointer
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
             .map(|at| [at.x as usize, at.y as usize]);
         let elsewhere = self.elsewhere.take().map(|[i, row]| match picture.cycles_per_row {
-            Some(cycles) => [i, (report.seen.cycle / cycles) as usize],
+            Some(cycles) => [i, (side.seen.cycle / cycles) as usize],
             None => [i, row],
         });
         let is_there = |[i, row]: &[usize; 2]| (*i as f32) < grid.x && (*row as f32) < grid.y;
@@ -272,10 +296,10 @@ impl HeatMap {
             let cells = [samples.columns.clone(), samples.rows.clone()];
             cell_values::ui(ui, clips[0], &to_screen, cells, inks, |i, row| samples.at(i, row));
         }
-        if let Some(point) = self.hover {
-            overlay::outline(ui, &to_screen, point);
-            if let Some(to_screen) = alike.filter(|_| is_beside) {
-                overlay::outline(ui, &to_screen, point);
+        if let Some([i, row]) = self.hover {
+            overlay::outline(ui, &to_screen, [i, row]);
+            if let Some((to_screen, other)) = alike.zip(sides.get(1)).filter(|_| is_beside) {
+                overlay::outline(ui, &to_screen, [i, other.row_beside(row, side)]);
             }
         }
         if second.is_some() && !is_beside {
@@ -300,7 +324,11 @@ impl HeatMap {
         if let Some(line) = marks.cut {
             let shape = &report.plan.problem.shape;
             let line = line.within(shape);
-            let dragged = cut_line::ui(ui, area, &to_screen, shape, line);
+            let mut dragged = cut_line::ui(ui, area, &to_screen, shape, line, "Cut line");
+            if let Some(to_screen) = alike.filter(|_| is_beside) {
+                let name = "Cut line of the pinned run";
+                dragged = cut_line::ui(ui, beside, &to_screen, shape, line, name).or(dragged);
+            }
             if let Some(line) = dragged.filter(|dragged| *dragged != line) {
                 let mut look = session.look.clone();
                 look.cut.line = Some(line);
@@ -327,10 +355,10 @@ impl HeatMap {
     }
 }
 
-/// The left and the right half of an area, with room between them.
-fn halves(area: Rect) -> [Rect; 2] {
+/// The left and the right half of an area, with so much room between them.
+fn halves(area: Rect, between: f32) -> [Rect; 2] {
     let (left, right) = area.split_left_right_at_fraction(0.5);
-    let inset = BETWEEN / 2.0;
+    let inset = between / 2.0;
     [
         Rect::from_min_max(left.min, left.max - egui::vec2(inset, 0.0)),
         Rect::from_min_max(right.min + egui::vec2(inset, 0.0), right.max),
@@ -356,6 +384,29 @@ fn captions(
         overlay::caption(ui, clips[1], &compared.caption(), true);
     } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
         overlay::caption(ui, clips[0], &compared.caption(), false);
+    }
+}
+
+/// Draws tile borders over a picture; over and, where there is room, beside a diagram, its cycles.
+fn lines(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    side: &Side<'_>,
+    borders: bool,
+    has_axis: bool,
+) {
+    let Side { picture, latest, .. } = *side;
+    if let Some(cycles) = picture.cycles_per_row {
+        if has_axis {
+            overlay::cycle_axis(ui, *to_screen.to(), *to_screen.from(), cycles);
+        }
+        if side.seen.cycle < latest {
+            overlay::shown_cycle(ui, area, to_screen, (side.seen.cycle / cycles) as f32);
+        }
+    }
+    if borders {
+        overlay::borders(ui, area, to_screen, grid_of(side), &side.plan.tiling, picture, latest);
     }
 }
 
