@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use tilescope::picture::{
     Axis, ColourMap, Compared, Curve, CurvesFigure, Drawing, FigureKind, FigureSpec, HeatMapFigure,
-    Page, Panel, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme, ViewSpec, figure, render,
-    save_png,
+    Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme, ViewSpec, figure,
+    render, save_png,
 };
 use tilescope::run::{Captured, FieldKind, Planner, RunSpec, Watch, When, shoot};
 
@@ -242,4 +242,16 @@ fn a_signed_profile_of_a_line_in_large_letters() {
     view.field = FieldKind::Change;
     (view.figure.scale, view.figure.font) = (ScaleKind::Symmetric, Some(13.0));
     check("profile-of-a-line.png", &drawn(&[96], view));
+}
+
+#[test]
+fn the_maps_the_curves_and_the_profiles_of_two_runs_in_one_figure() {
+    let mut view = view(FigureKind::Arrangement, 20, [900, 480], Theme::Light);
+    let place = |kind, area| Place { kind, area };
+    view.places = vec![
+        place(FigureKind::SideBySide, [0.0, 0.0, 0.6, 1.0]),
+        place(FigureKind::Curves, [0.6, 0.0, 0.4, 0.5]),
+        place(FigureKind::Profile, [0.6, 0.5, 0.4, 0.5]),
+    ];
+    check("arrangement.png", &drawn(&[64, 64], view));
 }

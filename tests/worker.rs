@@ -244,6 +244,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
         id: 1,
         field: FieldKind::Residual,
         part: Part::All,
+        more: Vec::new(),
         most: [usize::MAX; 2],
         solution: true,
     };
@@ -273,6 +274,7 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
             id,
             field: FieldKind::Solution,
             part: Part::All,
+            more: Vec::new(),
             most: [10, 10],
             solution: false,
         };
@@ -292,6 +294,7 @@ fn files_wait_for_what_they_show_and_none_for_another() {
         id: index as u64,
         field,
         part: Part::All,
+        more: Vec::new(),
         most: [usize::MAX; 2],
         solution: false,
     };

@@ -172,7 +172,8 @@ impl Explorer {
             }
             Command::ShowSave(true) => {
                 let (report, like) = (self.report.as_deref(), self.like.as_ref());
-                self.save = Some(SaveDialog::new(context, &self.session, report, like));
+                let places = self.panes.places(&self.session);
+                self.save = Some(SaveDialog::new(context, &self.session, report, places, like));
             }
             Command::ShowSave(false) => self.save = None,
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
@@ -187,9 +188,13 @@ impl Explorer {
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
+                    self.like = None;
                     self.files.film(*request, Arc::clone(&self.session.spec));
                 }
                 None => {
+                    if request.what.is_picture() {
+                        self.like = None;
+                    }
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
                         self.files.capture(*request, self.session.epoch, &shape);

@@ -22,8 +22,8 @@ use std::thread::JoinHandle;
 pub(super) enum Done {
     Saved(PathBuf),
     Opened(Box<Opened>),
-    /// The second run of a figure of this kind, which was opened in that epoch.
-    Second(u64, FigureKind, Made),
+    /// The second run of a figure that was opened.
+    Second(Second),
     Problem(ProblemSpec),
     /// A picture for the clipboard.
     Image(ColorImage),
@@ -31,6 +31,16 @@ pub(super) enum Done {
     Film(Result<PathBuf, FilmEnd>),
     /// The settings were written, or why not.
     Remembered(Result<(), String>),
+}
+
+/// The second run of a figure that was opened, as far as the figure shows it.
+pub(super) struct Second {
+    pub made: Made,
+    /// The epoch of the first run, and its cycle.
+    pub epoch: u64,
+    pub cycle: u64,
+    /// Whether the figure shows both maps.
+    pub is_beside: bool,
 }
 
 /// Why there is no animation.
@@ -159,7 +169,7 @@ impl Files {
     pub fn copy_image(&mut self, shots: Arc<[Captured]>, view: ViewSpec) {
         self.work("tilescope-copy", move || {
             let shots: Vec<_> = shots.iter().collect();
-            let picture = match figure(&shots, &view.of(&shots)) {
+            let picture = match figure(&shots, &view) {
                 Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
                 Drawing::Map(map) => map,
             };
@@ -203,14 +213,18 @@ impl Files {
         self.work("tilescope-open", move || open(&path));
     }
 
-    /// Makes the second run of a figure of this kind, that was opened in `epoch`.
-    pub fn make_second(&mut self, epoch: u64, kind: FigureKind, second: Compared, memory: usize) {
+    /// Makes the second run of a figure that was opened in `epoch`, if there is one in it.
+    pub fn make_second(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
+        let Some(Compared { cycle, run }) = view.compared.clone() else {
+            return;
+        };
+        let (beside, is_beside) = (view.cycle, view.shows(FigureKind::SideBySide));
         let cancel = Arc::clone(&self.closing);
         self.work("tilescope-second", move || {
-            let Compared { cycle, run } = second;
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
             let made = Past::made(&plan.into(), cycle, memory, &cancel);
-            Ok(Done::Second(epoch, kind, made.map_err(|error| error.to_string())?))
+            let made = made.map_err(|error| error.to_string())?;
+            Ok(Done::Second(Second { made, epoch, cycle: beside, is_beside }))
         });
     }
 
@@ -310,6 +324,7 @@ fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Resul
         | What::Curves
         | What::Profile
         | What::MeanTile
+        | What::Arrangement
         | What::BareMap => {
             let view = view.clone().of(&shots);
             save_figure(path, &figure(&shots, &view), run, Some(&view)).map_err(|e| told(&e))
@@ -331,7 +346,8 @@ fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Resul
             run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
         }
         What::MeanTileTable => {
-            let header = ["across", "down", captured.field.name()];
+            let value = format!("mean_abs_{}", captured.field.name());
+            let header = ["across", "down", &value];
             run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
         }
         What::Field => run::save_samples(path, &captured.picture.samples).map_err(|e| told(&e)),

@@ -4,12 +4,12 @@ use super::Explorer;
 use super::actions;
 use super::command::Command;
 use super::compare::{AtEqual, Compare, How};
-use super::files::{Done, FilmEnd};
+use super::files::{Done, FilmEnd, Second};
 use super::panes::Pane;
 use super::pins;
 use super::save_dialog::SaveDialog;
-use crate::picture::{FigureKind, Opened, grouped};
-use crate::run::{Backend, ExactState, Made, Outcome, Phase, Report, RunSpec};
+use crate::picture::{Opened, grouped};
+use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 impl Explorer {
@@ -253,7 +253,7 @@ impl Explorer {
                 self.undo.note(&self.session);
                 self.take_in(*opened);
             }
-            Ok(Done::Second(epoch, kind, made)) => self.take_second(epoch, kind, &made),
+            Ok(Done::Second(second)) => self.take_second(&second),
             Ok(Done::Problem(problem)) => {
                 self.undo.note(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
@@ -269,34 +269,33 @@ impl Explorer {
     /// Shows a run that was opened: from its start or, of a figure, what that shows.
     pub(super) fn take_in(&mut self, opened: Opened) {
         self.session.begin(opened.run);
-        let Some(view) = opened.view else {
+        self.like = opened.view;
+        let Some(view) = &self.like else {
             return;
         };
-        self.session.show(&view);
+        self.session.show(view);
         self.map.zoom_out();
+        self.is_tuning = false;
         self.panes.show(Pane::of(view.kind), true);
-        if let Some(second) = view.compared.clone() {
-            let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
-            self.files.make_second(epoch, view.kind, second, memory);
-        }
-        self.like = Some(view);
+        self.files.make_second(self.session.epoch, view, self.session.memory_of_each());
     }
 
     /// Pins the second run of a figure that was opened, and compares the run with it as the figure
     /// does, unless there is another run by now.
-    fn take_second(&mut self, epoch: u64, kind: FigureKind, made: &Made) {
-        let Some(pin) = self.session.pins.pin_made(made) else {
+    fn take_second(&mut self, second: &Second) {
+        let Some(pin) = self.session.pins.pin_made(&second.made) else {
             self.toasts.error(pins::too_many());
             return;
         };
-        if epoch != self.session.epoch {
+        if second.epoch != self.session.epoch {
             return;
         }
-        let cycle = self.session.steps;
-        let sweeps = cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
-        let at_equal = AtEqual::that_ends(cycle, sweeps, pin);
-        let how = if kind == FigureKind::SideBySide { How::SideBySide } else { How::Alone };
-        self.session.look.compare = Compare { how, with: Some(pin.number), at_equal };
+        let sweeps = second.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
+        self.session.look.compare = Compare {
+            how: if second.is_beside { How::SideBySide } else { How::Alone },
+            with: Some(pin.number),
+            at_equal: AtEqual::that_ends(second.cycle, sweeps, pin),
+        };
     }
 }
 

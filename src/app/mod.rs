@@ -91,7 +91,7 @@ pub struct Explorer {
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
     save: Option<SaveDialog>,
-    /// The view of the figure that was opened last: what is saved next is made like it.
+    /// The view of the figure that was opened last, until one was saved: that is made like it.
     like: Option<ViewSpec>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,

@@ -6,16 +6,17 @@ mod layout;
 use super::actions;
 use super::cells::Cells;
 use super::command::Command;
-use super::compare::Compared;
+use super::compare::{Compared, How};
 use super::heat_map::{HeatMap, Marks};
 use super::session::Session;
 use super::toolbar::{entry, named};
 use super::{convergence, cut, distance, edge_share, inside, mean_tile, pinned, probes, theme};
-use crate::picture::FigureKind;
+use crate::picture::{FigureKind, Place};
 use crate::run::Report;
 use crate::solver::Followed;
 use eframe::egui::{
-    self, Color32, Key, KeyboardShortcut, Modifiers, Response, Stroke, Ui, Visuals, WidgetText,
+    self, Color32, Key, KeyboardShortcut, Modifiers, Rect, Response, Stroke, Ui, Visuals,
+    WidgetText,
 };
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 pub(super) use layout::Layout;
@@ -201,6 +202,32 @@ impl Panes {
             cut: (is_plane && self.is_seen(Pane::Cut)).then(|| session.cut_line()),
             tile: followed.filter(|_| self.is_seen(Pane::Inside)),
         }
+    }
+
+    /// The panes that are seen and can be drawn as figures, as shares of the area that they fill.
+    pub fn places(&self, session: &Session) -> Vec<Place> {
+        let is_beside =
+            session.look.compare.how == How::SideBySide && !session.pins.all().is_empty();
+        let seen = Pane::ALL.into_iter().filter_map(|pane| {
+            let kind = match pane {
+                Pane::HeatMap if is_beside => FigureKind::SideBySide,
+                Pane::HeatMap => FigureKind::HeatMap,
+                Pane::Convergence => FigureKind::Curves,
+                Pane::Cut => FigureKind::Profile,
+                Pane::MeanTile => FigureKind::MeanTile,
+                _ => return None,
+            };
+            let tile = self.tree.tiles.find_pane(&pane)?;
+            Some((kind, self.tree.tiles.rect(tile)?))
+        });
+        let seen: Vec<_> = seen.collect();
+        let whole = seen.iter().fold(Rect::NOTHING, |whole, (_, rect)| whole.union(*rect));
+        let place = |(kind, rect): (FigureKind, Rect)| {
+            let start = (rect.min - whole.min) / whole.size();
+            let size = rect.size() / whole.size();
+            Place { kind, area: [start.x, start.y, size.x, size.y] }
+        };
+        seen.into_iter().map(place).collect()
     }
 
     /// Shows a pane, before those that it shares its place with, or hides it.

@@ -330,7 +330,7 @@ impl Session {
             range: figure.range.map_or(RangeMode::ThisFrame, RangeMode::Locked),
             absolute: figure.absolute,
         };
-        if kind == FigureKind::Curves {
+        if view.shows(FigureKind::Curves) {
             look.against = Against::of(over);
         }
         // A profile has its tile borders in any case.

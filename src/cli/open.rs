@@ -12,8 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope open run.toml
   tilescope open residual.png
-      a figure that tilescope saved carries its run; it starts again, with the field and the
-      colours that the figure shows";
+      a figure that tilescope saved carries its run; it is made up to the cycle that the figure
+      shows, and looked at in the same way";
 
 /// The options of `tilescope open`.
 #[derive(Args, Debug)]

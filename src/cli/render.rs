@@ -9,8 +9,9 @@ use super::values::{self, Size};
 use crate::files;
 use crate::picture::{
     self, ColourMap, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile, Frames,
-    LARGEST_SIDE, Opened, Over, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme,
-    ViewError, ViewSpec, common_range, figure, natural_map, natural_scale, save_figure, save_film,
+    LARGEST_SIDE, Opened, Over, Place, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing,
+    Theme, ViewError, ViewSpec, common_range, figure, natural_map, natural_scale, save_figure,
+    save_film,
 };
 use crate::run::{
     Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage, Watch, When,
@@ -35,6 +36,8 @@ Examples:
       the residual along a row, with the tile borders, to be put on a page of any colour
   tilescope render --overlap 8 --at-cycle 40 --kind mean-tile --borders -o tile.png
       the residual folded onto one tile, and what of it inner tiles own
+  tilescope render --at-cycle 40 --kind arrangement --theme screen -o overview.png
+      the map, the curves and a profile in one figure; --place says what else, and where
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
       the bare map, one pixel a point
   tilescope render --kind curves --theme screen -o curves.png
@@ -105,6 +108,15 @@ pub struct Render {
     /// The row or the column that a profile follows [default: the middle row]
     #[arg(long, value_name = "j=N | i=N", help_heading = "Figure", value_parser = values::cut)]
     cut: Option<CutLine>,
+    /// A part of an arrangement and where it lies, as shares of the whole, such as
+    /// heat-map=0,0,0.6,1; once for each part [default: map, curves and profile]
+    #[arg(
+        long = "place",
+        value_name = "KIND=LEFT,TOP,WIDTH,HEIGHT",
+        help_heading = "Figure",
+        value_parser = values::place
+    )]
+    places: Vec<Place>,
     /// What curves are drawn over [default: cycles]
     #[arg(long, help_heading = "Figure")]
     over: Option<Over>,
@@ -244,6 +256,7 @@ impl Render {
             kind,
             over: self.over.unwrap_or_default(),
             cut: self.cut,
+            places: self.places.clone(),
             frames: self.frames(),
             figure: self.figure(kind)?,
             ..ViewSpec::default()

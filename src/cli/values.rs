@@ -3,9 +3,10 @@
 //! What is read here has the right form; whether it makes sense is found out where all of a run is
 //! checked ([`Planner`](crate::run::Planner)).
 
-use crate::picture::{LARGEST_SIDE, Range, SMALLEST_SIDE, Spacing};
+use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
 use crate::run::{CutLine, MOST_THREADS, Sides, numbers, sides};
+use clap::ValueEnum;
 
 /// A number for each axis, x first; one may stand for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -161,6 +162,17 @@ pub(super) fn cut(text: &str) -> Result<CutLine, String> {
     }
 }
 
+/// A part of an arrangement: `heat-map=0,0,0.6,1`.
+pub(super) fn place(text: &str) -> Result<Place, String> {
+    let refuse =
+        || "it must be a kind and its left, top, width and height, such as heat-map=0,0,0.6,1";
+    let (kind, area) = text.split_once('=').ok_or_else(refuse)?;
+    let kind = FigureKind::from_str(kind.trim(), false).map_err(|_| refuse())?;
+    let shares: Result<Vec<f32>, _> = area.split(',').map(|share| share.trim().parse()).collect();
+    let area = shares.ok().and_then(|shares| shares.try_into().ok()).ok_or_else(refuse)?;
+    Ok(Place { kind, area })
+}
+
 /// Frames of a logarithmic animation, unless a number is given.
 const LOGARITHMIC_FRAMES: u64 = 60;
 
@@ -219,6 +231,12 @@ mod tests {
         assert_eq!((cut("j=12"), cut("i = 3")), (Ok(CutLine::Row(12)), Ok(CutLine::Column(3))));
         for wrong in ["", "12", "k=3", "j=-1", "j=a"] {
             assert!(cut(wrong).is_err(), "{wrong}");
+        }
+        let area = [0.0, 0.25, 0.5, 1.0];
+        let expected = Place { kind: FigureKind::MeanTile, area };
+        assert_eq!(place("mean-tile=0,.25, 0.5,1"), Ok(expected));
+        for wrong in ["", "mean-tile", "mean-tile=0,0,1", "tile=0,0,1,1", "curves=0,0,1,a"] {
+            assert!(place(wrong).is_err(), "{wrong}");
         }
         assert_eq!(cycles("0..400:8"), Ok((0, 400, Spacing::Every(8))));
         assert_eq!(cycles("5..9"), Ok((5, 9, Spacing::Every(1))));

@@ -6,7 +6,9 @@ use super::render::LARGEST_SIDE;
 use super::run_figure::Over;
 use super::scale::{Range, ScaleKind};
 use super::theme::Theme;
-use super::view_spec::{Compared, FigureKind, FigureSpec, Frames, SCREEN_DPI, Spacing, ViewSpec};
+use super::view_spec::{
+    Compared, FigureKind, FigureSpec, Frames, Place, SCREEN_DPI, Spacing, ViewSpec,
+};
 use crate::run::any::{number, run};
 use crate::run::{CutLine, FieldKind, Measure, RunSpec, Sides, Sweep, SweepSpec};
 use crate::solver::Kernel;
@@ -45,6 +47,7 @@ prop_compose! {
         ]),
         figure in figure_spec(),
         frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
+        places in prop::collection::vec((select(&FigureKind::ALL[..]), any::<[u8; 4]>()), 0..4),
         compared in option::of((any::<u64>(), run())),
     ) -> ViewSpec {
         let frames = frames.map(|([first, last, step], is_even, rate)| {
@@ -52,7 +55,9 @@ prop_compose! {
             Frames { first, last, spacing: spacing(step), rate }
         });
         let compared = compared.map(|(cycle, run)| Compared { cycle, run });
-        ViewSpec { cycle, field, kind, over, cut, figure, frames, compared }
+        let place = |(kind, area): (_, [u8; 4])| Place { kind, area: area.map(|n| f32::from(n) / 255.0) };
+        let places = places.into_iter().map(place).collect();
+        ViewSpec { cycle, field, kind, over, cut, figure, frames, places, compared }
     }
 }
 

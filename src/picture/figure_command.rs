@@ -1,7 +1,7 @@
 //! A figure as the command line that makes it.
 
 use super::run_figure::Over;
-use super::view_spec::{FigureKind, FigureSpec, RATE, SCREEN_DPI, Spacing, ViewSpec};
+use super::view_spec::{FigureKind, FigureSpec, Place, RATE, SCREEN_DPI, Spacing, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
 use clap::ValueEnum;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
-    let ViewSpec { cycle, field, kind, over, cut, frames, figure, compared } = view;
+    let ViewSpec { cycle, field, kind, over, cut, frames, figure, places, compared } = view;
     put("kind", kind.name());
     put("field", field.name());
     match frames {
@@ -39,6 +39,10 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     }
     if let Some(cut) = cut {
         put("cut", &cut.to_string());
+    }
+    for Place { kind, area } in places {
+        let area = area.map(|share| format!("{share:?}")).join(",");
+        put("place", &format!("{}={area}", kind.name()));
     }
     let usual = FigureSpec::default();
     put("scale", figure.scale.name());

@@ -229,6 +229,8 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// A subtitle takes two lines where it is long. One that has a line end takes two in any case,
+    /// and where all stands does not depend on the second: it may change from frame to frame.
     pub fn new(layout: &Layout, title: &str, subtitle: &str) -> Self {
         let Layout { unit, ref palette, .. } = *layout;
         let margin = layout.margin();
@@ -239,8 +241,15 @@ impl Head {
         let style = Style { size, weight: Weight::SemiBold, colour: palette.ink };
         let title = (fit(title, style.weight, size, room), style);
         let style = Style { size: 0.92 * unit, weight: Weight::Regular, colour: palette.soft };
-        let subtitle = (wrap(subtitle, style.weight, style.size, room, 2), style);
-        let widths = subtitle.0.iter().map(|line| width(line, style.weight, style.size));
+        let (lines, lasting) = match subtitle.split_once('\n') {
+            Some((first, second)) => {
+                ([first, second].map(|line| fit(line, style.weight, style.size, room)).to_vec(), 1)
+            }
+            None => (wrap(subtitle, style.weight, style.size, room, 2), 2),
+        };
+        let subtitle = (lines, style);
+        let lasting = subtitle.0.iter().take(lasting);
+        let widths = lasting.map(|line| width(line, style.weight, style.size));
         let width = widths.fold(width(&title.0, title.1.weight, title.1.size), f64::max);
         let title_height = if title.0.is_empty() { 0.0 } else { 1.75 * unit };
         let lines = subtitle.0.len() as f64;
@@ -260,8 +269,11 @@ impl Head {
             canvas.words(x, y + 0.7 * layout.unit, Anchor::Start, self.title.1, &self.title.0);
             y += 1.75 * layout.unit;
         }
+        let style = self.subtitle.1;
         for line in &self.subtitle.0 {
-            canvas.words(x, y + 0.6 * layout.unit, Anchor::Start, self.subtitle.1, line);
+            let room = f64::from(layout.width) - self.margin - x;
+            let line = fit(line, style.weight, style.size, room);
+            canvas.words(x, y + 0.6 * layout.unit, Anchor::Start, style, &line);
             y += 1.3 * layout.unit;
         }
     }

@@ -8,6 +8,7 @@
 
 #[cfg(test)]
 pub(crate) mod any;
+mod arrangement;
 mod colour_map;
 #[cfg(test)]
 pub(crate) mod colour_vision;
@@ -56,6 +57,6 @@ pub use titles::{
     value_label,
 };
 pub use view_spec::{
-    Compared, DPI, FONT_SIZES, FigureKind, FigureSpec, Frames, MOST_FRAMES, RATE, RATES,
+    Compared, DPI, FONT_SIZES, FigureKind, FigureSpec, Frames, MOST_FRAMES, Place, RATE, RATES,
     SCREEN_DPI, Spacing, ViewError, ViewSpec, natural_map, natural_scale,
 };

@@ -1,5 +1,6 @@
 //! Figures of runs: maps of a field, its values along a line, and the curves of convergence.
 
+use super::arrangement::arrangement;
 use super::curves_figure::{Curve, CurvesFigure, Marks};
 use super::heat_map::{NO_VALUE, Samples, colours, shown_values};
 use super::heat_map_figure::{Axis, HeatMapFigure, Panel};
@@ -38,6 +39,7 @@ pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
         FigureKind::Curves => Drawing::Figure(curves(shots, view)),
         FigureKind::Profile => Drawing::Figure(profile(shots, view)),
         FigureKind::MeanTile => Drawing::Figure(mean_tile(shots, view)),
+        FigureKind::Arrangement => Drawing::Figure(arrangement(shots, view)),
         FigureKind::BareMap => Drawing::Map(bare(shots, view)),
     }
 }
@@ -425,15 +427,15 @@ fn borders(tiling: &Tiling, axis: usize) -> Vec<f64> {
 }
 
 /// What is written above a figure, and above or beside each run in it.
-struct Titles {
-    title: String,
-    subtitle: String,
+pub(super) struct Titles {
+    pub title: String,
+    pub subtitle: String,
     /// Empty for a single run.
     each: Vec<String>,
 }
 
 impl Titles {
-    fn of(shots: &[&Captured], view: &ViewSpec) -> Self {
+    pub fn of(shots: &[&Captured], view: &ViewSpec) -> Self {
         let Some(first) = shots.first() else {
             return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };
         };
@@ -461,11 +463,18 @@ impl Titles {
             _ if is_diagram => format!("{label}, cycle by cycle"),
             _ => label.to_owned(),
         };
-        let when =
-            if shows_cycle && same_cycle { format!(" {}", after(first)) } else { String::new() };
+        // From frame to frame one line changes, below all that stays.
+        let is_frame = view.frames.is_some();
+        let when = match shows_cycle && same_cycle {
+            true if !is_frame => format!(" {}", after(first)),
+            _ => String::new(),
+        };
         let title = format!("{what}{when} — {problem}");
 
         let mut subtitle = common;
+        if is_frame {
+            subtitle.push_str(&format!("\ncycle {}", grouped(first.cycle)));
+        }
         match shots {
             [shot] => {
                 if view.kind != FigureKind::Curves {
@@ -489,9 +498,6 @@ impl Titles {
                     }
                 }
             }
-        }
-        if view.frames.is_some() && !shows_cycle {
-            subtitle.push_str(&format!(" · cycle {}", grouped(first.cycle)));
         }
         if !view.figure.annotations {
             return Self { title: String::new(), subtitle: String::new(), each };

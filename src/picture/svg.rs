@@ -158,6 +158,11 @@ impl Canvas {
         );
     }
 
+    /// Another picture as a part of this one.
+    pub fn figure(&mut self, x: f64, y: f64, svg: &str) {
+        self.text.push_str(&svg.replacen("<svg", &format!("<svg x=\"{x}\" y=\"{y}\""), 1));
+    }
+
     /// The whole document.
     pub fn finish(mut self) -> String {
         self.text.push_str("</svg>\n");

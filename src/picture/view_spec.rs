@@ -34,10 +34,30 @@ pub struct ViewSpec {
     /// The frames of an animation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frames: Option<Frames>,
+    /// What an arrangement shows, and where; nothing for the usual one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<Place>,
     /// The run beside the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compared: Option<Compared>,
 }
+
+/// A figure in an arrangement of several.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// What is drawn there.
+    pub kind: FigureKind,
+    /// Its left and upper end, its width and its height, as shares of the whole.
+    pub area: [f32; 4],
+}
+
+/// The arrangement that there is at first start: the map, the curves, and a profile below them.
+const USUAL: [Place; 3] = [
+    Place { kind: FigureKind::HeatMap, area: [0.0, 0.0, 0.6, 1.0] },
+    Place { kind: FigureKind::Curves, area: [0.6, 0.0, 0.4, 0.55] },
+    Place { kind: FigureKind::Profile, area: [0.6, 0.55, 0.4, 0.45] },
+];
 
 /// A second run in the same figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,6 +86,8 @@ pub enum FigureKind {
     Profile,
     /// The magnitude of a field, folded onto one tile and averaged over all of them
     MeanTile,
+    /// Several of these in one figure, each in its place; see --place
+    Arrangement,
     /// The map alone, one pixel a point
     BareMap,
 }
@@ -211,6 +233,15 @@ pub enum ViewError {
         "the tiles of this run are too large for their mean to be made; a side has at most {LONGEST_FOLDED} points"
     )]
     NotFolded,
+    /// A part that an arrangement cannot have.
+    #[error("{} cannot be part of an arrangement", .kind.name())]
+    NotPlaced {
+        /// The kind that was asked for.
+        kind: FigureKind,
+    },
+    /// A line of which single cycles are wanted with its diagram, which shows all of them.
+    #[error("the arrangement of a line shows all its cycles; choose another kind for an animation")]
+    NoFilm,
     /// A number out of its range.
     #[error("{field} is {value}; {allowed}")]
     Value {
@@ -225,13 +256,14 @@ pub enum ViewError {
 
 impl FigureKind {
     /// Every kind, in the order of the menu.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::HeatMap,
         Self::SideBySide,
         Self::SpaceTime,
         Self::Curves,
         Self::Profile,
         Self::MeanTile,
+        Self::Arrangement,
         Self::BareMap,
     ];
 
@@ -244,6 +276,7 @@ impl FigureKind {
             Self::Curves => "curves",
             Self::Profile => "profile",
             Self::MeanTile => "mean-tile",
+            Self::Arrangement => "arrangement",
             Self::BareMap => "bare-map",
         }
     }
@@ -257,6 +290,7 @@ impl FigureKind {
             Self::Curves => "Convergence",
             Self::Profile => "Profile",
             Self::MeanTile => "Mean tile",
+            Self::Arrangement => "Arrangement",
             Self::BareMap => "Bare map",
         }
     }
@@ -270,6 +304,9 @@ impl FigureKind {
             Self::Curves => "How the residual falls.",
             Self::Profile => "The field along a line through it, with the tile borders.",
             Self::MeanTile => "The magnitude of the field, folded onto one tile.",
+            Self::Arrangement => {
+                "Map, curves and profile in one figure, as they lie in the window."
+            }
             Self::BareMap => "The colours alone, one pixel for each point of the grid.",
         }
     }
@@ -281,7 +318,12 @@ impl FigureKind {
 
     /// Whether it can show two runs.
     pub const fn compares(self) -> bool {
-        matches!(self, Self::SideBySide | Self::Curves | Self::Profile)
+        matches!(self, Self::SideBySide | Self::Curves | Self::Profile | Self::Arrangement)
+    }
+
+    /// Whether it can be part of an arrangement.
+    pub const fn can_be_placed(self) -> bool {
+        !matches!(self, Self::Arrangement | Self::BareMap)
     }
 
     /// Whether it has a size of its own choice, a title and letters.
@@ -301,7 +343,27 @@ impl ViewSpec {
         };
         // Norms come with every run; any field will do beside them.
         let field = if self.kind.shows_field() { self.field } else { FieldKind::Residual };
-        Capture { id, field, part, most, solution: false }
+        let more = self.more(shape).map(|(_, part)| part).collect();
+        Capture { id, field, part, more, most, solution: false }
+    }
+
+    /// What an arrangement shows, and where.
+    pub(super) fn placed(&self) -> &[Place] {
+        if self.places.is_empty() { &USUAL } else { &self.places }
+    }
+
+    /// What an arrangement shows beside maps and curves, in the order in which it is captured.
+    pub(super) fn more(&self, shape: &Shape) -> impl Iterator<Item = (FigureKind, Part)> {
+        let along = Part::Along(self.cut.unwrap_or(CutLine::middle(shape)));
+        let parts = [(FigureKind::Profile, along), (FigureKind::MeanTile, Part::MeanTile)];
+        let is_several = self.kind == FigureKind::Arrangement;
+        parts.into_iter().filter(move |(kind, _)| is_several && self.shows(*kind))
+    }
+
+    /// Whether something of this kind is drawn, by itself or in an arrangement.
+    pub fn shows(&self, kind: FigureKind) -> bool {
+        let is_placed = || self.placed().iter().any(|place| place.kind == kind);
+        self.kind == kind || (self.kind == FigureKind::Arrangement && is_placed())
     }
 
     /// The same of what was captured for it: its cycle, and the second run beside the first.
@@ -330,6 +392,20 @@ impl ViewSpec {
             }
             _ => {}
         }
+        if kind == FigureKind::Arrangement {
+            if self.frames.is_some() && shape.dim() == 1 {
+                return Err(ViewError::NoFilm);
+            }
+            for Place { kind, area } in self.placed() {
+                let place = Self { kind: *kind, places: Vec::new(), ..self.clone() };
+                if !kind.can_be_placed() {
+                    return Err(ViewError::NotPlaced { kind: *kind });
+                }
+                let compared = compared.filter(|_| kind.compares());
+                place.check(shape, compared)?;
+                check_area(*area)?;
+            }
+        }
         if let Some(cut) = self.cut {
             cut.check(shape).map_err(|allowed| ViewError::Cut { cut, allowed })?;
         }
@@ -338,6 +414,22 @@ impl ViewSpec {
         }
         self.figure.check()
     }
+}
+
+/// By how much shares may add up to more than the whole: less than a pixel of any figure.
+const ROUNDING: f32 = 1e-5;
+
+/// Whether there is such a part of a whole.
+fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
+    let [left, top, width, height] = area;
+    let is_within =
+        |start: f32, length: f32| start >= 0.0 && length > 0.0 && start + length <= 1.0 + ROUNDING;
+    if is_within(left, width) && is_within(top, height) {
+        return Ok(());
+    }
+    let value = area.map(|share| share.to_string()).join(",");
+    let allowed = "left, top, width and height must be shares of the whole, 0 to 1".to_owned();
+    Err(ViewError::Value { field: "the place", value, allowed })
 }
 
 impl Frames {

@@ -96,7 +96,7 @@ pub fn shoot(
         When::End => plan.stop,
         When::Cycles(cycles) => {
             if !is_diagram {
-                check_memory(capture.window(&shape).size(), cycles.len())?;
+                check_memory(capture.part.window(&shape, capture.most).size(), cycles.len())?;
             }
             let last = cycles.last().copied().unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
@@ -111,7 +111,7 @@ pub fn shoot(
             Err(error) => return Err(ShootError::Exact(error)),
         }
     }
-    let mut looks: Vec<(u64, Arc<Picture>)> = Vec::new();
+    let mut looks: Vec<(u64, Look)> = Vec::new();
     if let When::Cycles(cycles) = when
         && !is_diagram
     {
@@ -127,17 +127,22 @@ pub fn shoot(
         When::Cycles(cycles) if is_diagram => {
             check_reached(&experiment, stop.max_cycles)?;
             let diagram = look(&mut experiment, capture, watch)?;
-            looks.extend(cycles.iter().map(|&cycle| (cycle, Arc::clone(&diagram))));
+            looks.extend(cycles.iter().map(|&cycle| (cycle, diagram.clone())));
         }
         When::Cycles(_) => {}
         When::End => looks.push((last, look(&mut experiment, capture, watch)?)),
     }
     let outcome = experiment.run().outcome().cloned();
-    let Some((_, picture)) = looks.last() else { return Ok(Shots { shots: Vec::new(), outcome }) };
-    let seen = Captured::with(&experiment, capture, Arc::clone(picture))?;
-    let shot = |(cycle, picture)| Captured { cycle, picture, ..seen.clone() };
+    let Some((_, (picture, more))) = looks.last().cloned() else {
+        return Ok(Shots { shots: Vec::new(), outcome });
+    };
+    let seen = Captured::with(&experiment, capture, picture, more)?;
+    let shot = |(cycle, (picture, more))| Captured { cycle, picture, more, ..seen.clone() };
     Ok(Shots { shots: looks.into_iter().map(shot).collect(), outcome })
 }
+
+/// What was asked for, and what else was.
+type Look = (Arc<Picture>, Arc<[Arc<Picture>]>);
 
 /// Refuses more pictures than the memory that is free now can hold.
 fn check_memory(size: [usize; 2], looks: usize) -> Result<(), ShootError> {
@@ -178,7 +183,7 @@ fn look(
     experiment: &mut Experiment,
     capture: &Capture,
     watch: &mut Watch<'_>,
-) -> Result<Arc<Picture>, ShootError> {
+) -> Result<Look, ShootError> {
     let cycle = experiment.run().cycle();
     while !experiment.is_ready(capture.field) {
         if watch.cancel.load(Ordering::Relaxed) {
@@ -187,5 +192,5 @@ fn look(
         experiment.prepare(capture.field)?;
         (watch.told)(Stage::Jacobi(experiment.prepared()));
     }
-    Ok(Arc::new(capture.picture(experiment)?))
+    Ok((Arc::new(capture.picture(experiment)?), capture.more(experiment)?))
 }

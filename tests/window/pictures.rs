@@ -7,6 +7,7 @@ use eframe::egui::{
 };
 use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
 use std::panic;
+use tilescope::picture::{Drawing, FigureKind, FigureSpec, Place, ViewSpec, save_figure};
 use tilescope::run::{Preset, RunSpec};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -18,6 +19,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("space_time", space_time),
     ("save_dialog", save_dialog),
     ("save_dialog_light", save_dialog_light),
+    ("save_dialog_panes", save_dialog_panes),
     ("open_dialog", open_dialog),
     ("broken_file", broken_file),
     ("diverged", diverged),
@@ -192,6 +194,29 @@ fn save_dialog() {
 
 fn save_dialog_light() {
     compare(&mut saving(Theme::Light), "save_dialog_light");
+}
+
+/// A figure of the panes was opened, and the dialog is about to save another.
+fn save_dialog_panes() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("panes.svg");
+    let figure = FigureSpec { size: [1280, 720], borders: true, ..FigureSpec::default() };
+    let kind = FigureKind::Arrangement;
+    let place = |kind, area| Place { kind, area };
+    let places = vec![
+        place(FigureKind::HeatMap, [0.0, 0.0, 0.6, 1.0]),
+        place(FigureKind::MeanTile, [0.6, 0.0, 0.4, 0.5]),
+        place(FigureKind::Profile, [0.6, 0.5, 0.4, 0.5]),
+    ];
+    let view = ViewSpec { cycle: 3, kind, figure, places, ..ViewSpec::default() };
+    let drawing = Drawing::Figure("<svg></svg>".into());
+    save_figure(&path, &drawing, &RunSpec::default(), Some(&view)).expect("it can be written");
+    let mut window = after(1, USUAL, Theme::Light, RunSpec::default());
+    window.drop_file(&path);
+    window.until_text("cycle 3, live");
+    window.button("Save …");
+    window.until("drawn", |window| !window.says("Drawing …"));
+    compare(&mut window, "save_dialog_panes");
 }
 
 fn open_dialog() {

@@ -11,12 +11,12 @@ use super::theme::row;
 use super::toolbar::{named, typed};
 use crate::grid::Shape;
 use crate::picture::{
-    FONT_SIZES, FigureKind, FigureSpec, FilmFile, Frames, LARGEST_SIDE, Over, RATE, RATES, Range,
-    SCREEN_DPI, SMALLEST_SIDE, Spacing, Theme, ViewSpec, figure_command,
+    FONT_SIZES, FigureKind, FigureSpec, FilmFile, Frames, LARGEST_SIDE, Over, Place, RATE, RATES,
+    Range, SCREEN_DPI, SMALLEST_SIDE, Spacing, Theme, ViewSpec, figure_command,
 };
 use crate::run::{Capture, Captured, CutLine, FieldKind, Part, Report};
 use eframe::egui::{self, ComboBox, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
-use preview::Preview;
+use preview::{Preview, Shown};
 pub(super) use sources::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,7 +94,7 @@ const FONT: f64 = 11.0;
 const CONTROLS: f32 = 400.0;
 const ABOUT: f32 = 36.0;
 const CHOICE: f32 = 20.0;
-const AROUND: f32 = 132.0;
+const ROWS: f32 = 466.0;
 const PREVIEW: egui::Vec2 = vec2(440.0, 400.0);
 
 /// The dialog while it is open.
@@ -106,6 +106,8 @@ pub(super) struct SaveDialog {
     /// Its size, its letters and its theme; the colours are those of the window.
     figure: FigureSpec,
     cut: CutLine,
+    /// The panes that can be drawn, and where they lie.
+    places: Vec<Place>,
     /// The number of the pinned run that is shown beside the run, where two can be.
     with: Option<usize>,
     is_film: bool,
@@ -121,6 +123,7 @@ impl SaveDialog {
         context: &egui::Context,
         session: &Session,
         report: Option<&Report>,
+        places: Vec<Place>,
         like: Option<&ViewSpec>,
     ) -> Self {
         let latest = report.map_or(0, |report| report.latest.cycle);
@@ -148,6 +151,11 @@ impl SaveDialog {
             unit: if figure.dpi == SCREEN_DPI { Unit::Pixels } else { Unit::Centimetres },
             figure,
             cut: session.cut_line(),
+            places: like
+                .map(|view| &view.places)
+                .filter(|own| !own.is_empty())
+                .cloned()
+                .unwrap_or(places),
             with: pinned.map(|pin| pin.number),
             is_film: frames.is_some(),
             frames: frames.unwrap_or(usual),
@@ -186,6 +194,7 @@ impl SaveDialog {
             }
             What::SideBySide => format!("{}-side-by-side{at}", field.name()),
             What::MeanTile | What::MeanTileTable => format!("mean-tile{at}"),
+            What::Arrangement => format!("{}-panes{at}", field.name()),
             What::Profile | What::ProfileTable => format!("{}-profile{at}", field.name()),
             What::Curves | What::CurveTable => "convergence".to_owned(),
             What::Run => "run".to_owned(),
@@ -218,15 +227,9 @@ impl SaveDialog {
             ui.horizontal_top(|ui| {
                 ui.vertical(|ui| {
                     ui.set_width(CONTROLS);
-                    ui.set_min_height(PREVIEW.y + 40.0);
                     ui.heading("Save");
                     ui.add_space(4.0);
-                    let room = ui.ctx().content_rect().height() - AROUND;
-                    egui::ScrollArea::vertical().max_height(room).show(ui, |ui| {
-                        ui.add_enabled_ui(making.is_none(), |ui| {
-                            self.controls(ui, session, report);
-                        });
-                    });
+                    ui.add_enabled_ui(making.is_none(), |ui| self.controls(ui, session));
                     ui.add_space(8.0);
                     match making {
                         None => {
@@ -252,8 +255,10 @@ impl SaveDialog {
                     self.preview.ui(ui, view.as_ref().zip(sources.as_ref()), PREVIEW);
                     ui.add_space(4.0);
                     if self.what.kind().is_some() {
-                        self.copies(ui, session, shown, commands);
+                        self.copies(ui, session, commands);
+                        ui.add_space(4.0);
                     }
+                    ui.add_enabled_ui(making.is_none(), |ui| self.subject(ui, session, report));
                 });
             });
         });
@@ -265,7 +270,8 @@ impl SaveDialog {
         }
     }
 
-    fn controls(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
+    fn controls(&mut self, ui: &mut Ui, session: &Session) {
+        ui.set_min_height(ROWS);
         let field = session.look.field;
         let chosen = session.look.compare.chosen(session.pins.all());
         ui.columns_const(|[left, right]| {
@@ -273,9 +279,10 @@ impl SaveDialog {
                 column.spacing_mut().interact_size.y = CHOICE;
                 for &what in choices {
                     let can_be = what != What::SideBySide || chosen.is_some();
+                    let can_be = can_be && (what != What::Arrangement || !self.places.is_empty());
                     let button = egui::RadioButton::new(self.what == what, what.label());
                     let button = column.add_enabled(can_be, button).on_hover_text(what.about());
-                    let button = button.on_disabled_hover_text("Pin a run first, to stand beside.");
+                    let button = button.on_disabled_hover_text(what.missing());
                     if button.clicked() {
                         self.what = what;
                         self.suggest(field);
@@ -299,12 +306,6 @@ impl SaveDialog {
         });
         if self.what.is_picture() {
             self.format(ui);
-        }
-        if matches!(self.what, What::Profile | What::ProfileTable) {
-            self.cut(ui, report);
-        }
-        if self.is_of_two() && chosen.is_some() {
-            self.second(ui, session);
         }
         if self.what.has_letters() {
             self.paper(ui);
@@ -358,6 +359,17 @@ impl SaveDialog {
         });
     }
 
+    /// Which line and which runs are drawn. It stands where there is room for it whatever else is
+    /// chosen, so that nothing moves.
+    fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
+        if self.drawn().shows(FigureKind::Profile) {
+            self.cut(ui, report);
+        }
+        if self.is_of_two() && !session.pins.all().is_empty() {
+            self.second(ui, session);
+        }
+    }
+
     /// Whether it can show two runs.
     fn is_of_two(&self) -> bool {
         self.what.is_picture() && self.what.kind().is_some_and(FigureKind::compares)
@@ -367,7 +379,8 @@ impl SaveDialog {
     fn pinned<'a>(&self, session: &'a Session) -> Option<&'a Pin> {
         let pins = session.pins.all();
         let chosen = pins.iter().find(|pin| Some(pin.number) == self.with);
-        let needed = || session.look.compare.chosen(pins).filter(|_| self.what == What::SideBySide);
+        let is_needed = self.drawn().shows(FigureKind::SideBySide);
+        let needed = || session.look.compare.chosen(pins).filter(|_| is_needed);
         chosen.filter(|_| self.is_of_two()).or_else(needed)
     }
 
@@ -555,35 +568,27 @@ impl SaveDialog {
         });
     }
 
-    /// The same without a file.
-    fn copies(
-        &self,
-        ui: &mut Ui,
-        session: &Session,
-        shown: Option<Range>,
-        commands: &mut Vec<Command>,
-    ) {
+    /// The same without a file, of what the preview shows.
+    fn copies(&self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+        let shown = self.preview.shown();
         ui.horizontal(|ui| {
-            let shots = self.preview.shots();
-            let copy = ui.add_enabled(shots.is_some(), egui::Button::new("Copy image"));
+            let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
             if copy.on_hover_text("Put the picture on the clipboard.").clicked()
-                && let Some(shots) = shots
+                && let Some(Shown { shots, view }) = shown.cloned()
             {
-                let view = self.view(session, shown);
-                commands.push(Command::CopyImage(Arc::clone(shots), view.into()));
+                commands.push(Command::CopyImage(shots, view.into()));
             }
-            let copy = ui.add_enabled(shots.is_some(), egui::Button::new("Copy as command line"));
-            let about = match shots.is_some_and(|shots| shots.len() > 1) {
+            let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
+            let about = match shown.is_some_and(|shown| shown.view.compared.is_some()) {
                 true => {
                     "Copy the command line that makes this figure again; it takes the second run from the file, once that is saved."
                 }
                 false => "Copy the command line that makes this figure again.",
             };
             if copy.on_hover_text(about).clicked()
-                && let Some(shots) = shots
+                && let Some(shown) = shown
             {
-                let view = self.view(session, shown).of(&shots.iter().collect::<Vec<_>>());
-                let text = figure_command(&session.spec, &view, &self.path());
+                let text = figure_command(&session.spec, &shown.view, &self.path());
                 commands.push(Command::Copy { text, what: "Command line" });
             }
         });
@@ -594,23 +599,31 @@ impl SaveDialog {
         let colours = session.look.of_field(field);
         // A figure of one frame fits itself; any other range is the window's.
         let range = shown.filter(|_| colours.range != RangeMode::ThisFrame);
-        let kind = self.what.kind().unwrap_or_default();
+        let drawn = self.drawn();
+        let over = session.look.against.over();
         ViewSpec {
             field,
-            kind,
-            over: if kind.shows_field() { Over::default() } else { session.look.against.over() },
-            cut: (kind == FigureKind::Profile).then_some(self.cut),
+            over: if drawn.shows(FigureKind::Curves) { over } else { Over::default() },
+            cut: drawn.shows(FigureKind::Profile).then_some(self.cut),
             frames: self.is_film().then_some(self.frames),
             figure: FigureSpec {
                 scale: colours.scale,
                 absolute: colours.absolute,
                 map: colours.map,
                 range,
-                borders: session.look.borders || kind == FigureKind::Profile,
+                borders: session.look.borders || drawn.kind == FigureKind::Profile,
                 ..self.figure
             },
-            ..ViewSpec::default()
+            ..drawn
         }
+    }
+
+    /// What is drawn, and where; not yet of what.
+    fn drawn(&self) -> ViewSpec {
+        let kind = self.what.kind().unwrap_or_default();
+        let places = self.places.clone();
+        let places = if kind == FigureKind::Arrangement { places } else { Vec::new() };
+        ViewSpec { kind, places, ..ViewSpec::default() }
     }
 
     fn sources(&self, session: &Session, report: Option<&Report>, view: &ViewSpec) -> Sources {
@@ -669,7 +682,7 @@ mod tests {
         ] {
             session.running = running;
             (session.travel.playing, session.travel.at) = (playing, at);
-            assert_eq!(SaveDialog::new(&context, &session, None, None).name, name);
+            assert_eq!(SaveDialog::new(&context, &session, None, Vec::new(), None).name, name);
         }
     }
 
@@ -680,10 +693,13 @@ mod tests {
         if view.kind == FigureKind::SpaceTime {
             said.kind = FigureKind::HeatMap;
         }
-        if view.kind.shows_field() {
+        if view.kind != FigureKind::Arrangement {
+            said.places.clear();
+        }
+        if !view.shows(FigureKind::Curves) {
             said.over = Over::default();
         }
-        said.cut = (view.kind == FigureKind::Profile).then(|| session.cut_line());
+        said.cut = view.shows(FigureKind::Profile).then(|| session.cut_line());
         said.figure.borders |= view.kind == FigureKind::Profile;
         said
     }
@@ -694,7 +710,7 @@ mod tests {
             let mut session = Session::default();
             session.show(&view);
             let context = egui::Context::default();
-            let dialog = SaveDialog::new(&context, &session, None, Some(&view));
+            let dialog = SaveDialog::new(&context, &session, None, Vec::new(), Some(&view));
             let again = dialog.view(&session, view.figure.range);
             prop_assert_eq!(again, said(&view, &session));
             if let Some(cut) = view.cut {

@@ -27,7 +27,14 @@ struct Job {
 /// A picture that was drawn, and what of.
 struct Drawn {
     picture: ColorImage,
-    shots: Arc<[Captured]>,
+    shown: Shown,
+}
+
+/// What a picture shows, for whoever wants it in full.
+#[derive(Clone)]
+pub(super) struct Shown {
+    pub shots: Arc<[Captured]>,
+    pub view: ViewSpec,
 }
 
 /// The preview, and the thread that draws it, which ends when this is dropped.
@@ -43,7 +50,7 @@ pub(super) struct Preview {
     drawing: Option<Job>,
     is_drawing: bool,
     texture: Option<TextureHandle>,
-    shots: Option<Arc<[Captured]>>,
+    shown: Option<Shown>,
     /// Why there is no picture.
     refused: Option<String>,
 }
@@ -73,12 +80,14 @@ impl Job {
             None => self.sources.shots(&self.captured, &self.capture, &self.view, cancel)?.into(),
         };
         let seen: Vec<_> = shots.iter().collect();
-        let picture = match figure(&seen, &self.view.clone().of(&seen)) {
+        let view = self.view.clone().of(&seen);
+        let picture = match figure(&seen, &view) {
             Drawing::Figure(svg) => render_within(&svg, self.most).map_err(|e| e.to_string())?,
             Drawing::Map(map) => thinned_within(map, self.most),
         };
         let size = [picture.width() as usize, picture.height() as usize];
-        Ok(Drawn { picture: ColorImage::from_rgba_unmultiplied(size, picture.as_raw()), shots })
+        let picture = ColorImage::from_rgba_unmultiplied(size, picture.as_raw());
+        Ok(Drawn { picture, shown: Shown { shots, view } })
     }
 }
 
@@ -95,7 +104,7 @@ impl Preview {
                 for job in waiting {
                     let drawn = job.draw(before.as_ref(), &cancel);
                     if let Ok(drawn) = &drawn {
-                        before = Some((job, Arc::clone(&drawn.shots)));
+                        before = Some((job, Arc::clone(&drawn.shown.shots)));
                     }
                     if done.send(drawn).is_err() {
                         return;
@@ -113,7 +122,7 @@ impl Preview {
             drawing: None,
             is_drawing: false,
             texture: None,
-            shots: None,
+            shown: None,
             refused,
         }
     }
@@ -148,9 +157,9 @@ impl Preview {
         is_ours
     }
 
-    /// What is shown, for whoever wants it in full.
-    pub fn shots(&self) -> Option<&Arc<[Captured]>> {
-        self.shots.as_ref()
+    /// What is shown.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
     }
 
     /// Draws the picture into `room`, and lets the thread draw the next.
@@ -158,8 +167,8 @@ impl Preview {
         if let Ok(done) = self.drawn.try_recv() {
             self.is_drawing = false;
             match done {
-                Ok(Drawn { picture, shots }) => {
-                    (self.refused, self.shots) = (None, Some(shots));
+                Ok(Drawn { picture, shown }) => {
+                    (self.refused, self.shown) = (None, Some(shown));
                     let options = TextureOptions::LINEAR;
                     match &mut self.texture {
                         Some(texture) => texture.set(picture, options),
@@ -168,7 +177,7 @@ impl Preview {
                         }
                     }
                 }
-                Err(why) => (self.refused, self.shots) = (Some(why), None),
+                Err(why) => (self.refused, self.shown) = (Some(why), None),
             }
         }
         let scale = ui.ctx().pixels_per_point();

@@ -75,6 +75,7 @@ impl Sources {
 }
 
 fn is_diagram(report: &Report, view: &ViewSpec) -> bool {
-    let is_map = !matches!(view.kind, FigureKind::Profile | FigureKind::MeanTile);
+    use FigureKind::{Arrangement, MeanTile, Profile};
+    let is_map = !matches!(view.kind, Profile | MeanTile | Arrangement);
     report.plan.problem.shape.dim() == 1 && is_map
 }

@@ -10,6 +10,7 @@ pub(in crate::app) enum What {
     Curves,
     Profile,
     MeanTile,
+    Arrangement,
     BareMap,
     Run,
     CurveTable,
@@ -22,8 +23,15 @@ pub(in crate::app) enum What {
 
 impl What {
     /// What files carry their run.
-    pub const PICTURES: [Self; 6] =
-        [Self::Map, Self::SideBySide, Self::Curves, Self::Profile, Self::MeanTile, Self::BareMap];
+    pub const PICTURES: [Self; 7] = [
+        Self::Map,
+        Self::SideBySide,
+        Self::Curves,
+        Self::Profile,
+        Self::MeanTile,
+        Self::Arrangement,
+        Self::BareMap,
+    ];
 
     /// Files of text and numbers.
     pub const DATA: [Self; 7] = [
@@ -48,6 +56,7 @@ impl What {
             Self::Curves => "Figure of the curves",
             Self::Profile => "Figure of a profile",
             Self::MeanTile => "Figure of the mean tile",
+            Self::Arrangement => "The panes as they lie",
             Self::BareMap => "Bare map, one pixel a point",
             Self::Run => "Run description",
             Self::CurveTable => "Curve as a table",
@@ -69,6 +78,9 @@ impl What {
             Self::Profile => "The field along a line, with the tile borders. It carries its run.",
             Self::MeanTile => {
                 "The magnitude of the field, folded onto one tile. It carries its run."
+            }
+            Self::Arrangement => {
+                "The map, the curves, the profile and the mean tile, as far as their panes are shown. It carries its run."
             }
             Self::BareMap => "The colours alone, one pixel for each point of the grid.",
             Self::Run => {
@@ -93,6 +105,14 @@ impl What {
         }
     }
 
+    /// Why it cannot be saved now, where it cannot.
+    pub fn missing(self) -> &'static str {
+        match self {
+            Self::SideBySide => "Pin a run first, to stand beside.",
+            _ => "Show one of these panes first: map, convergence, cut, mean tile.",
+        }
+    }
+
     /// The extension of its files, where there is one kind of them.
     pub fn extension(self) -> &'static str {
         match self {
@@ -111,6 +131,7 @@ impl What {
             Self::Curves | Self::CurveTable => Some(FigureKind::Curves),
             Self::Profile | Self::ProfileTable => Some(FigureKind::Profile),
             Self::MeanTile | Self::MeanTileTable => Some(FigureKind::MeanTile),
+            Self::Arrangement => Some(FigureKind::Arrangement),
             Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BareMap),
             Self::Run => None,
         }

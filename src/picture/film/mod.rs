@@ -269,3 +269,119 @@ fn flattened(frame: &RgbaImage, theme: Theme) -> Vec<[u8; 3]> {
     };
     frame.pixels().map(|pixel| on(pixel.0)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::saved::open;
+    use super::super::view_spec::{FigureKind, Spacing};
+    use super::*;
+    use crate::run::{Planner, Stage, Watch, When, shoot};
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use std::fs::File;
+    use std::io::BufReader;
+
+    /// What is seen of a small run at the cycles of a film.
+    fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Captured> {
+        let plan = Planner::default().plan(run).unwrap();
+        let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let mut watch = Watch { cancel: &cancel, told: &mut told };
+        let capture = view.capture(0, &plan.problem.shape);
+        shoot(&plan, &capture, When::Cycles(&frames.cycles()), &mut watch).unwrap().shots
+    }
+
+    fn small(shape: &[usize]) -> RunSpec {
+        let mut run = RunSpec::default();
+        (run.problem.shape, run.method.tile, run.method.k) = (shape.to_vec(), vec![8], 4);
+        run
+    }
+
+    /// The frames of an APNG as they are shown: each over the one before, unless pixels may vanish.
+    fn played(path: &Path) -> Vec<Vec<u8>> {
+        let mut reader =
+            png::Decoder::new(BufReader::new(File::open(path).unwrap())).read_info().unwrap();
+        let count = reader.info().animation_control().unwrap().num_frames;
+        let mut shown: Vec<Vec<u8>> = Vec::new();
+        for _ in 0..count {
+            let mut frame = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut frame).unwrap();
+            let control = reader.info().frame_control().unwrap();
+            if control.blend_op == png::BlendOp::Over
+                && let Some(before) = shown.last()
+            {
+                let pixels = frame.as_chunks_mut::<4>().0.iter_mut();
+                for (pixel, before) in pixels.zip(before.as_chunks::<4>().0) {
+                    if pixel[3] == 0 {
+                        *pixel = *before;
+                    }
+                }
+            }
+            shown.push(frame);
+        }
+        shown
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn an_apng_shows_every_frame_to_the_pixel_and_gives_its_run_and_view_back(
+            kind in select(&[
+                FigureKind::HeatMap,
+                FigureKind::Curves,
+                FigureKind::Profile,
+                FigureKind::MeanTile,
+                FigureKind::BareMap,
+            ][..]),
+            is_line in any::<bool>(),
+            theme in select(&Theme::ALL[..]),
+            size in [80..240_u32, 80..200_u32],
+            (first, count, step) in (0..4_u64, 1..5_u64, 1..4_u64),
+            rate in 1..60_u8,
+        ) {
+            let run = if is_line { small(&[24]) } else { small(&[18, 13]) };
+            let (last, spacing) = (first + step * (count - 1), Spacing::Every(step));
+            let frames = Frames { first, last, spacing, rate: f64::from(rate) };
+            let figure = FigureSpec { size, theme, ..FigureSpec::default() };
+            let view =
+                ViewSpec { cycle: last, kind, figure, frames: Some(frames), ..ViewSpec::default() };
+            let runs = [seen(&run, &view, &frames)];
+            let film = Film { runs: &runs, view: &view, frames };
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.apng");
+            save_film(&path, &film, &run, &AtomicBool::new(false), &mut |_| {}).unwrap();
+            let opened = open(&path).unwrap();
+            prop_assert_eq!((&opened.run, opened.view.as_ref()), (&run, Some(&view)));
+            let fixed = film.fixed();
+            let drawn: Vec<_> =
+                (0..film.len()).map(|index| film.draw(&fixed, index).unwrap().into_raw()).collect();
+            prop_assert_eq!(drawn.len() as u64, count);
+            prop_assert!(played(&path) == drawn, "a pixel is another");
+        }
+    }
+
+    /// Where a figure puts its map.
+    fn map_of(svg: &str) -> &str {
+        let image = &svg[svg.find("<image").unwrap()..];
+        &image[..image.find(" href").or(image.find(" xlink:href")).unwrap()]
+    }
+
+    #[test]
+    fn nothing_but_its_numbers_moves_from_frame_to_frame() {
+        let frames = Frames { first: 0, last: 1000, spacing: Spacing::Logarithmic(12), rate: 9.0 };
+        for size in [[160, 120], [240, 200], [400, 300], [900, 400]] {
+            let sized = FigureSpec { size, ..FigureSpec::default() };
+            let view = ViewSpec { figure: sized, frames: Some(frames), ..ViewSpec::default() };
+            let runs = [seen(&small(&[40, 40]), &view, &frames)];
+            let film = Film { runs: &runs, view: &view, frames };
+            let fixed = film.fixed();
+            let drawn = runs[0].iter().map(|shot| match figure(&[shot], &fixed) {
+                Drawing::Figure(svg) => svg,
+                Drawing::Map(_) => String::new(),
+            });
+            let drawn: Vec<_> = drawn.collect();
+            assert!(drawn.windows(2).all(|pair| map_of(&pair[0]) == map_of(&pair[1])), "{size:?}");
+            assert!(drawn[0] != drawn[1]);
+        }
+    }
+}

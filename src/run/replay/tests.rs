@@ -6,7 +6,9 @@ use crate::problem;
 use crate::run::cut::{Cut, CutLine};
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::plan::{Plan, Planner};
+use crate::run::shoot::{Stage, Watch, When, shoot};
 use crate::run::spec::{MethodName, RunSpec};
+use crate::run::worker::{Capture, Captured, Part};
 use proptest::prelude::*;
 use std::time::Instant;
 
@@ -248,4 +250,42 @@ fn several_sights_come_in_one_answer() {
     let seen = answer(&replay, 1).seen;
     let cycles: Vec<_> = seen.iter().map(|seen| seen.as_ref().unwrap().cycle).collect();
     assert_eq!(cycles, [5, 2]);
+}
+
+/// What a file shows of an earlier cycle is what it would show of a run that ends there.
+#[test]
+fn what_is_captured_again_is_what_is_captured_on_the_way() {
+    let mut line = small();
+    line.problem.shape = vec![40];
+    for spec in [small(), line] {
+        let plan = plan(&spec);
+        let cancel = AtomicBool::new(false);
+        let made = Past::made(&plan, 20, 100_000, &cancel).unwrap();
+        for field in FieldKind::ALL {
+            for part in [Part::All, Part::Iterate, Part::Along(CutLine::Row(0)), Part::MeanTile] {
+                let more = vec![Part::Along(CutLine::Row(0)), Part::MeanTile];
+                let most = [usize::MAX; 2];
+                let capture = Capture { id: 1, field, part, more, most, solution: true };
+                let mut watch = Watch { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
+                let shots = shoot(&plan, &capture, When::Cycles(&[13]), &mut watch).unwrap().shots;
+                let again = Captured::again(&made.past, 13, &capture, &cancel).unwrap();
+                assert_eq!((again.cycle, shots[0].cycle), (13, 13));
+                // No two bits differ; NaN is not itself.
+                let text = |shot: &Captured| format!("{:?} {:?}", shot.picture, shot.more);
+                assert_eq!(text(&again), text(&shots[0]), "{field:?}, {part:?}");
+                let iterate = |shot: &Captured| shot.solution.as_ref().unwrap().to_interior();
+                assert_eq!(iterate(&again), iterate(&shots[0]));
+            }
+        }
+        let capture = Capture {
+            id: 1,
+            field: FieldKind::Solution,
+            part: Part::MeanTile,
+            more: Vec::new(),
+            most: [1, 1],
+            solution: false,
+        };
+        let stopped = Captured::again(&made.past, 13, &capture, &AtomicBool::new(true));
+        assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
+    }
 }

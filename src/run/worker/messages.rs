@@ -44,6 +44,8 @@ pub struct Capture {
     pub field: FieldKind,
     /// What of it is sampled.
     pub part: Part,
+    /// What else of it is, for an arrangement of figures.
+    pub more: Vec<Part>,
     /// Samples across and down at the most.
     pub most: [usize; 2],
     /// Whether the iterate itself is wanted too.
@@ -61,6 +63,8 @@ pub struct Captured {
     pub cycle: u64,
     /// The field.
     pub picture: Arc<Picture>,
+    /// What else of it was asked for, in the same order.
+    pub more: Arc<[Arc<Picture>]>,
     /// Which field it is.
     pub field: FieldKind,
     /// All norms so far.
@@ -87,19 +91,33 @@ pub enum Part {
     MeanTile,
 }
 
-impl Capture {
-    /// The part of the grid that is sampled.
-    pub(in crate::run) fn window(&self, shape: &Shape) -> Window {
-        match self.part {
-            Part::Along(cut) => cut.within(shape).window(shape, self.most[cut.axis()]),
-            _ => Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) },
+impl Part {
+    /// The part of the grid that is sampled, in at most so many samples.
+    pub(in crate::run) fn window(self, shape: &Shape, most: [usize; 2]) -> Window {
+        match self {
+            Self::Along(cut) => cut.within(shape).window(shape, most[cut.axis()]),
+            _ => Window { most, ..Window::whole(shape.nx(), shape.rows()) },
         }
     }
+}
 
+impl Capture {
     /// The field of the present iterate, or of all cycles of a line.
     pub(in crate::run) fn picture(&self, experiment: &Experiment) -> Result<Picture, SolverError> {
-        let window = self.window(&experiment.run().plan().problem.shape);
-        let samples = match self.part {
+        self.picture_of(self.part, experiment)
+    }
+
+    /// What else is sampled.
+    pub(in crate::run) fn more(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<Arc<[Arc<Picture>]>, SolverError> {
+        self.more.iter().map(|&part| self.picture_of(part, experiment).map(Arc::new)).collect()
+    }
+
+    fn picture_of(&self, part: Part, experiment: &Experiment) -> Result<Picture, SolverError> {
+        let window = part.window(&experiment.run().plan().problem.shape, self.most);
+        let samples = match part {
             Part::All => return experiment.picture(self.field, &window),
             Part::Iterate | Part::Along(_) => experiment.samples(self.field, &window)?,
             Part::MeanTile => experiment
@@ -117,14 +135,16 @@ impl Captured {
     /// # Errors
     /// [`SolverError`] if its solver fails.
     pub fn of(experiment: &Experiment, capture: &Capture) -> Result<Self, SolverError> {
-        Self::with(experiment, capture, Arc::new(capture.picture(experiment)?))
+        let picture = Arc::new(capture.picture(experiment)?);
+        Self::with(experiment, capture, picture, capture.more(experiment)?)
     }
 
-    /// The same with a picture that was taken before.
+    /// The same with pictures that were taken before.
     pub(in crate::run) fn with(
         experiment: &Experiment,
         capture: &Capture,
         picture: Arc<Picture>,
+        more: Arc<[Arc<Picture>]>,
     ) -> Result<Self, SolverError> {
         let run = experiment.run();
         Ok(Self {
@@ -132,6 +152,7 @@ impl Captured {
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
             picture,
+            more,
             field: capture.field,
             history: Arc::new(run.history().clone()),
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
