@@ -2,7 +2,7 @@
 
 use super::{Order, Seen, tip};
 use crate::app::command::Command;
-use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, counted, number, ticks};
+use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, number, ticks};
 use crate::run::RowOutcome;
 use eframe::egui::{
     self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
@@ -272,8 +272,7 @@ fn legend(ui: &mut Ui, room: Rect, area: Rect, seen: &Seen, map: &SweepMap<'_>) 
         None => "Nothing measured yet.".to_owned(),
     };
     if equal > 0 {
-        let others = counted(equal as u64, "other cell");
-        text.push_str(&format!(" · {others} equal within noise"));
+        text.push_str(&format!(" · {equal} equal"));
     }
     ui.add(egui::Label::new(text).wrap());
     let signs = [
