@@ -24,10 +24,8 @@ constexpr int MEASURED = 8;
 
 extern "C" __global__ void __launch_bounds__(1024)
     sweep_measured(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,
-                   Grid grid, Weights weights, const double *__restrict__ exact,
-                   Norms *__restrict__ norms) {
+                   Grid grid, Weights weights, double *__restrict__ squares) {
     Norms found = {};
-    Largest largest = {0};
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     for (int first = (blockIdx.y * blockDim.y + threadIdx.y) * MEASURED;
          first < grid.rows && i < grid.columns; first += gridDim.y * blockDim.y * MEASURED) {
@@ -38,8 +36,7 @@ extern "C" __global__ void __launch_bounds__(1024)
             const real *at = column + row * grid.pitch;
             real value = update(weights, at[-1], at[1], south, north, right[row * grid.pitch]);
             to[at - from] = value;
-            found.squares = __fma_rn(double(value - own), double(value - own), found.squares);
-            largest.raise(value - own);
+            add_square(found.squares, value - own);
         };
         if (rows == MEASURED) {
             // All are asked for before the first is waited for.
@@ -58,14 +55,9 @@ extern "C" __global__ void __launch_bounds__(1024)
                 measure(row, PLANE ? at[-grid.pitch] : real(0), *at, PLANE ? at[grid.pitch] : real(0));
             }
         }
-        if (exact) {
-            for (int row = 0; row < rows; row++) {
-                long long at = (first + row) * grid.pitch + i;
-                found.distance(to[at] - exact[at]);
-            }
-        }
     }
-    found.largest = found.change = fabs(largest.value);
     found = of_block(found);
-    if (threadIdx.x == 0 && threadIdx.y == 0) norms[blockIdx.y * gridDim.x + blockIdx.x] = found;
+    if (threadIdx.x == 0 && threadIdx.y == 0) {
+        squares[blockIdx.y * gridDim.x + blockIdx.x] = found.squares;
+    }
 }

@@ -16,6 +16,19 @@ extern "C" __global__ void __launch_bounds__(256)
     if (threadIdx.x == 0) sums[blockIdx.x * gridDim.y + blockIdx.y] = found;
 }
 
+/// Sums of what the parts of cycles told, to the first of the `sums_of_a_cycle` of each; as above.
+extern "C" __global__ void __launch_bounds__(256)
+    add_squares(const double *__restrict__ squares, long long count, long long together,
+                Norms *__restrict__ sums, long long sums_of_a_cycle) {
+    Norms found = {};
+    long long end = min(count, (blockIdx.y + 1) * together);
+    for (long long i = blockIdx.y * together + threadIdx.x; i < end; i += blockDim.x) {
+        found.squares += squares[blockIdx.x * count + i];
+    }
+    found = of_block(found);
+    if (threadIdx.x == 0) sums[blockIdx.x * sums_of_a_cycle + blockIdx.y] = found;
+}
+
 /// Of u1 - u0 the norms, in `squares` and `largest`, and in `error` the squares of the points whose
 /// column or row is marked as near a tile border.
 extern "C" __global__ void __launch_bounds__(256)
@@ -31,6 +44,27 @@ extern "C" __global__ void __launch_bounds__(256)
             if (near_columns && (near_columns[i] || near_rows[row])) found.distance(change);
         }
     }
+    found = of_block(found);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+}
+
+/// Of the cycle that made `to` of `from`, what it does not tell itself: the largest magnitude of u1 - u0 of
+/// its first sweep, the largest change, and, if u* is known, the squares of the error.
+extern "C" __global__ void __launch_bounds__(256)
+    other_norms(const real *__restrict__ from, const real *__restrict__ to,
+                const real *__restrict__ g, Grid grid, Weights weights,
+                const double *__restrict__ exact, Norms *__restrict__ parts) {
+    Norms found = {};
+    for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
+             i += gridDim.x * blockDim.x) {
+            long long at = row * grid.pitch + i;
+            found.first_sweep(sweep_change(from, g, grid, weights, at));
+            found.whole_cycle(to[at] - from[at]);
+            if (exact) found.distance(to[at] - exact[at]);
+        }
+    }
+    found.squares = 0;
     found = of_block(found);
     if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
 }

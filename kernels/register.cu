@@ -46,30 +46,9 @@ struct Range {
         : start(is_turned ? points - end : start), end(is_turned ? points - start : end) {}
 };
 
-/// What a lane found out in the first sweep.
-struct FirstSweep {
-    double squares;
-    real largest;
-};
-
-/// The same, in CHAINS side by side, where a point would wait for the one before.
-template <int CHAINS> struct Found {
-    double squares[CHAINS];
-    Largest largest[CHAINS];
-
-    __device__ __forceinline__ void add_if(unsigned counts, int chain, real difference) {
-        add_square_if(counts, squares[chain % CHAINS], difference);
-        largest[chain % CHAINS].raise_if(counts, difference);
-    }
-
-    __device__ __forceinline__ FirstSweep all() {
-#pragma unroll
-        for (int i = 1; i < CHAINS; i++) {
-            squares[0] += squares[i];
-            largest[0].raise(largest[i].value);
-        }
-        return {squares[0], largest[0].value};
-    }
+/// What a tile owns of a lane's patch: a bit for each row, and for each column.
+struct Owned {
+    unsigned rows, columns;
 };
 
 /// The PX x PY points of a tile that a lane keeps. A warp keeps 8 x 4 patches side by side. Either it
@@ -123,10 +102,10 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
         return row * each_row & bits(along_y.start, along_y.end, PX);
     }
 
-    /// Makes one sweep. If it is to MEASURE, it tells what it changes at the `owned` points, of which
-    /// each has a bit.
-    template <bool MEASURE, int CHAINS>
-    __device__ __forceinline__ void sweep(const Weights &weights, unsigned owned, Found<CHAINS> &found) {
+    /// Makes one sweep. If it is to MEASURE, it adds the squares of what it changes in the `owned` rows,
+    /// which have a bit each: column by column, so that a point asks for its row alone.
+    template <bool MEASURE>
+    __device__ __forceinline__ void sweep(const Weights &weights, unsigned owned, double (&squares)[PX]) {
         real before[PX];
 #pragma unroll
         for (int i = 0; i < PX; i++) {
@@ -153,7 +132,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
                                       i + 1 < PX ? u[j][i + 1] : last, before[i], after[i],
                                       right[j][i]);
                 if (PARTIAL && !(updated >> (j * PX + i) & 1)) value = own;
-                if (MEASURE) found.add_if(owned & 1u << (j * PX + i), i, value - own);
+                if (MEASURE) add_square_if(owned & 1u << j, squares[i], value - own);
                 // It was the row before this one's; now it is the row before the next one's.
                 before[i] = own;
                 u[j][i] = value;
@@ -266,26 +245,6 @@ __device__ __forceinline__ void store_if(unsigned counts, real *at, real value) 
 #endif
 }
 
-/// The same, and looks at a difference there.
-__device__ __forceinline__ void store_and_compare_if(unsigned counts, real *at, real value,
-                                                     real difference, Largest &largest) {
-#if REAL_BITS == 64
-    asm volatile("{ .reg .pred counts, larger;\n"
-                 "  .reg .f64 magnitude, before;\n"
-                 "  setp.ne.u32 counts, %1, 0;\n"
-                 "  @counts st.global.f64 [%2], %3;\n"
-                 "  abs.f64 magnitude, %4;\n"
-                 "  abs.f64 before, %0;\n"
-                 "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
-                 "  selp.f64 %0, %4, %0, larger; }"
-                 : "+d"(largest.value)
-                 : "r"(counts), "l"(at), "d"(value), "d"(difference));
-#else
-    store_if(counts, at, value);
-    largest.raise_if(counts, difference);
-#endif
-}
-
 /// Where a warp is, and what its tile owns of it. It is kept in shared memory through the sweeps: in
 /// registers it would be in the way.
 struct Place {
@@ -295,11 +254,11 @@ struct Place {
     int left, end_x, top, end_y;
 
     /// What the tile owns of a lane's patch.
-    template <typename Lane>
-    __device__ __forceinline__ unsigned owned(int lane_x, int lane_y) const {
+    template <typename Lane> __device__ __forceinline__ Owned owned(int lane_x, int lane_y) const {
         int x = lane_x * Lane::X, y = lane_y * Lane::Y;
-        return Lane::points(Range(left - x, end_x - x, Lane::X, lane_x % 2),
-                            Range(top - y, end_y - y, Lane::Y, lane_y % 2));
+        Range columns(left - x, end_x - x, Lane::X, lane_x % 2);
+        Range rows(top - y, end_y - y, Lane::Y, lane_y % 2);
+        return {bits(rows.start, rows.end, 1), bits(columns.start, columns.end, 1)};
     }
 };
 
@@ -307,12 +266,11 @@ template <int PX, int PY, bool PARTIAL, bool ALONE, bool MEASURE>
 __device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
                                       real *__restrict__ to, const Grid &grid, const Weights &weights,
                                       const Axis &along_x, const Axis &along_y, int k, Warps warps,
-                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+                                      double *__restrict__ squares) {
     typedef Patch<PX, PY, PARTIAL, ALONE> Lane;
     constexpr int WIDTH = Lane::WIDTH, HEIGHT = Lane::HEIGHT;
     if (ALONE) warps.across = warps.down = 1;
     __shared__ Place places[ALONE ? 1 : MOST_WARPS];
-    __shared__ FirstSweep first_sweeps[(ALONE ? 1 : MOST_WARPS) * WARP];
 
     unsigned thread = threadIdx.x, lane = thread % WARP, warp = ALONE ? 0 : thread / WARP;
     int lane_x = lane % LANES_X, lane_y = lane / LANES_X;
@@ -391,7 +349,6 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     };
     surround(rows, LANES_X, PX, turned<PX>(along_row), above, below);
     surround(columns, LANES_Y, PY, turned<PY>(along_column), left, right);
-    // The start of the cycle stays there, to be compared with.
     patch.take(patch.u, stage);
 
     if (PARTIAL) {
@@ -405,18 +362,20 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     // The compiler must not know that there is one (see `sweep`).
     int sweeps;
     asm volatile("mov.u32 %0, %1;" : "=r"(sweeps) : "r"(k));
-    // Warps of a block are fewer than warps alone, and there is nobody else to wait for.
-    constexpr int CHAINS = ALONE || PARTIAL || FORM == PLANE_GENERAL ? 2 : 4;
-    Found<CHAINS> found = {};
+    double of_columns[PX] = {};
     if (MEASURE) {
-        unsigned owned = places[warp].template owned<Lane>(lane_x, lane_y);
-        patch.template sweep<true>(weights, owned, found);
-        first_sweeps[thread] = found.all();
+        Owned owned = places[warp].template owned<Lane>(lane_x, lane_y);
+        patch.template sweep<true>(weights, owned.rows, of_columns);
+        double sum = 0;
+#pragma unroll
+        for (int i = 0; i < PX; i++) sum += owned.columns & 1u << i ? of_columns[i] : 0;
+        // Told at once: the other warps' sweeps hide the wait.
+        tell_squares(sum, squares + blockIdx.x * (blockDim.x / WARP) + warp);
         sweeps--;
     }
     // In pairs, of which the second begins where the first ended: fewer values are moved.
-#pragma unroll(PARTIAL || MEASURE ? 1 : 2)
-    for (; sweeps > 0; sweeps--) patch.template sweep<false>(weights, 0, found);
+#pragma unroll(PARTIAL ? 1 : 2)
+    for (; sweeps > 0; sweeps--) patch.template sweep<false>(weights, 0, of_columns);
 
     // Asked for anew, so that nothing of it is kept through the sweeps.
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
@@ -426,50 +385,25 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     column = lane % LANES_A_ROW, first_row = lane / LANES_A_ROW;
     own_column = stage + Lane::in_stage(turned<PX>(column), 0);
     Place place = places[warp];
-    real begun[ROWS];
-    if (MEASURE) {
-#pragma unroll
-        for (int i = 0; i < ROWS; i++) begun[i] = in_row(i);
-    }
     patch.put(stage);
     // The rows that the tile owns in the lane's column.
     bool is_owned = place.left <= column && column < place.end_x;
     unsigned owned = bits(place.top, is_owned ? place.end_y : 0, 1) >> first_row;
     real *to_at = to + place.origin + column;
-    Largest changes[4] = {};
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
-        real value = in_row(i), *at = row_of(to_at, first_row + i * ROWS_AT_ONCE, pitch);
-        unsigned counts = owned & 1u << i * ROWS_AT_ONCE;
-        if (MEASURE) {
-            store_and_compare_if(counts, at, value, value - begun[i], changes[i % 4]);
-        } else {
-            store_if(counts, at, value);
-        }
+        real *at = row_of(to_at, first_row + i * ROWS_AT_ONCE, pitch);
+        store_if(owned & 1u << i * ROWS_AT_ONCE, at, in_row(i));
     }
-    if (!MEASURE) return;
-#pragma unroll
-    for (int i = 1; i < 4; i++) changes[0].raise(changes[i].value);
-    FirstSweep first_sweep = first_sweeps[thread];
-    Norms all = {first_sweep.squares, first_sweep.largest, changes[0].value, 0};
-    if (exact) {
-#pragma unroll 8
-        for (int i = 0; i < ROWS; i++) {
-            if (!(owned & 1u << i * ROWS_AT_ONCE)) continue;
-            int row = first_row + i * ROWS_AT_ONCE;
-            all.distance(in_row(i) - __ldg(row_of(exact + place.origin + column, row, pitch)));
-        }
-    }
-    all.tell_of_warp(norms + blockIdx.x * (blockDim.x / WARP) + warp, exact);
 }
 
 #define KERNEL(name, PX, PY, PARTIAL, ALONE, WARPS_A_BLOCK, BLOCKS, MEASURE)                           \
     extern "C" __global__ void __launch_bounds__(WARPS_A_BLOCK *WARP, BLOCKS)                          \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, Axis along_y, int k, Warps warps,               \
-             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
+             double *__restrict__ squares) {                                                           \
         cycle<PX, PY, PARTIAL, ALONE, MEASURE>(from, g, to, grid, weights, along_x, along_y, k, warps, \
-                                               exact, norms);                                          \
+                                               squares);                                               \
     }
 
 /// A cycle alone, and one that is measured.
@@ -492,7 +426,7 @@ template <int P, bool PARTIAL, bool MEASURE>
 __device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
                                       real *__restrict__ to, const Grid &grid, const Weights &weights,
                                       const Axis &along_x, int k, unsigned lanes,
-                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+                                      double *__restrict__ squares) {
     unsigned lane = threadIdx.x % WARP, part = lane & (lanes - 1);
     int shift = __ffs(lanes) - 1;
     long long tiles = (long long)along_x.count * grid.rows;
@@ -539,7 +473,6 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
 #pragma unroll
     for (int i = 0; i < P; i++) staged(i) = u[i];
     __syncwarp();
-    // The start of the cycle stays there, to be compared with.
 #pragma unroll
     for (int i = 0; i < P; i++) u[i] = own[i];
     // Of a partial tile, the lane's points that are updated: so many.
@@ -552,8 +485,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
 
     // Side by side, so that no point waits for the one before.
     constexpr int CHAINS = PARTIAL ? 2 : 4;
-    double squares[CHAINS] = {};
-    Largest largest[CHAINS] = {}, changes[CHAINS] = {};
+    double sums[CHAINS] = {};
     auto sweep = [&](bool is_first) {
         real before = __shfl_up_sync(ALL_LANES, u[P - 1], 1);
         real last = __shfl_down_sync(ALL_LANES, u[0], 1);
@@ -563,10 +495,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
         for (int i = 0; i < P; i++) {
             real value = update(weights, before, i + 1 < P ? u[i + 1] : last, 0, 0, right[i]);
             if (PARTIAL && i >= updated) value = u[i];
-            if (is_first) {
-                add_square_if(owned & 1u << i, squares[i % CHAINS], value - u[i]);
-                largest[i % CHAINS].raise_if(owned & 1u << i, value - u[i]);
-            }
+            if (is_first) add_square_if(owned & 1u << i, sums[i % CHAINS], value - u[i]);
             before = u[i];
             u[i] = value;
         }
@@ -574,15 +503,14 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     int sweeps = k;
     if (MEASURE) {
         sweep(true);
+#pragma unroll
+        for (int i = 1; i < CHAINS; i++) sums[0] += sums[i];
         sweeps--;
     }
-#pragma unroll 1
+    // The longest have no registers left for two.
+#pragma unroll(PARTIAL && P > 8 ? 1 : 2)
     for (; sweeps > 0; sweeps--) sweep(false);
 
-    if (MEASURE) {
-#pragma unroll
-        for (int i = 0; i < P; i++) changes[i % CHAINS].raise_if(owned & 1u << i, u[i] - own[i]);
-    }
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < P; i++) own[i] = u[i];
@@ -596,27 +524,16 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
         if (left <= x && x < end) to_at[i * lanes] = staged(i);
     }
     if (!MEASURE) return;
-#pragma unroll
-    for (int i = 1; i < CHAINS; i++) {
-        squares[0] += squares[i];
-        largest[0].raise(largest[i].value);
-        changes[0].raise(changes[i].value);
-    }
-    Norms all = {squares[0], largest[0].value, changes[0].value, 0};
-    if (exact) {
-        for (int x = left + int(part); x < end; x += lanes) {
-            all.distance(stage[x + x / P] - __ldg(exact + origin + x));
-        }
-    }
-    all.tell_of_warp(norms + (blockIdx.x * blockDim.x + threadIdx.x) / WARP, exact);
+    // Not before: after the first sweep all would wait for it, where few warps hide it.
+    tell_squares(sums[0], squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
 }
 
 #define KERNEL(name, P, PARTIAL, MEASURE)                                                              \
     extern "C" __global__ void __launch_bounds__(128, 2)                                               \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, int k, int lanes,                               \
-             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
-        cycle<P, PARTIAL, MEASURE>(from, g, to, grid, weights, along_x, k, lanes, exact, norms);       \
+             double *__restrict__ squares) {                                                           \
+        cycle<P, PARTIAL, MEASURE>(from, g, to, grid, weights, along_x, k, lanes, squares);            \
     }
 
 /// A cycle alone, and one that is measured.

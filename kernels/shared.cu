@@ -35,31 +35,19 @@ struct Owned {
 /// Threads that add up what the threads of a block found out, and the warps that they are.
 constexpr int ADDING = 128;
 
-/// Tells what the threads of a block found out: of each of its first warps a part. The tile is no
-/// longer needed.
-__device__ __forceinline__ void tell_of_block(const Norms &found, Norms *norms, bool with_error) {
+/// Tells the sum of squares of the threads of a block: of each of its first warps a part. The tile is
+/// no longer needed.
+__device__ __forceinline__ void tell_of_block(double sum, double *squares) {
     int threads = blockDim.x, thread = threadIdx.x, adding = min(threads, ADDING);
-    Norms *parts = norms + blockIdx.x * (adding / WARP) + thread / WARP;
-    if (threads <= ADDING) {
-        found.tell_of_warp(parts, with_error);
-        return;
+    if (threads > ADDING) {
+        // Much cheaper than shuffles in all warps.
+        __syncthreads();
+        memory[thread] = sum;
+        __syncthreads();
+        if (thread >= ADDING) return;
+        for (int i = thread + ADDING; i < threads; i += ADDING) sum += memory[i];
     }
-    // Much cheaper than shuffles in all warps.
-    double *squares = memory, *largest = squares + threads, *changes = largest + threads;
-    double *errors = changes + threads;
-    __syncthreads();
-    squares[thread] = found.squares;
-    largest[thread] = fabs(found.largest);
-    changes[thread] = fabs(found.change);
-    if (with_error) errors[thread] = found.error;
-    __syncthreads();
-    if (thread >= ADDING) return;
-    Norms all = {};
-#pragma unroll 2
-    for (int i = thread; i < threads; i += ADDING) {
-        all.add({squares[i], largest[i], changes[i], with_error ? errors[i] : 0});
-    }
-    all.tell_of_warp(parts, with_error);
+    tell_squares(sum, squares + blockIdx.x * (adding / WARP) + thread / WARP);
 }
 
 /// The column of POINTS points that a thread keeps. The last of a tile are moved up so that all are
@@ -96,7 +84,7 @@ template <int POINTS, bool KEEPS_RIGHT>
 __device__ __forceinline__ void cycle(const real *__restrict__ from, const real *__restrict__ g,
                                       real *__restrict__ to, const Grid &grid, const Weights &weights,
                                       const Axis &along_x, const Axis &along_y, int k,
-                                      const double *__restrict__ exact, Norms *__restrict__ norms) {
+                                      double *__restrict__ squares) {
     // Places in shared memory are numbers: of a pointer that changes, the compiler would no longer
     // know which memory it points to.
     real *values = reinterpret_cast<real *>(memory);
@@ -146,8 +134,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     }
     __syncthreads();
 
-    double squares = 0;
-    Largest largest = {0};
+    double sum = 0;
     auto sweep = [&](bool is_measured, unsigned owned) {
         if (column.is_there) {
             real before = PLANE ? values[here - stride] : real(0);
@@ -158,10 +145,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
                 real west = values[here + j * stride - 1], east = values[here + j * stride + 1];
                 real g = KEEPS_RIGHT ? right[j] : values[right_here + j * width];
                 u[j] = update(weights, west, east, before, after, g);
-                if (is_measured) {
-                    if (POINTS > 1) add_square_if(owned & 1u << j, squares, u[j] - own);
-                    largest.raise_if(owned & 1u << j, u[j] - own);
-                }
+                if (is_measured) add_square_if(owned & 1u << j, sum, u[j] - own);
                 before = own;
             }
             // All are read before the first is written: the compiler cannot know that these are others.
@@ -173,7 +157,7 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
         there = other;
     };
     int sweeps = k;
-    if (norms) {
+    if (squares) {
         sweep(true, column.owned(Owned(grid, along_x, along_y)));
         sweeps--;
     }
@@ -189,28 +173,15 @@ __device__ __forceinline__ void cycle(const real *__restrict__ from, const real 
     for (int j = 0; j < POINTS; j++) {
         if (points & 1u << j) to[at + (long long)j * pitch] = u[j];
     }
-    if (!norms) return;
-    Largest change = {0};
-    Norms found = {};
-#pragma unroll
-    for (int j = 0; j < POINTS; j++) {
-        if (!(points & 1u << j)) continue;
-        change.raise(u[j] - from[at + (long long)j * pitch]);
-        if (exact) found.distance(u[j] - exact[at + (long long)j * pitch]);
-    }
-    // Of one point alone there is no sum to keep.
-    found.squares = POINTS > 1 ? squares : double(largest.value) * double(largest.value);
-    found.largest = largest.value;
-    found.change = change.value;
-    tell_of_block(found, norms, exact);
+    if (squares) tell_of_block(sum, squares);
 }
 
 #define KERNEL(name, POINTS, KEEPS_RIGHT, THREADS, BLOCKS)                                                         \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
         name(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,         \
              Grid grid, Weights weights, Axis along_x, Axis along_y, int k,                            \
-             const double *__restrict__ exact, Norms *__restrict__ norms) {                            \
-        cycle<POINTS, KEEPS_RIGHT>(from, g, to, grid, weights, along_x, along_y, k, exact, norms);     \
+             double *__restrict__ squares) {                                                           \
+        cycle<POINTS, KEEPS_RIGHT>(from, g, to, grid, weights, along_x, along_y, k, squares);          \
     }
 
 KERNEL(one_point, 1, true, 1024, 2)
@@ -235,8 +206,7 @@ struct Share {
 
 extern "C" __global__ void __launch_bounds__(1024, 2)
     cycle(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to, Grid grid,
-          Weights weights, Axis along_x, Axis along_y, int k, const double *__restrict__ exact,
-          Norms *__restrict__ norms) {
+          Weights weights, Axis along_x, Axis along_y, int k, double *__restrict__ squares) {
     // Places in shared memory are numbers: of a pointer that changes, the compiler would no longer
     // know which memory it points to.
     real *values = reinterpret_cast<real *>(memory);
@@ -280,16 +250,16 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
         }
         __syncthreads();
         here = stored - here;
-        if (norms && sweep == 0) {
+        if (squares && sweep == 0) {
             // Both iterates are there.
             Norms found = {};
             Owned owned(grid, along_x, along_y);
             points.each([&](int x, int y) {
                 int at = place(x, y);
-                if (owned.has(x, y)) found.first_sweep(values[here + at] - values[stored - here + at]);
+                if (owned.has(x, y)) add_square(found.squares, values[here + at] - values[stored - here + at]);
             });
             found = of_block(found);
-            if (threadIdx.x == 0 && threadIdx.y == 0) norms[blockIdx.x] = found;
+            if (threadIdx.x == 0 && threadIdx.y == 0) squares[blockIdx.x] = found.squares;
             __syncthreads();
         }
     }
@@ -298,19 +268,4 @@ extern "C" __global__ void __launch_bounds__(1024, 2)
     points.each([&](int x, int y) {
         if (owned.has(x, y)) to[owned.origin + y * grid.pitch + x] = values[here + place(x, y)];
     });
-    if (norms) {
-        Norms found = {};
-        points.each([&](int x, int y) {
-            if (!owned.has(x, y)) return;
-            long long at = owned.origin + y * grid.pitch + x;
-            real value = values[here + place(x, y)];
-            found.whole_cycle(value - from[at]);
-            if (exact) found.distance(value - exact[at]);
-        });
-        found = of_block(found);
-        if (threadIdx.x == 0 && threadIdx.y == 0) {
-            norms[blockIdx.x].change = found.change;
-            norms[blockIdx.x].error = found.error;
-        }
-    }
 }

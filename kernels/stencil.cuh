@@ -77,38 +77,10 @@ struct Axis {
     }
 };
 
-/// The largest magnitude of some values; its sign means nothing. NaN is passed over.
-struct Largest {
-    real value;
-
-    /// Looks at a value too, where `counts` is not 0. The compiler would branch around it, and a sweep
-    /// take nearly twice as long.
-    __device__ __forceinline__ void raise_if(unsigned counts, real other) {
-#if REAL_BITS == 64
-        asm("{ .reg .pred counts, larger;\n"
-            "  .reg .f64 magnitude, before;\n"
-            "  setp.ne.u32 counts, %1, 0;\n"
-            "  abs.f64 magnitude, %2;\n"
-            "  abs.f64 before, %0;\n"
-            "  setp.gt.and.f64 larger, magnitude, before, counts;\n"
-            "  selp.f64 %0, %2, %0, larger; }"
-            : "+d"(value)
-            : "r"(counts), "d"(other));
-#else
-        asm("{ .reg .pred counts;\n"
-            "  .reg .f32 magnitude;\n"
-            "  setp.ne.u32 counts, %1, 0;\n"
-            "  abs.f32 magnitude, %2;\n"
-            "  @counts max.f32 %0, %0, magnitude; }"
-            : "+f"(value)
-            : "r"(counts), "f"(other));
-#endif
-    }
-
-    __device__ __forceinline__ void raise(real other) {
-        if (fabs(other) > fabs(value)) value = other;
-    }
-};
+/// Adds a square.
+__device__ __forceinline__ void add_square(double &squares, double value) {
+    squares = __fma_rn(value, value, squares);
+}
 
 /// Adds a square where `counts` is not 0, without a branch.
 __device__ __forceinline__ void add_square_if(unsigned counts, double &squares, double value) {
@@ -119,14 +91,14 @@ __device__ __forceinline__ void add_square_if(unsigned counts, double &squares, 
         : "r"(counts), "d"(value));
 }
 
-/// What a part of a cycle found out. Maxima pass over NaN; the sums do not. Of u1 - u0 in the first sweep
-/// the sum of squares and the largest magnitude, the largest change of the whole cycle, and the squares
-/// of u - u*.
+/// Norms of some points. Maxima pass over NaN; the sums do not. Of u1 - u0 in the first sweep the sum of
+/// squares and the largest magnitude, the largest change of the whole cycle, and the squares of u - u*.
+/// A cycle tells the first of them alone; the others are found by a pass of their own (`observe.cu`).
 struct Norms {
     double squares, largest, change, error;
 
     __device__ __forceinline__ void first_sweep(double difference) {
-        squares = __fma_rn(difference, difference, squares);
+        add_square(squares, difference);
         if (fabs(difference) > largest) largest = fabs(difference);
     }
 
@@ -134,9 +106,7 @@ struct Norms {
         if (fabs(difference) > change) change = fabs(difference);
     }
 
-    __device__ __forceinline__ void distance(double difference) {
-        error = __fma_rn(difference, difference, error);
-    }
+    __device__ __forceinline__ void distance(double difference) { add_square(error, difference); }
 
     __device__ __forceinline__ void add(const Norms &other) {
         squares += other.squares;
@@ -147,33 +117,6 @@ struct Norms {
 
     /// Of two magnitudes, neither of which is NaN.
     static __device__ __forceinline__ double larger_of(double a, double b) { return a > b ? a : b; }
-
-    /// Tells what the lanes of a warp found out, together. The sign of `largest` and of `change` means
-    /// nothing; `error` is 0 in all of them but if it is known.
-    __device__ __forceinline__ void tell_of_warp(Norms *part, bool with_error) const {
-        int lane = threadIdx.x % WARP;
-        // Half of the lanes look after one maximum, half after the other.
-        bool is_upper = lane >= WARP / 2;
-        double sum = squares, distances = error;
-        double most = fabs(is_upper ? change : largest), others = fabs(is_upper ? largest : change);
-        most = larger_of(most, __shfl_xor_sync(ALL_LANES, others, WARP / 2));
-        sum += __shfl_xor_sync(ALL_LANES, sum, WARP / 2);
-#pragma unroll
-        for (int apart = WARP / 4; apart > 0; apart /= 2) {
-            most = larger_of(most, __shfl_xor_sync(ALL_LANES, most, apart));
-            sum += __shfl_xor_sync(ALL_LANES, sum, apart);
-        }
-        if (with_error) {
-#pragma unroll
-            for (int apart = WARP / 2; apart > 0; apart /= 2) {
-                distances += __shfl_xor_sync(ALL_LANES, distances, apart);
-            }
-        }
-        if (lane % (WARP / 2) == 0) {
-            double2 half = is_upper ? make_double2(most, distances) : make_double2(sum, most);
-            reinterpret_cast<double2 *>(part)[is_upper] = half;
-        }
-    }
 
     /// Those of all lanes of a warp, in every lane.
     __device__ __forceinline__ void add_lanes() {
@@ -186,6 +129,19 @@ struct Norms {
         }
     }
 };
+
+/// The sum of what the lanes of a warp have, in every lane.
+__device__ __forceinline__ double sum_of_lanes(double sum) {
+#pragma unroll
+    for (int apart = WARP / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, apart);
+    return sum;
+}
+
+/// Tells the sum of squares of all lanes of a warp.
+__device__ __forceinline__ void tell_squares(double squares, double *part) {
+    squares = sum_of_lanes(squares);
+    if (threadIdx.x % WARP == 0) *part = squares;
+}
 
 /// The norms of a block, given those of its threads; right in the first warp alone.
 __device__ __forceinline__ Norms of_block(Norms norms) {

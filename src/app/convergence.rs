@@ -103,7 +103,7 @@ fn point(
 ) -> Option<[f64; 2]> {
     let value = match session.look.curve {
         CurveKind::Reduction => crate::run::reduction(record.residual?.l2, start),
-        CurveKind::ResidualMax => record.residual?.max,
+        CurveKind::ResidualMax => record.residual?.max?,
         CurveKind::Change => record.max_change?,
         CurveKind::Error => record.error?,
     };

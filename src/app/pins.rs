@@ -307,7 +307,7 @@ mod tests {
         let record = |cycle: u64| Record {
             cycle,
             seconds: cycle as f64 * seconds,
-            residual: Some(ResidualNorms { l2: 10f64.powi(-(cycle as i32)), max: 1.0 }),
+            residual: Some(ResidualNorms { l2: 10f64.powi(-(cycle as i32)), max: Some(1.0) }),
             ..Record::default()
         };
         Pin {

@@ -369,6 +369,7 @@ impl Session {
                 reference: self.look.reference,
                 error: self.look.curve == CurveKind::Error
                     || (has_cut && fields.contains(&FieldKind::Error)),
+                all_norms: self.look.curve != CurveKind::Reduction,
                 cut: has_cut.then_some(cut),
                 statistics: panes.is_seen(Pane::MeanTile) || panes.is_seen(Pane::Distance),
                 inside: panes.is_seen(Pane::Inside).then_some(inside),

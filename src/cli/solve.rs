@@ -61,6 +61,7 @@ impl Solve {
         }
         let interrupt = Interrupt::listen()?;
         let mut run = Run::new(&plan)?;
+        run.find_all_norms(self.save_curve.is_some());
         if !advance(&mut run, interrupt)? {
             tell(&stopped(run.cycle()));
             return Ok(ExitCode::from(INTERRUPTED));

@@ -238,6 +238,14 @@ impl Experiment {
         self.run.set_exact(Arc::clone(exact))
     }
 
+    /// Whether every cycle is to tell all its norms ([`Run::find_all_norms`]), of Jacobi's iteration too.
+    pub fn find_all_norms(&mut self, wanted: bool) {
+        self.run.find_all_norms(wanted);
+        if let Some(classic) = &mut self.classic {
+            classic.find_all_norms(wanted);
+        }
+    }
+
     /// Makes some sweeps of Jacobi's iteration, unless that has come to its end: one or more, and
     /// while the run is made not more than it takes to catch up with it.
     ///

@@ -60,7 +60,7 @@ fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String
         (record.cycle * sweeps_per_cycle).to_string(),
         format!("{:.6}", record.seconds),
         cell(residual.map(|norms| norms.l2)),
-        cell(residual.map(|norms| norms.max)),
+        cell(residual.and_then(|norms| norms.max)),
         cell(residual.map(|norms| reduction(norms.l2, start_residual))),
         cell(record.max_change),
         cell(record.error),
@@ -213,7 +213,7 @@ mod tests {
     fn a_curve_leaves_unknown_cells_empty() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.csv");
-        let residual = Some(ResidualNorms { l2: 2.0, max: 1e-7 });
+        let residual = Some(ResidualNorms { l2: 2.0, max: Some(1e-7) });
         let start = Record { cycle: 0, seconds: 0.0, residual, max_change: None, error: None };
         let mut history = History::new(start);
         history.push(Record { cycle: 1, residual: None, max_change: Some(0.5), ..start });

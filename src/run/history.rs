@@ -13,12 +13,12 @@ pub struct Record {
     pub cycle: u64,
     /// Seconds that the solver took so far.
     pub seconds: f64,
-    /// ‖r‖₂ and ‖r‖∞ of this iterate. They come for nothing with the next cycle, and are `None`
-    /// until then.
+    /// The residual of this iterate. It comes for nothing with the next cycle, and is `None` until
+    /// then.
     pub residual: Option<ResidualNorms>,
-    /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the start.
+    /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the start, and where it was not asked for.
     pub max_change: Option<f64>,
-    /// ‖u − u*‖₂, where the exact solution was known.
+    /// ‖u − u*‖₂, where the exact solution was known, and it was asked for.
     pub error: Option<f64>,
 }
 
@@ -90,6 +90,11 @@ impl History {
         self.fill_in(cycle, |record| _ = record.error.get_or_insert(error));
     }
 
+    /// Fills in the largest change of a cycle, if it is the newest and has none yet.
+    pub fn set_max_change(&mut self, cycle: u64, change: f64) {
+        self.fill_in(cycle, |record| _ = record.max_change.get_or_insert(change));
+    }
+
     fn fill_in(&mut self, cycle: u64, fill: impl Fn(&mut Record)) {
         if self.latest.cycle == cycle {
             fill(&mut self.latest);
@@ -152,7 +157,7 @@ mod tests {
     fn a_residual_that_comes_late_finds_its_record() {
         let mut history = History::new(record(0));
         history.push(record(1));
-        let residual = ResidualNorms { l2: 2.0, max: 1.0 };
+        let residual = ResidualNorms { l2: 2.0, max: Some(1.0) };
         history.set_residual(0, residual);
         history.set_residual(1, residual);
         let known: Vec<_> = history.records().map(|record| record.residual.is_some()).collect();

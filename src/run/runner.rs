@@ -82,6 +82,7 @@ pub struct Run {
     checkpoint: Checkpoint,
     /// Whether the solver failed, so that nobody knows what its iterate is.
     is_lost: bool,
+    finds_all_norms: bool,
 }
 
 impl Run {
@@ -117,7 +118,8 @@ impl Run {
         let mut plan = Plan::clone(&self.plan);
         plan.place = plan.place.automatic();
         plan.stop = self.classic_stop();
-        Self::at_start(Arc::new(plan), Method::Classic, solver)
+        let finds_all_norms = self.finds_all_norms;
+        Ok(Self { finds_all_norms, ..Self::at_start(Arc::new(plan), Method::Classic, solver)? })
     }
 
     /// When Jacobi's iteration beside this run stops.
@@ -178,6 +180,7 @@ impl Run {
             exact: None,
             checkpoint: Checkpoint::new(),
             is_lost: false,
+            finds_all_norms: true,
         };
         run.outcome = run.outcome_at(run.history.latest());
         run.note_decline();
@@ -207,7 +210,8 @@ impl Run {
         if self.back.is_some() || self.outcome.is_some() {
             return Ok(());
         }
-        let begun = self.solver.begin(self.batch().min(most.max(1)));
+        let most = self.batch().min(most.max(1));
+        let begun = self.ask_for_norms().and_then(|()| self.solver.begin(most));
         self.is_lost |= begun.is_err();
         begun
     }
@@ -219,6 +223,7 @@ impl Run {
         if self.outcome.is_some() {
             return Ok(());
         }
+        self.ask_for_norms()?;
         let batch = self.solver.cycles(self.batch().min(most))?;
         let each = batch.seconds / batch.norms.len() as f64;
         let reached = self.cycle + batch.norms.len() as u64;
@@ -264,7 +269,7 @@ impl Run {
             cycle: self.cycle,
             seconds: self.seconds,
             residual: None,
-            max_change: Some(norms.max_change),
+            max_change: norms.max_change,
             error: norms.error,
         });
         if self.cycle == reached && self.is_near() {
@@ -291,11 +296,15 @@ impl Run {
             return Ok(());
         }
         let (residual, error) = (latest.residual.is_none(), latest.error.is_none());
+        let change = self.cycle > 0 && latest.max_change.is_none();
         if residual {
             self.history.set_residual(self.cycle, self.solver.residual()?);
         }
         if error && let Some(error) = self.solver.error()? {
             self.history.set_error(self.cycle, error);
+        }
+        if change && let Some(change) = self.solver.max_change()? {
+            self.history.set_max_change(self.cycle, change);
         }
         Ok(())
     }
@@ -356,6 +365,19 @@ impl Run {
         self.is_lost |= made.is_err();
         self.cycle += made?.cycles;
         Ok(())
+    }
+
+    /// Whether every cycle is to tell all its norms from now on, as it does at first, and not ‖r‖₂ alone:
+    /// where that slows the solver down ([`Solver::set_all_norms`]), who does not look at them can do
+    /// without. Where the change ends the run it is told all the same.
+    pub fn find_all_norms(&mut self, wanted: bool) {
+        self.finds_all_norms = wanted;
+    }
+
+    fn ask_for_norms(&mut self) -> Result<(), SolverError> {
+        let is_criterion =
+            self.plan.stop.rule == StopRule::Change && self.plan.stop.tolerance.is_some();
+        self.solver.set_all_norms(self.finds_all_norms || is_criterion)
     }
 
     /// Takes the exact solution in, so that errors are told from now on.

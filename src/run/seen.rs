@@ -24,6 +24,8 @@ pub struct View {
     pub probes: Vec<[usize; 2]>,
     /// Whether the norm of the error is wanted, whichever field is looked at.
     pub error: bool,
+    /// Whether all norms of every cycle are wanted, and not ‖r‖₂ alone.
+    pub all_norms: bool,
     /// Fields along a line of the grid.
     pub cut: Option<Cut>,
     /// Whether it is wanted how large the field is about tile borders.

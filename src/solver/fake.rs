@@ -93,6 +93,16 @@ impl Solver for Batches {
         self.inner.residual()
     }
 
+    fn set_all_norms(&mut self, wanted: bool) -> Result<(), SolverError> {
+        self.check()?;
+        self.inner.set_all_norms(wanted)
+    }
+
+    fn max_change(&self) -> Result<Option<f64>, SolverError> {
+        self.check()?;
+        self.inner.max_change()
+    }
+
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         self.check()?;
         self.inner.set_exact(exact)

@@ -55,8 +55,8 @@ impl Method {
 pub struct ResidualNorms {
     /// ‖r‖₂, not divided by the number of points.
     pub l2: f64,
-    /// ‖r‖∞.
-    pub max: f64,
+    /// ‖r‖∞, where it was asked for ([`Solver::set_all_norms`]).
+    pub max: Option<f64>,
 }
 
 /// What one cycle found out on its way.
@@ -65,9 +65,10 @@ pub struct CycleNorms {
     /// The residual of the iterate that the cycle **started from**: in the first subiteration an
     /// owned point is updated from fresh neighbours, so d·(u₁ − u₀) is its residual.
     pub residual_before: ResidualNorms,
-    /// ‖Δu‖∞ between the start and the end of the cycle.
-    pub max_change: f64,
-    /// ‖u − u*‖₂ at the end of the cycle, when the exact solution is known.
+    /// ‖Δu‖∞ between the start and the end of the cycle, where it was asked for
+    /// ([`Solver::set_all_norms`]).
+    pub max_change: Option<f64>,
+    /// ‖u − u*‖₂ at the end of the cycle, when the exact solution is known and it was asked for.
     pub error: Option<f64>,
 }
 
@@ -130,12 +131,31 @@ pub trait Solver: Send {
     /// [`SolverError`] if the card fails.
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError>;
 
-    /// The residual of the present iterate, by a pass over the grid of its own. It agrees with
+    /// Both norms of the residual of the present iterate, by a pass over the grid of its own. It agrees with
     /// [`CycleNorms::residual_before`] of the next cycle up to the order of summation.
     ///
     /// # Errors
     /// [`SolverError`] if the card fails.
     fn residual(&self) -> Result<ResidualNorms, SolverError>;
+
+    /// Whether cycles tell all their norms, and not ‖r‖₂ alone. That one comes with a cycle for next to
+    /// nothing; on a card the others cost a pass over the grid, and are told only if they are asked
+    /// for. A CPU tells them always.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card has no room for them, or fails.
+    fn set_all_norms(&mut self, _wanted: bool) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// ‖Δu‖∞ of the last cycle, by a pass over the grid of its own; `None` where it comes with every
+    /// cycle.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn max_change(&self) -> Result<Option<f64>, SolverError> {
+        Ok(None)
+    }
 
     /// Gives the exact solution of the discrete system, so that errors can be told.
     ///

@@ -273,6 +273,7 @@ pub(super) fn cycles_to_tolerance(
 /// [`SolverError`] as [`row`].
 pub(super) fn to_the_end(plan: &Arc<Plan>, progress: &mut Progress) -> Result<Run, SolverError> {
     let mut run = Run::new(plan)?;
+    run.find_all_norms(false);
     while run.outcome().is_none() {
         run.advance(u64::MAX)?;
         progress.show_run(&run);

@@ -183,7 +183,7 @@ impl Remade {
             norms.error = run.solver().error()?;
         }
         let last = self.last.filter(|(cycle, _)| *cycle == run.cycle());
-        norms.max_change = norms.max_change.or(last.map(|(_, norms)| norms.max_change));
+        norms.max_change = norms.max_change.or(last.and_then(|(_, norms)| norms.max_change));
         Ok(norms)
     }
 }

@@ -39,6 +39,7 @@ pub struct CycleCount {
 /// [`SolverError`] if the solver cannot be set up, or fails.
 pub(super) fn count(plan: &Arc<Plan>, halt: Halt<'_>) -> Result<Option<CycleCount>, SolverError> {
     let mut run = Run::new(&one_line(plan))?;
+    run.find_all_norms(false);
     while run.outcome().is_none() {
         if halt() {
             return Ok(None);

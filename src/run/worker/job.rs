@@ -83,7 +83,8 @@ impl Speed {
 
 impl Job {
     /// A run at its start.
-    pub fn new(wish: Wish, plan: Arc<Plan>, experiment: Experiment) -> Self {
+    pub fn new(wish: Wish, plan: Arc<Plan>, mut experiment: Experiment) -> Self {
+        experiment.find_all_norms(wish.view.all_norms);
         let past = Past::new(&plan, wish.memory);
         if let Some(diagram) = experiment.diagram() {
             past.set_diagram(diagram);
@@ -121,6 +122,7 @@ impl Job {
             // Whoever asks again may have made room.
             self.without_classic = None;
         }
+        self.experiment.find_all_norms(wish.view.all_norms);
         self.wish = wish;
     }
 

@@ -100,7 +100,8 @@ struct Pass<'a, R> {
 }
 
 impl<R: Real> CpuSolver<R> {
-    /// Sets up a solver at the start u₀. `threads` of 0 means one for each core.
+    /// Sets up a solver at the start u₀. `threads` of 0 means one for each core; a level that this CPU
+    /// does not have means its best.
     ///
     /// # Errors
     /// [`OutOfMemory`] if its arrays would not fit, found out before anything is allocated.
@@ -112,6 +113,7 @@ impl<R: Real> CpuSolver<R> {
     ) -> Result<Self, OutOfMemory> {
         memory::check(&problem.shape, ARRAYS, R::PRECISION)?;
         let system = Arc::new(System::new(problem));
+        let level = level.min(Level::best());
         Ok(Self::at_start(Arc::clone(problem), system, method, level, Team::new(threads)))
     }
 

@@ -203,7 +203,7 @@ impl PartialNorms {
     pub fn finish(self, diagonal: f64, with_error: bool) -> CycleNorms {
         CycleNorms {
             residual_before: residual_norms(self.first_sweep, diagonal),
-            max_change: self.max_change,
+            max_change: Some(self.max_change),
             error: with_error.then(|| self.error_squares.sqrt()),
         }
     }
@@ -213,6 +213,6 @@ impl PartialNorms {
 pub(super) fn residual_norms(first_sweep: Partial, diagonal: f64) -> ResidualNorms {
     ResidualNorms {
         l2: first_sweep.squares.sqrt() * diagonal.abs(),
-        max: first_sweep.max * diagonal.abs(),
+        max: Some(first_sweep.max * diagonal.abs()),
     }
 }

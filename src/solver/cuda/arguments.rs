@@ -98,16 +98,17 @@ impl Norms {
     pub fn residual(&self, diagonal: f64) -> ResidualNorms {
         ResidualNorms {
             l2: self.squares.sqrt() * diagonal.abs(),
-            max: self.largest * diagonal.abs(),
+            max: Some(self.largest * diagonal.abs()),
         }
     }
 
-    /// Those of a cycle.
-    pub fn of_cycle(&self, diagonal: f64, with_error: bool) -> CycleNorms {
+    /// Those of a cycle, as far as they were asked for.
+    pub fn of_cycle(&self, diagonal: f64, all: bool, knows_exact: bool) -> CycleNorms {
+        let residual = self.residual(diagonal);
         CycleNorms {
-            residual_before: self.residual(diagonal),
-            max_change: self.change,
-            error: with_error.then(|| self.error.sqrt()),
+            residual_before: ResidualNorms { max: residual.max.filter(|_| all), ..residual },
+            max_change: all.then_some(self.change),
+            error: (all && knows_exact).then(|| self.error.sqrt()),
         }
     }
 }

@@ -218,10 +218,12 @@ impl Card {
     }
 
     /// A failure of the driver, as it is told. Most leave the context useless: it is let go, and the
-    /// next solver gets a new one.
+    /// next solver gets a new one. A lack of memory does not.
     pub fn failed(&self, error: DriverError) -> SolverError {
         let mut card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
-        if card.as_ref().is_some_and(|card| std::ptr::eq(&raw const **card, self)) {
+        let is_useless = error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY;
+        let is_this = |card: &Arc<Self>| std::ptr::eq(&raw const **card, self);
+        if is_useless && card.as_ref().is_some_and(is_this) {
             *card = None;
         }
         SolverError::Device { card: self.name.clone(), what: sentence(error) }

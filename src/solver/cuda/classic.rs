@@ -79,7 +79,7 @@ impl Classic {
         stream: &Arc<CudaStream>,
         [from, to]: [Pointer; 2],
     ) -> Result<f32, DriverError> {
-        let step = Step { from, to, exact: 0, norms: 0 };
+        let step = Step { from, to, squares: 0 };
         for _ in 0..TRIED {
             self.launch(stream, system, step)?;
         }
@@ -104,13 +104,13 @@ impl<R: Real + DeviceRepr> Rung<R> for Classic {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        let is_measured = step.norms != 0;
+        let is_measured = step.squares != 0;
         let kernel = if is_measured { &self.measured } else { &self.sweep };
         let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
         launch.arg(&system.grid).arg(&system.weights);
         if is_measured {
-            launch.arg(&step.exact).arg(&step.norms);
+            launch.arg(&step.squares);
         }
         // SAFETY: the arguments are those of `classic.cu`, and the arrays have the grid's size.
         unsafe { launch.launch(kernel.config) }.map(|_| ())

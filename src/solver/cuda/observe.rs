@@ -4,12 +4,12 @@ use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
 use super::ptx::File;
 use super::replay::fetch;
 use super::rung::DeviceSystem;
-use crate::grid::Tiling;
+use crate::grid::{Real, Tiling};
 use crate::solver::sample::near_border;
 use crate::solver::{EdgeShare, SolverError, Window};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig, PinnedHostSlice,
-    PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
+    PinnedHostSlice, PushKernelArg,
 };
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,6 +19,9 @@ const THREADS: u32 = 256;
 
 /// The most blocks of a pass, across and down.
 const BLOCKS: [u32; 2] = [16, 512];
+
+/// The most blocks down of the pass for the other norms of a cycle: the parts of many cycles are kept.
+const OTHER_DOWN: u32 = 128;
 
 /// Points of a block from which on a whole warp looks at it.
 const FOR_A_WARP: usize = 16;
@@ -91,6 +94,19 @@ impl Observer {
             launch.arg(&columns).arg(&rows).arg(parts);
             // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
             unsafe { launch.launch(config) }.map(|_| ())
+        })
+    }
+
+    /// The maxima of the cycle that made one iterate of another.
+    pub fn other_norms<R: DeviceReal>(
+        &self,
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        [from, to]: [Pointer; 2],
+    ) -> Result<Norms, SolverError> {
+        let others = OtherNorms::new(system)?;
+        self.pass(system, stream, others.blocks, |_, parts| {
+            others.launch(stream, system, [from, to], 0, parts.device_ptr(stream).0)
         })
     }
 
@@ -261,6 +277,43 @@ impl Observer {
             Ok(pinned.as_slice()?[..count].to_vec())
         };
         card.told(ask())
+    }
+}
+
+/// The pass that finds the norms of a cycle that it does not tell itself.
+pub(super) struct OtherNorms {
+    function: CudaFunction,
+    blocks: [u32; 2],
+}
+
+impl OtherNorms {
+    pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
+        let DeviceSystem { card, precision, form, .. } = system;
+        let function = card.function(File::Observe, *precision, *form, "other_norms")?;
+        let [across, down] = over_grid(system);
+        Ok(Self { function, blocks: [across, down.min(OTHER_DOWN)] })
+    }
+
+    /// In how many parts they come.
+    pub fn parts(&self) -> usize {
+        self.blocks.iter().map(|&blocks| blocks as usize).product()
+    }
+
+    /// Asks for those of the cycle that made one iterate of another, with the error if u* is known.
+    pub fn launch<R: Real + DeviceRepr>(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        [from, to]: [Pointer; 2],
+        exact: Pointer,
+        parts: Pointer,
+    ) -> Result<(), DriverError> {
+        let mut launch = stream.launch_builder(&self.function);
+        launch.arg(&from).arg(&to).arg(&system.g.interior);
+        launch.arg(&system.grid).arg(&system.weights).arg(&exact).arg(&parts);
+        let [across, down] = self.blocks;
+        // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
+        unsafe { launch.launch(blocks(across, down)) }.map(|_| ())
     }
 }
 

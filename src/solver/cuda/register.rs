@@ -85,7 +85,7 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        let kernel = if step.norms == 0 { &self.cycle } else { &self.measured };
+        let kernel = if step.squares == 0 { &self.cycle } else { &self.measured };
         let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
         launch.arg(&system.grid).arg(&system.weights).arg(&self.axes[0]);
@@ -93,7 +93,7 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
             Sharing::Warps(warps) => launch.arg(&self.axes[1]).arg(&self.k).arg(warps),
             Sharing::Lanes(lanes) => launch.arg(&self.k).arg(lanes),
         };
-        launch.arg(&step.exact).arg(&step.norms);
+        launch.arg(&step.squares);
         // SAFETY: the arguments are those of `register.cu`, and the arrays have the grid's size.
         unsafe { launch.launch(kernel.config) }.map(|_| ())
     }

@@ -3,6 +3,7 @@
 
 use super::arguments::{Norms, Pointer};
 use super::card::Card;
+use super::observe::OtherNorms;
 use super::ptx::File;
 use super::rung::{DeviceSystem, Rung, Step};
 use crate::grid::Real;
@@ -27,11 +28,11 @@ const MOST_CYCLES: usize = 4096;
 
 /// Seconds of cycles in a graph, and the most cycles; always an even number, so that a graph ends in
 /// the array that it began in.
-const GRAPH_SECONDS: f64 = 1e-3;
+const GRAPH_SECONDS: f64 = BATCH_SECONDS / 3.0;
 const MOST_RECORDED: usize = 256;
 
-/// Bytes that the parts of norms may take.
-const PARTS_BYTES: usize = 64 << 20;
+/// Bytes that the sums of parts may take: little beside the card's cache, where the iterates are to stay.
+const PARTS_BYTES: usize = 4 << 20;
 
 /// Threads of the kernel that adds parts, and how many parts a block adds, unless there are few.
 const ADDING_THREADS: u32 = 256;
@@ -93,11 +94,11 @@ impl Iterates {
         self.next[1] == self.current && self.current < self.next[0]
     }
 
-    fn step(&mut self, norms: Pointer) -> Step {
+    fn step(&mut self, squares: Pointer) -> Step {
         let [from, to] = [self.current, self.next[0]].map(|array| self.arrays[array]);
         (self.before, self.current) = (self.current, self.next[0]);
         self.next = [self.next[1], self.current];
-        Step { from, to, exact: if norms == 0 { 0 } else { self.exact }, norms }
+        Step { from, to, squares }
     }
 }
 
@@ -113,17 +114,22 @@ struct Asked {
 
 /// The means to make batches of cycles with one rung.
 pub(super) struct Replay {
-    /// Norms of the parts of the cycles that are made together, cycle by cycle.
-    parts: CudaSlice<Norms>,
+    /// Sums of squares of the parts of the cycles that are made together, cycle by cycle.
+    parts: CudaSlice<f64>,
     parts_of_a_cycle: usize,
+    /// What finds the other norms, if they are wanted.
+    others: Option<OtherNorms>,
     /// So many cycles fit into `parts`.
     together: usize,
-    /// Their sums, where there are too many for one block to add.
+    /// Of each cycle the sums of its parts, so many as are added by a block each, and then the parts of
+    /// its other norms.
     sums: CudaSlice<Norms>,
     sums_of_a_cycle: usize,
+    blocks_of_a_cycle: usize,
     /// Norms of the cycles of a batch, there and here.
     cycles: CudaSlice<Norms>,
     pinned: PinnedHostSlice<Norms>,
+    add_squares: CudaFunction,
     add_parts: CudaFunction,
     /// Without norms, and with them.
     recorded: [Vec<Recorded>; 2],
@@ -140,14 +146,18 @@ impl Replay {
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         rung: &dyn Rung<R>,
+        all: bool,
     ) -> Result<Self, SolverError> {
         let card = &system.card;
+        let others = all.then(|| OtherNorms::new(system)).transpose()?;
         let parts_of_a_cycle = rung.parts();
-        let bytes = parts_of_a_cycle * size_of::<Norms>();
+        let blocks_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
+        let sums_of_a_cycle = blocks_of_a_cycle + others.as_ref().map_or(0, OtherNorms::parts);
+        let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
+        let function = |name| card.function(File::Observe, system.precision, system.form, name);
         let event = || card.told(card.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
-        let sums_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
         // SAFETY: nothing is read of these arrays before it was written.
         let (parts, sums, cycles, pinned) = unsafe {
             (
@@ -160,12 +170,15 @@ impl Replay {
         Ok(Self {
             parts,
             parts_of_a_cycle,
+            others,
             sums,
             sums_of_a_cycle,
+            blocks_of_a_cycle,
             together,
             cycles,
             pinned,
-            add_parts: card.function(File::Observe, system.precision, system.form, "add_parts")?,
+            add_squares: function("add_squares")?,
+            add_parts: function("add_parts")?,
             recorded: Default::default(),
             start: event()?,
             end: event()?,
@@ -174,10 +187,16 @@ impl Replay {
         })
     }
 
+    /// Whether the cycles that it measures tell all their norms.
+    pub fn tells_all(&self) -> bool {
+        self.others.is_some()
+    }
+
     /// Forgets what was recorded and what was begun: it is no longer what is wanted.
     pub fn forget(&mut self) -> Result<(), DriverError> {
+        self.let_go()?;
         self.recorded = Default::default();
-        self.let_go()
+        Ok(())
     }
 
     /// Waits for what was begun, and forgets it.
@@ -247,9 +266,15 @@ impl Replay {
         let until = Instant::now() + Duration::from_secs_f64(seconds * NAP);
         self.start.record(stream)?;
         let mut made = 0;
-        while made < count {
-            made += self.some(system, stream, rung, &mut iterates, made, count - made, measure)?;
+        let mut graph = 0;
+        // What is left after the last graph is not worth as many launches: the next batch makes it.
+        while made < count && count - made >= graph {
+            let (some, is_graph) =
+                self.some(system, stream, rung, &mut iterates, made, count - made, measure)?;
+            made += some;
+            graph = if is_graph { some } else { graph };
         }
+        let count = made;
         if measure {
             fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
         }
@@ -269,7 +294,8 @@ impl Replay {
         Ok((norms, count as u64, seconds))
     }
 
-    /// Asks the card for some cycles, at most `left`; their norms go to `self.cycles[first..]`.
+    /// Asks the card for some cycles, at most `left`; their norms go to `self.cycles[first..]`. Says how
+    /// many, and whether by a graph.
     #[allow(clippy::too_many_arguments)]
     fn some<R: Real + DeviceRepr>(
         &mut self,
@@ -280,26 +306,26 @@ impl Replay {
         first: usize,
         left: usize,
         measure: bool,
-    ) -> Result<usize, DriverError> {
-        let count = match self.graph(system, stream, rung, *iterates, measure)? {
+    ) -> Result<(usize, bool), DriverError> {
+        let (count, is_graph) = match self.graph(system, stream, rung, *iterates, measure)? {
             Some(recorded) if recorded.length <= left => {
                 recorded.graph.launch()?;
                 // It ends where it began, and came from the other array.
                 iterates.before = iterates.next();
-                recorded.length
+                (recorded.length, true)
             }
             recorded => {
                 // Where a graph cannot begin yet, one cycle goes before.
                 let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
                 let count = if is_before { 1 } else { left.min(self.together) };
                 self.launch(system, stream, rung, iterates, count, measure)?;
-                count
+                (count, false)
             }
         };
         if measure {
             self.add(stream, first, count)?;
         }
-        Ok(count)
+        Ok((count, is_graph))
     }
 
     /// Adds up the parts of some cycles, to the norms of the batch from `first` on.
@@ -310,23 +336,27 @@ impl Replay {
         count: usize,
     ) -> Result<(), DriverError> {
         let mut to = self.cycles.slice_mut(first..first + count);
-        let parts = self.parts_of_a_cycle as i64;
         let config = |down: usize| LaunchConfig {
             grid_dim: (count as u32, down as u32, 1),
             block_dim: (ADDING_THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
-        let sums = self.sums_of_a_cycle as i64;
-        let mut add = stream.launch_builder(&self.add_parts);
-        if self.sums_of_a_cycle == 1 {
-            add.arg(&self.parts).arg(&parts).arg(&parts).arg(&mut to);
-            // SAFETY: the arguments are those of `observe.cu`; a block a cycle.
-            return unsafe { add.launch(config(1)) }.map(|_| ());
-        }
+        let [parts, sums] = [self.parts_of_a_cycle, self.sums_of_a_cycle].map(|n| n as i64);
         let together = ADDED_TOGETHER as i64;
-        add.arg(&self.parts).arg(&parts).arg(&together).arg(&mut self.sums);
-        // SAFETY: as above; a block a sum.
-        unsafe { add.launch(config(self.sums_of_a_cycle)) }?;
+        let is_sum = self.sums_of_a_cycle == 1;
+        let mut add = stream.launch_builder(&self.add_squares);
+        add.arg(&self.parts).arg(&parts).arg(&together);
+        if is_sum {
+            add.arg(&mut to)
+        } else {
+            add.arg(&mut self.sums)
+        };
+        add.arg(&sums);
+        // SAFETY: the arguments are those of `observe.cu`; a block a sum.
+        unsafe { add.launch(config(self.blocks_of_a_cycle)) }?;
+        if is_sum {
+            return Ok(());
+        }
         let mut add = stream.launch_builder(&self.add_parts);
         add.arg(&self.sums).arg(&sums).arg(&sums).arg(&mut to);
         // SAFETY: as above; a block a cycle.
@@ -343,11 +373,18 @@ impl Replay {
         count: usize,
         measure: bool,
     ) -> Result<(), DriverError> {
-        let (parts, _ordered) = self.parts.device_ptr(stream);
-        let bytes = (self.parts_of_a_cycle * size_of::<Norms>()) as u64;
-        for cycle in 0..count as u64 {
-            let norms = if measure { parts + cycle * bytes } else { 0 };
-            rung.launch(stream, system, iterates.step(norms))?;
+        let [(parts, _parts), (sums, _sums)] =
+            [self.parts.device_ptr(stream), self.sums.device_ptr(stream)];
+        for cycle in 0..count {
+            let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
+            let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
+            let step = iterates.step(if measure { own } else { 0 });
+            rung.launch(stream, system, step)?;
+            if let Some(others) = self.others.as_ref().filter(|_| measure) {
+                let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
+                let own = at(sums, first, size_of::<Norms>());
+                others.launch(stream, system, [step.from, step.to], iterates.exact, own)?;
+            }
         }
         Ok(())
     }
@@ -368,9 +405,12 @@ impl Replay {
         };
         let arrays = [iterates.current, iterates.next()];
         let is_here = |recorded: &Recorded| recorded.arrays == arrays;
+        let most = if measure { self.together } else { MOST_RECORDED };
+        let length = ((GRAPH_SECONDS / seconds) as usize).clamp(2, most) / 2 * 2;
+        // The first cycles take longer than those that follow: a graph that is too short is recorded anew.
+        self.recorded[kind]
+            .retain(|recorded| !is_here(recorded) || 3 * recorded.length > 2 * length);
         if !self.recorded[kind].iter().any(is_here) {
-            let most = if measure { self.together } else { MOST_RECORDED };
-            let length = ((GRAPH_SECONDS / seconds) as usize).clamp(2, most) / 2 * 2;
             stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
             let asked = self.launch(system, stream, rung, &mut { iterates }, length, measure);
             let graph = stream.end_capture(CUgraphInstantiate_flags(0))?;

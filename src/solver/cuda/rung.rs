@@ -45,15 +45,13 @@ pub(super) struct Step {
     pub from: Pointer,
     /// That of the next iterate.
     pub to: Pointer,
-    /// That of u*; 0 where it is not known, or not wanted.
-    pub exact: Pointer,
-    /// Where the norms of its parts go; 0 where none are wanted.
-    pub norms: Pointer,
+    /// Where its parts tell their sums of squares of the first sweep; 0 where they are not wanted.
+    pub squares: Pointer,
 }
 
 /// A method on a card.
 pub(super) trait Rung<R>: Send {
-    /// In how many parts a cycle tells its norms.
+    /// In how many parts a cycle tells its sum of squares.
     fn parts(&self) -> usize;
 
     /// Asks the card for one cycle.

@@ -62,7 +62,7 @@ impl<R: Real + DeviceRepr> Rung<R> for Shared {
         launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
         launch.arg(&system.grid).arg(&system.weights);
         launch.arg(&self.axes[0]).arg(&self.axes[1]).arg(&self.k);
-        launch.arg(&step.exact).arg(&step.norms);
+        launch.arg(&step.squares);
         // SAFETY: the arguments are those of `shared.cu`, and the arrays have the grid's size.
         unsafe { launch.launch(self.kernel.config) }.map(|_| ())
     }

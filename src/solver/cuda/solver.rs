@@ -32,6 +32,8 @@ const SPARE: f64 = 0.5;
 /// A solver on the first NVIDIA card. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct CudaSolver<R: DeviceReal> {
+    /// Let go first: it waits for what was begun, which reads and writes what the others keep.
+    replay: Replay,
     problem: Arc<Problem>,
     system: Arc<DeviceSystem<R>>,
     /// Cycles are made in this stream …
@@ -46,7 +48,6 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     exact: Option<Arc<Array<f64>>>,
     kernel: Kernel,
     rung: Box<dyn Rung<R>>,
-    replay: Replay,
     observer: Observer,
 }
 
@@ -127,7 +128,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             }
             (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, [one, other])?),
         };
-        let replay = Replay::new(&system, &stream, &*rung)?;
+        let replay = Replay::new(&system, &stream, &*rung, false)?;
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
@@ -271,8 +272,10 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
 
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
         let (norms, _, seconds) = self.batch(most, true)?;
-        let (diagonal, with_error) = (self.system.diagonal, self.exact.is_some());
-        let norms = norms.iter().map(|norms| norms.of_cycle(diagonal, with_error)).collect();
+        let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
+        let all = self.replay.tells_all();
+        let of_cycle = |norms: &Norms| norms.of_cycle(diagonal, all, knows_exact);
+        let norms = norms.iter().map(of_cycle).collect();
         Ok(Batch { norms, seconds })
     }
 
@@ -297,6 +300,19 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let [u, _] = self.pointers();
         let norms = self.observer.residual(&self.system, &self.stream, u, None)?;
         Ok(norms.residual(self.system.diagonal))
+    }
+
+    fn set_all_norms(&mut self, wanted: bool) -> Result<(), SolverError> {
+        if self.replay.tells_all() != wanted {
+            self.replay = Replay::new(&self.system, &self.stream, &*self.rung, wanted)?;
+        }
+        Ok(())
+    }
+
+    fn max_change(&self) -> Result<Option<f64>, SolverError> {
+        let [u, before] = self.pointers();
+        let norms = self.observer.other_norms(&self.system, &self.looks, [before, u])?;
+        Ok(Some(norms.change))
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
