@@ -123,7 +123,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
         // The run is refused for its tiles, whatever the kernel.
         (MethodName::Hierarchical, None) => return Ok(kernel),
     };
-    cuda::takes(kernel, &method, chosen.precision)
+    cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
 }
 
 #[cfg(test)]

@@ -36,6 +36,9 @@ pub(super) fn ui(
     let report = report?;
     controls(ui, session, report, commands);
     let Some(inside) = &report.seen.inside else {
+        if !report.seen.is_followed {
+            return None;
+        }
         let what = match session.followed() {
             Followed::Tile(_) => "tile",
             Followed::Line => "line",

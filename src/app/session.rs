@@ -229,9 +229,15 @@ impl CurveKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Reduction => "The residual over that of the start.",
-            Self::ResidualMax => "The largest residual of any point.",
-            Self::Change => "The largest change that the last cycle made to any point.",
-            Self::Error => "The distance from the exact solution of the discrete system.",
+            Self::ResidualMax => {
+                "The largest residual of any point. On a GPU it is told of the cycles that are made while this is shown."
+            }
+            Self::Change => {
+                "The largest change that the last cycle made to any point. On a GPU it is told of the cycles that are made while this is shown."
+            }
+            Self::Error => {
+                "The distance from the exact solution of the discrete system. On a GPU it is told of the cycles that are made while this is shown."
+            }
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Seen {
     pub edge: EdgeShare,
     /// How large the field is about tile borders. `None` while it is not ready, or not wanted.
     pub statistics: Option<Statistics>,
+    /// Whether something was to be followed.
+    pub is_followed: bool,
     /// What is followed; `None` also where that would take too long.
     pub inside: Option<Inside>,
 }
@@ -99,6 +101,7 @@ impl Seen {
                 true => experiment.statistics(view.field)?,
                 false => None,
             },
+            is_followed: view.inside.is_some(),
             inside: match view.inside {
                 Some((followed, subiteration)) => {
                     run.next_cycle().inside(followed, subiteration)?

@@ -32,7 +32,8 @@ pub(super) struct Row {
     pub overlap: Vec<usize>,
     #[serde(skip)]
     pub method: Method,
-    /// Microseconds of a cycle of which nothing is found out, and of one with its norms.
+    /// Microseconds of a cycle of which nothing is found out, and of one that tells ‖r‖₂ (on the CPU all its
+    /// norms).
     pub cycle_us: Timing,
     pub with_norms_us: Timing,
     /// Point updates that are kept, a second.

@@ -466,7 +466,7 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
             Place::Cpu { .. } => None,
             Place::Cuda { kernel } => cuda::takes(kernel, &plan.method, plan.precision)
                 .err()
-                .map(|why| format!("kernel {}: {why}", kernel.name())),
+                .map(|why| format!("kernel {} {why}", kernel.name())),
         }),
         Err(PlanError::Tiling(why @ TilingError::OverlapTooLarge { .. })) => {
             Ok(Some(why.to_string()))

@@ -190,7 +190,7 @@ pub(super) fn takes(
 ) -> Result<Kernel, String> {
     choose(kernel, method, precision, MOST_SHARED)
         .map(|(runs, _)| runs)
-        .map_err(|(setting, instead)| format!("It cannot take {setting}; {instead} can."))
+        .map_err(|(setting, instead)| format!("cannot take {setting}; {instead} can"))
 }
 
 #[cfg(test)]

@@ -221,7 +221,8 @@ pub fn free_memory() -> Result<u64, SolverError> {
 /// The kernel that runs where `kernel` was chosen: for `auto`, the fastest that takes the method.
 ///
 /// # Errors
-/// Where it cannot take the method in this precision: the sentence, which says which kernel can.
+/// Where it cannot take the method in this precision: what is to be said of it, such as “cannot take tile
+/// 96; shared can”.
 pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Kernel, String> {
     ladder::takes(kernel, method, precision)
 }
