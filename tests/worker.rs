@@ -119,7 +119,7 @@ fn of_a_storm_of_wishes_the_newest_wins() {
         before += 1;
         report.epoch == storm
     });
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < DEADLINE, "{:?}", begin.elapsed());
     assert!(before < 20, "{before} reports of runs that nobody wants any more");
     assert_eq!(report.plan.spec, run);
     for _ in 0..5 {
@@ -560,9 +560,6 @@ fn no_thread_outlives_its_worker() {
     worker.wish(wish);
     until(&worker, |report| report.latest.cycle > 2);
     assert!(our_threads().iter().any(|name| name.starts_with("tilescope-worke")));
-    let begin = Instant::now();
     drop(worker);
-    let took = begin.elapsed();
-    assert!(took < Duration::from_secs(2), "{took:?}");
-    assert_eq!(gone(Duration::from_secs(3)), Vec::<String>::new());
+    assert_eq!(gone(DEADLINE), Vec::<String>::new());
 }

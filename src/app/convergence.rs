@@ -8,7 +8,9 @@ use super::theme;
 use super::toolbar::named;
 use crate::picture::{grouped, number, seconds as time};
 use crate::run::{Record, Report, StopRule};
-use eframe::egui::{self, Align, ComboBox, Layout, RichText, Ui};
+use eframe::egui::{
+    self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
+};
 use egui_plot::{
     AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint,
     PlotPoints, Points, VLine, uniform_grid_spacer,
@@ -332,6 +334,16 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         };
         for heading in ["", "cycles", "sweeps", time, reduction] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+                if heading == time {
+                    // As wide as most times: with each new digit, what is beside it would move.
+                    let galley = WidgetText::from("88.8 ms").into_galley(
+                        ui,
+                        Some(TextWrapMode::Extend),
+                        f32::INFINITY,
+                        FontSelection::Default,
+                    );
+                    ui.set_min_width(galley.size().x);
+                }
                 ui.label(RichText::new(heading).weak());
             });
         }

@@ -9,7 +9,9 @@ use super::session::Session;
 use super::theme;
 use crate::picture::grouped;
 use crate::run::{Outcome, PRESETS, Phase, Report};
-use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
+use eframe::egui::{
+    self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
+};
 
 /// Paces to choose from, in cycles a second.
 const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
@@ -44,7 +46,7 @@ pub(super) fn ui(
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
-        ui.label(progress(report, narrow))
+        ui.label(progress(report, narrow, roomy))
             .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help(ui, commands);
@@ -170,11 +172,32 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         .on_hover_text("Cycles a second at the most: slow enough to watch, or as fast as it goes.");
 }
 
-/// Where the run is.
-fn progress(report: Option<&Report>, narrow: bool) -> String {
+/// Where the run is. A bar that is not roomy has no room for more sweeps than that.
+fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
+    const MOST_SWEEPS: u64 = 999_999;
     let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
     let cycle = format!("cycle {}", grouped(cycle));
-    if narrow { cycle } else { format!("{cycle} · {} sweeps", grouped(sweeps)) }
+    if narrow || (!roomy && sweeps > MOST_SWEEPS) {
+        cycle
+    } else {
+        format!("{cycle} · {} sweeps", grouped(sweeps))
+    }
+}
+
+/// How fast the run is, as exactly as there is room for.
+fn speed(ui: &Ui, rate: f64) -> String {
+    let exact = format!("{} cycles/s", grouped(rate.round() as u64));
+    if rate < 1e3 {
+        return exact;
+    }
+    let thousands = grouped((rate / 1e3).round() as u64);
+    let texts = [exact, format!("{thousands}k cycles/s"), format!("{thousands}k/s")];
+    let fits = |text: &String| {
+        let mode = Some(TextWrapMode::Extend);
+        let galley = WidgetText::from(text).into_galley(ui, mode, f32::INFINITY, TextStyle::Body);
+        galley.size().x <= ui.available_width()
+    };
+    texts.into_iter().find(fits).unwrap_or_default()
 }
 
 /// How the run is, or that it waits for a measurement.
@@ -192,7 +215,7 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     let text = match &report.phase {
         Phase::Paused => "paused".to_owned(),
         Phase::Running => match report.cycles_per_second {
-            Some(rate) => format!("{} cycles/s", grouped(rate.round() as u64)),
+            Some(rate) => speed(ui, rate),
             None => "running".to_owned(),
         },
         Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
