@@ -14,10 +14,10 @@ use super::theme;
 use super::toolbar::named;
 use crate::picture::{Layer, MapValue, SweepMap, counted};
 use crate::run::{
-    Backend, Classic, End, News, Outline, Prediction, Pyramid, Row, SweepSpec, Tuner,
+    Backend, Classic, End, News, Outline, Prediction, Pyramid, Row, RunSpec, SweepSpec, Tuner,
 };
 use charts::Chart;
-use eframe::egui::{self, ComboBox, RichText, Ui};
+use eframe::egui::{self, ComboBox, Label, RichText, Ui};
 use ranges::Ranges;
 use std::sync::Arc;
 
@@ -233,7 +233,11 @@ impl Tuning {
             papers::ui(&mut right, here, is_measuring, session, commands);
             return;
         };
-        shown(&mut left, value);
+        left.horizontal(|ui| {
+            shown(ui, value);
+            let system = RichText::new(system(&seen.outline.spec.run)).weak();
+            ui.add(Label::new(system).truncate()).on_hover_text("What this map is of.");
+        });
         let shared = layers::ui(&mut left, seen, *value, layer);
         let mut sweep_map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, *value);
         sweep_map.scale = shared.unwrap_or(sweep_map.scale);
@@ -339,15 +343,11 @@ fn span(seconds: f64) -> String {
     }
 }
 
-/// Seconds as a person reads them.
-fn time(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        s if s < 1e-3 => (s * 1e6, "µs"),
-        s if s < 1.0 => (s * 1e3, "ms"),
-        s => (s, "s"),
-    };
-    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
-    format!("{value:.decimals$} {unit}")
+/// What is measured, and where: the problem, the precision and the back end of a run.
+fn system(run: &RunSpec) -> String {
+    let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
+    let on = format!("{} on {}", run.method.precision.name(), place(run.method.backend));
+    format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "))
 }
 
 /// Where a sweep is measured, in a word.

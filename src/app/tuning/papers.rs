@@ -1,11 +1,11 @@
 //! Islam & Wang's tables beside what this machine does.
 
-use super::{Order, Seen, time};
+use super::{Order, Seen};
 use crate::app::command::Command;
 use crate::app::session::Session;
 use crate::grid::Precision;
 use crate::grid::memory::human;
-use crate::picture::grouped;
+use crate::picture::{grouped, seconds as time};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
 use crate::run::{Backend, Measure, Outline, Row, Sides, SweepSpec, TOLERANCE};
 use crate::solver::Kernel;

@@ -1,6 +1,6 @@
 //! What is to be measured: the lists, and the button that starts.
 
-use super::{Order, place};
+use super::{Order, system};
 use crate::app::command::Command;
 use crate::app::session::Session;
 use crate::app::theme::row;
@@ -47,11 +47,8 @@ impl Ranges {
         commands: &mut Vec<Command>,
     ) {
         let run = &session.spec;
-        let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
-        let on = format!("{} on {}", run.method.precision.name(), place(run.method.backend));
-        let problem = format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "));
-        ui.label(RichText::new(problem).weak()).on_hover_text(
-            "The problem, the precision and the back end are those of the explorer.",
+        ui.label(RichText::new(system(run)).weak()).on_hover_text(
+            "What Start measures: the problem, the precision and the back end of the explorer.",
         );
         ui.add_enabled_ui(!is_measuring, |ui| {
             let list = "Values and ranges (from:to:step) with commas, such as 4,8,16 or 0:30:2";

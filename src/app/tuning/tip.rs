@@ -1,7 +1,7 @@
 //! All that is known of a cell, measured beside predicted.
 
-use super::{Seen, time};
-use crate::picture::{SweepMap, grouped};
+use super::Seen;
+use crate::picture::{SweepMap, grouped, seconds as time};
 use crate::run::{Row, RowOutcome};
 use eframe::egui::{Grid, RichText, Ui};
 
