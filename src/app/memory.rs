@@ -3,16 +3,16 @@
 use super::command::Command;
 use super::session::Session;
 use super::theme::{heading, row};
-use super::toolbar::{named, typed};
+use super::toolbar::named;
 use crate::grid::memory::human;
 use crate::run::Report;
-use eframe::egui::{RichText, Ui};
+use eframe::egui::{DragValue, RichText, Ui};
 
 /// Bytes of the unit that is typed.
 pub(super) const MEGABYTE: usize = 1_000_000;
 
-/// The most that can be chosen by dragging, in that unit.
-const MOST: usize = 16_000;
+/// The most that can be chosen, in that unit.
+pub(super) const MOST: usize = 16_000;
 
 pub(super) fn ui(
     ui: &mut Ui,
@@ -24,10 +24,12 @@ pub(super) fn ui(
     let about = "Memory for iterates that are kept of the run and of the pinned ones, so that any cycle is soon made again; with less of it, later. A change holds at once, and is remembered.";
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
-        let drag = typed(ui, &mut megabytes, 0..=MOST).suffix(" MB").speed(4.0);
+        let drag = DragValue::new(&mut megabytes).range(0..=MOST).suffix(" MB").speed(4.0);
+        // Half a number would let iterates go that the whole one has room for.
+        let drag = drag.update_while_editing(false);
         let response = named(ui.add(drag), "Memory").on_hover_text(about);
         if response.changed() {
-            commands.push(Command::Memory(megabytes.saturating_mul(MEGABYTE)));
+            commands.push(Command::Memory(megabytes * MEGABYTE));
         }
         let pinned: usize = session.pins.all().iter().map(|pin| pin.past.used()).sum();
         let used = report.map_or(0, |report| report.past.used()) + pinned;

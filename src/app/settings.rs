@@ -3,7 +3,7 @@
 
 use super::Explorer;
 use super::files::Done;
-use super::memory::MEGABYTE;
+use super::memory::{MEGABYTE, MOST};
 use super::panes::{Layout, Pane};
 use super::scale::Scale;
 use super::session::Session;
@@ -102,13 +102,16 @@ impl Settings {
             return Err(format!("its version is {version}; this program knows up to {VERSION}"));
         }
         let mut settings: Self = toml::from_str(text).map_err(told)?;
-        // Numbers that no screen has, and arrangements that miss a pane, were not written here.
+        // Numbers that no screen or control has, and arrangements that miss a pane, were not written here.
         let fits = |side: &f32| (100.0..=20_000.0).contains(side);
         if !settings.window.iter().all(fits) {
             settings.window = super::FIRST_SIZE;
         }
         if !(1.0..=3.0).contains(&settings.scale) {
             settings.scale = Scale::default().wanted;
+        }
+        if settings.memory > MOST {
+            settings.memory = Self::default().memory;
         }
         if !settings.layout.is_whole() {
             settings.layout = Layout::usual();
@@ -192,7 +195,7 @@ impl Explorer {
         }
         self.panes.arrange(&settings.layout, &settings.hidden);
         self.draw_at(Scale { wanted: settings.scale, presenting: settings.presenting });
-        self.session.memory = settings.memory.saturating_mul(MEGABYTE);
+        self.session.memory = settings.memory * MEGABYTE;
         for field in FieldKind::ALL {
             if let Some(&map) = settings.colour_maps.get(field.name()) {
                 self.session.look.of_field_mut(field).map = map;
@@ -321,8 +324,8 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_no_screen_has_are_left_out() {
-        let text = "window = [0.0, 1e30]\nscale = 40.0\nwelcomed = true\n";
+    fn sizes_that_nobody_can_choose_are_left_out() {
+        let text = "window = [0.0, 1e30]\nscale = 40.0\nmemory = 99999999999\nwelcomed = true\n";
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings, Settings { welcomed: true, ..Settings::default() });
     }
