@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(256)
 /// Of u1 - u0 the norms, in `squares` and `largest`, and in `error` the squares of the points whose
 /// column or row is marked as near a tile border.
 extern "C" __global__ void __launch_bounds__(256)
-    residual(const real *__restrict__ u, const real *__restrict__ g, Grid grid, Weights weights,
+    residual(const real *__restrict__ u, RightHandSide g, Grid grid, Weights weights,
              const unsigned char *__restrict__ near_columns,
              const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
     Norms found = {};
@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(256)
 /// its first sweep, the largest change, and, if u* is known, the squares of the error.
 extern "C" __global__ void __launch_bounds__(256)
     other_norms(const real *__restrict__ from, const real *__restrict__ to,
-                const real *__restrict__ g, Grid grid, Weights weights,
+                RightHandSide g, Grid grid, Weights weights,
                 const double *__restrict__ exact, Norms *__restrict__ parts) {
     Norms found = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
@@ -91,21 +91,27 @@ struct Window {
     int first_column, first_row, columns, rows, block_x, block_y, samples_x, samples_y;
 };
 
-/// Of two values the one of larger magnitude; of opposite ones the positive; NaN before all.
-__device__ __forceinline__ double larger(double a, double b) {
-    if (isnan(a) || isnan(b)) return isnan(a) ? a : b;
-    // Zero has one sign only.
-    if (fabs(a) == fabs(b)) return (a > b ? a : b) + 0.0;
-    return fabs(a) > fabs(b) ? a : b;
+/// A number by which doubles are ordered as samples are: by magnitude, of opposite ones the positive last;
+/// NaN comes after all, and zero has one sign only. To compare integers is cheaper than to compare doubles,
+/// of which the cycles that are made meanwhile have need.
+__device__ __forceinline__ unsigned long long rank_of(double value) {
+    unsigned long long bits = __double_as_longlong(value);
+    return (bits << 1 | bits >> 63) ^ 1;
+}
+
+/// The value of a rank.
+__device__ __forceinline__ double of_rank(unsigned long long rank) {
+    unsigned long long bits = rank ^ 1;
+    return __longlong_as_double(bits >> 1 | bits << 63);
 }
 
 /// A field, thinned out to samples; each is the value of largest magnitude of its block of points, at
 /// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or of
-/// doubles, as `quantity` says. If `parts` is given, it gets the norms of the field on the way, as
+/// doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of the field on the way, as
 /// `residual` gives those of u1 - u0.
 extern "C" __global__ void __launch_bounds__(256, 4)
-    sample(const real *__restrict__ u, const real *__restrict__ g, const void *__restrict__ other,
-           Grid grid, Weights weights, double diagonal, int quantity, Window window, int lanes,
+    sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
+           Weights weights, double diagonal, int quantity, Window window, int lanes,
            float *__restrict__ samples, const unsigned char *__restrict__ near_columns,
            const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
     long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -120,26 +126,26 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     if (!is_there) width = 1, height = 0;
     int turn_i = lanes % width, turn_j = lanes / width;
 
-    double found = 0;
+    unsigned long long found = rank_of(0);
     Norms norms = {};
     for (int in_i = lane % width, in_j = lane / width; in_j < height;) {
         int i = window.first_column + x + in_i, j = window.first_row + y + in_j;
         double value =
             field_value(quantity, u, g, other, grid, weights, diagonal, j * grid.pitch + i);
         if (parts) {
-            norms.first_sweep(value);
+            add_square(norms.squares, value);
             if (near_columns[i] || near_rows[j]) norms.distance(value);
         }
-        found = larger(found, value);
+        found = max(found, rank_of(value));
         // The next point that this lane looks at: so many on, from row to row of the block.
         in_i += turn_i, in_j += turn_j;
         if (in_i >= width) in_i -= width, in_j++;
     }
     // All lanes of a warp have a sample, or none.
     for (int half = lanes / 2; half > 0; half /= 2) {
-        found = larger(found, __shfl_xor_sync(ALL_LANES, found, half));
+        found = max(found, __shfl_xor_sync(ALL_LANES, found, half));
     }
-    if (is_there && lane == 0) samples[number] = float(found);
+    if (is_there && lane == 0) samples[number] = float(of_rank(found));
     if (parts) {
         norms = of_block(norms);
         if (threadIdx.x == 0) parts[blockIdx.x] = norms;

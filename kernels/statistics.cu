@@ -18,8 +18,8 @@ constexpr int NOTHING = -1;
 /// those of its column and its row, and not counted if there is no such; `parts` holds a sum for each row,
 /// each group of tiles and each column of the tile, and may be null.
 extern "C" __global__ void __launch_bounds__(256)
-    fold_rows(const real *__restrict__ u, const real *__restrict__ g, const void *__restrict__ other,
-              Grid grid, Weights weights, double diagonal, int quantity, Axis tiles,
+    fold_rows(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
+              Weights weights, double diagonal, int quantity, Axis tiles,
               const unsigned short *__restrict__ column_classes,
               const unsigned short *__restrict__ row_classes, int classes,
               unsigned long long *__restrict__ counts, double *__restrict__ parts) {

@@ -1,7 +1,7 @@
 //! What kernels are given, laid out as in `kernels/stencil.cuh`.
 
 use crate::grid::{AxisTiling, Real, Shape};
-use crate::problem::Weights;
+use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
@@ -49,6 +49,22 @@ impl<R: Real> WeightsArgument<R> {
             Weights::General { west, east, south, north } => (west, east, south, north),
         };
         Self { west, east, south, north }
+    }
+}
+
+/// The right-hand side g as whoever looks at an iterate reads it: one value stands for all where it is
+/// the same everywhere, which spares half of what a look reads.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RightHandSideArgument {
+    values: Pointer,
+    step: i64,
+}
+
+impl RightHandSideArgument {
+    pub fn of(source: &Source, values: Pointer) -> Self {
+        let step = if matches!(source, Source::Constant(_)) { 0 } else { 1 };
+        Self { values, step }
     }
 }
 
@@ -131,6 +147,8 @@ pub(super) struct WindowArgument {
 unsafe impl DeviceRepr for GridArgument {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for WeightsArgument<R> {}
+// SAFETY: as above; its pointer is one of the card.
+unsafe impl DeviceRepr for RightHandSideArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for AxisArgument {}
 // SAFETY: as above.

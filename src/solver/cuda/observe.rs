@@ -90,7 +90,7 @@ impl Observer {
         let [columns, rows] = borders.map_or([0, 0], |borders| borders.pointers);
         self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&self.residual);
-            launch.arg(&u).arg(&system.g.interior).arg(&system.grid).arg(&system.weights);
+            launch.arg(&u).arg(&system.seen_g).arg(&system.grid).arg(&system.weights);
             launch.arg(&columns).arg(&rows).arg(parts);
             // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
             unsafe { launch.launch(config) }.map(|_| ())
@@ -241,7 +241,7 @@ impl Observer {
         let (quantity, other) = values.arguments();
         let none: Pointer = 0;
         let mut launch = stream.launch_builder(&self.sample);
-        launch.arg(&u).arg(&system.g.interior).arg(&other);
+        launch.arg(&u).arg(&system.seen_g).arg(&other);
         launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
         launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.lanes).arg(&mut sampling.there);
         match sums {
@@ -309,7 +309,7 @@ impl OtherNorms {
         parts: Pointer,
     ) -> Result<(), DriverError> {
         let mut launch = stream.launch_builder(&self.function);
-        launch.arg(&from).arg(&to).arg(&system.g.interior);
+        launch.arg(&from).arg(&to).arg(&system.seen_g);
         launch.arg(&system.grid).arg(&system.weights).arg(&exact).arg(&parts);
         let [across, down] = self.blocks;
         // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.

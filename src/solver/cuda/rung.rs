@@ -1,6 +1,6 @@
 //! What the rungs of the ladder have in common.
 
-use super::arguments::{GridArgument, Pointer, WeightsArgument};
+use super::arguments::{GridArgument, Pointer, RightHandSideArgument, WeightsArgument};
 use super::card::Card;
 use super::ptx::{File, Form};
 use crate::grid::{Precision, Shape};
@@ -21,6 +21,8 @@ pub(super) struct DeviceSystem<R> {
     pub diagonal: f64,
     /// b / d.
     pub g: Array<R>,
+    /// The same, for whoever looks at an iterate.
+    pub seen_g: RightHandSideArgument,
 }
 
 /// An array of the grid on the card, with its ring, laid out as a [`Field`](crate::grid::Field).

@@ -1,6 +1,8 @@
 //! A solver on a card.
 
-use super::arguments::{DeviceReal, GridArgument, Norms, Pointer, WeightsArgument};
+use super::arguments::{
+    DeviceReal, GridArgument, Norms, Pointer, RightHandSideArgument, WeightsArgument,
+};
 use super::card::Card;
 use super::classic::Classic;
 use super::ladder::{self, Shape};
@@ -72,7 +74,8 @@ impl<R: DeviceReal> DeviceSystem<R> {
         let g = Array::new(g, &shape, stream);
         let form = Form::of(&weights, shape.dim());
         let weights = WeightsArgument::of(&weights);
-        Ok(Self { card, shape, precision: R::PRECISION, form, grid, weights, diagonal, g })
+        let seen_g = RightHandSideArgument::of(&problem.rhs, g.interior);
+        Ok(Self { card, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, seen_g })
     }
 }
 

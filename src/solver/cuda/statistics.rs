@@ -67,7 +67,7 @@ impl Folder {
             let column_classes = stream.clone_htod(&sorting.classes[0])?;
             let row_classes = stream.clone_htod(&sorting.classes[1])?;
             let mut fold = stream.launch_builder(&self.fold_rows);
-            fold.arg(&u).arg(&system.g.interior).arg(&other);
+            fold.arg(&u).arg(&system.seen_g).arg(&other);
             fold.arg(&system.grid).arg(&system.weights).arg(&system.diagonal).arg(&quantity);
             fold.arg(&columns).arg(&column_classes).arg(&row_classes).arg(&classes);
             fold.arg(&mut counts);
