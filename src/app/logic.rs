@@ -10,6 +10,7 @@ use super::pins;
 use super::save_dialog::SaveDialog;
 use crate::picture::{Opened, grouped};
 use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
+use crate::solver::Kernel;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 impl Explorer {
@@ -28,7 +29,7 @@ impl Explorer {
             match answer {
                 Ok(report) => self.take_report(report),
                 Err(refusal) => {
-                    self.toasts.error(refusal.why);
+                    self.toasts.error_with(refusal.why, on_cpu(&self.session.spec));
                     // The run before it goes on, and the panels show its settings again, unless they
                     // show yet others by now.
                     if let Some(report) = &self.report
@@ -210,7 +211,8 @@ impl Explorer {
         if let Phase::Failed { why } = &report.phase
             && before.is_none_or(|before| before.phase != report.phase)
         {
-            self.toasts.error(format!("Stopped: {why}. {}", elsewhere(&report)));
+            let stopped = format!("Stopped: {why}. {}", elsewhere(&report));
+            self.toasts.error_with(stopped, on_cpu(&report.plan.spec));
         }
         if let ExactState::Failed(why) = &report.exact
             && before.is_none_or(|before| before.exact != report.exact)
@@ -297,6 +299,15 @@ impl Explorer {
             at_equal: AtEqual::that_ends(second.cycle, sweeps, pin),
         };
     }
+}
+
+/// The same run on the CPU, of one that was to be made on a card.
+fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
+    (run.method.backend == Backend::Cuda).then(|| {
+        let mut run = run.clone();
+        (run.method.backend, run.method.kernel) = (Backend::Cpu, Kernel::Auto);
+        ("Run on the CPU", Command::Change(run))
+    })
 }
 
 /// How a run whose solver failed can go on, in one sentence.

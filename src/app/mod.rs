@@ -270,7 +270,7 @@ impl eframe::App for Explorer {
         if self.welcome {
             welcome::ui(ui.ctx(), &mut self.commands);
         }
-        self.toasts.show(ui.ctx(), shown);
+        self.commands.extend(self.toasts.show(ui.ctx(), shown));
         if let Some(first) = self.first_key {
             first_key::hint(ui.ctx(), first);
         }

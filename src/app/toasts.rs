@@ -1,5 +1,6 @@
 //! Messages over the map's lower end, where no number is to be read; they go away by themselves.
 
+use super::command::Command;
 use super::theme;
 use super::toolbar::named;
 use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Rect, Ui, Visuals, accesskit};
@@ -13,6 +14,9 @@ const WIDTH: f32 = 420.0;
 
 /// Room that a message takes beside its text: the mark, the button and the frame.
 const BESIDE: f32 = 70.0;
+
+/// Room that a button takes which does otherwise what was not done.
+const REMEDY: f32 = 130.0;
 
 /// Size of the mark, in points.
 const SIGN: f32 = 14.0;
@@ -32,6 +36,8 @@ pub(super) struct Toasts {
 struct Toast {
     kind: Kind,
     text: String,
+    /// What can be done about it, and how that is asked for.
+    remedy: Option<(&'static str, Command)>,
     /// Seconds that it stays.
     stays: f64,
     /// When it goes, on the clock of the window; not known before it was drawn.
@@ -49,46 +55,52 @@ enum Kind {
 impl Toasts {
     /// Something was done.
     pub fn success(&mut self, text: impl Into<String>) {
-        self.add(Kind::Success, text.into());
+        self.add(Kind::Success, text.into(), None);
     }
 
     /// Something is worth knowing.
     pub fn info(&mut self, text: impl Into<String>) {
-        self.add(Kind::Info, text.into());
+        self.add(Kind::Info, text.into(), None);
     }
 
     /// Something may go wrong.
     pub fn warning(&mut self, text: impl Into<String>) {
-        self.add(Kind::Warning, text.into());
+        self.add(Kind::Warning, text.into(), None);
     }
 
     /// Something was not done.
     pub fn error(&mut self, text: impl Into<String>) {
-        self.add(Kind::Error, text.into());
+        self.add(Kind::Error, text.into(), None);
     }
 
-    fn add(&mut self, kind: Kind, text: String) {
+    /// Something was not done, and a button may do it otherwise.
+    pub fn error_with(&mut self, text: impl Into<String>, remedy: Option<(&'static str, Command)>) {
+        self.add(Kind::Error, text.into(), remedy);
+    }
+
+    fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
         // What is said again stays longer, and stands there once.
         self.toasts.retain(|toast| toast.text != text);
         if self.toasts.len() >= MOST {
             self.toasts.remove(0);
         }
         let stays = SHORTEST + A_CHARACTER * text.chars().count() as f64;
-        self.toasts.push(Toast { kind, text, stays, until: None });
+        self.toasts.push(Toast { kind, text, remedy, stays, until: None });
     }
 
-    /// Draws the messages over `map`.
-    pub fn show(&mut self, context: &egui::Context, map: Rect) {
+    /// Draws the messages over `map`; gives what a button of theirs asks for.
+    pub fn show(&mut self, context: &egui::Context, map: Rect) -> Option<Command> {
         if self.toasts.is_empty() {
-            return;
+            return None;
         }
+        let mut asked = None;
         let area = egui::Area::new(Id::unique("messages"))
             .order(Order::Foreground)
             .pivot(Align2::LEFT_BOTTOM)
             .fixed_pos(map.left_bottom() + egui::vec2(INSET, -INSET))
             .show(context, |ui| {
                 let width = WIDTH.min(map.width() - BESIDE - 2.0 * INSET);
-                self.toasts.retain(|toast| !toast.ui(ui, width));
+                self.toasts.retain(|toast| !toast.ui(ui, width, &mut asked));
             });
         let now = context.input(|input| input.time);
         // Whoever points at them is reading: their time begins anew.
@@ -102,13 +114,16 @@ impl Toasts {
         if let Some(next) = self.toasts.iter().filter_map(|toast| toast.until).reduce(f64::min) {
             context.request_repaint_after_secs((next - now) as f32);
         }
+        asked
     }
 }
 
 impl Toast {
-    /// Draws the message with lines of that width, and says whether it was sent away.
-    fn ui(&self, ui: &mut Ui, width: f32) -> bool {
+    /// Draws the message with lines of that width, and says whether it was sent away: by itself, or since
+    /// its button was pressed.
+    fn ui(&self, ui: &mut Ui, width: f32, asked: &mut Option<Command>) -> bool {
         let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
+        let width = if self.remedy.is_some() { width - REMEDY } else { width };
         let dismissed = frame.show(ui, |ui| {
             ui.horizontal(|ui| {
                 let (sign, colour) = self.kind.mark(ui.visuals());
@@ -125,13 +140,18 @@ impl Toast {
                     // Read aloud when it appears, without taking the focus away.
                     node.set_live(accesskit::Live::Polite);
                 });
+                if let Some((name, command)) = &self.remedy
+                    && ui.button(*name).clicked()
+                {
+                    *asked = Some(command.clone());
+                }
                 let button = egui::Button::new("×").frame(false);
                 named(ui.add(button), "Dismiss").on_hover_text("Send the message away.").clicked()
             })
             .inner
         });
         ui.add_space(theme::GAP - ui.spacing().item_spacing.y);
-        dismissed.inner
+        dismissed.inner || self.remedy.is_some() && asked.is_some()
     }
 }
 
@@ -170,7 +190,7 @@ mod tests {
         let mut shown = Vec::new();
         for frame in 0..30 {
             let input = egui::RawInput { time: Some(f64::from(frame)), ..Default::default() };
-            _ = context.run_ui(input, |ui| toasts.show(ui.ctx(), ui.max_rect()));
+            _ = context.run_ui(input, |ui| _ = toasts.show(ui.ctx(), ui.max_rect()));
             shown.push(toasts.toasts.len());
         }
         assert_eq!(shown.first(), Some(&2));

@@ -10,6 +10,7 @@ use tilescope::solver::{Kernel, cuda};
 pub const TESTS: &[(&str, fn())] = &[
     ("without_a_card_the_menu_says_why", without_a_card_the_menu_says_why),
     ("a_run_goes_on_with_other_threads", a_run_goes_on_with_other_threads),
+    ("a_run_that_no_card_takes_is_made_on_the_cpu", a_run_that_no_card_takes_is_made_on_the_cpu),
     ("a_run_for_a_card_says_why_it_cannot_be_and_runs_on_the_cpu", a_run_for_a_card),
 ];
 
@@ -40,6 +41,21 @@ fn a_run_goes_on_with_other_threads() {
     // Another run begins at its start.
     window.set_slider("Overlap", 4.0);
     window.until("at its start", |window| window.cycle() == 0);
+}
+
+/// Whether there is no card or its kernel takes no such tile: the message has the way out.
+fn a_run_that_no_card_takes_is_made_on_the_cpu() {
+    let mut run = small();
+    run.stop.tolerance = None;
+    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
+    (run.problem.shape, run.method.tile) = (vec![600, 600], vec![512]);
+    let mut window = Window::with(run);
+    window.until("refused", |window| window.messages() == 1);
+    window.button("Run on the CPU");
+    window.until("going", |window| window.cycle() > 0 && window.has_picture());
+    assert_eq!(window.messages(), 0);
+    let run: RunSpec = window.run_under_way();
+    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::Auto));
 }
 
 /// A run that was made on a card, opened where there may be none.

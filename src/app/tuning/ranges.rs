@@ -95,16 +95,18 @@ impl Ranges {
 
     fn kernels(&mut self, ui: &mut Ui) {
         row(ui, "Kernels", "How the card makes cycles.", |ui| {
-            for kernel in [Kernel::Auto, Kernel::Shared, Kernel::Register] {
-                let mut chosen = self.kernels.contains(&kernel);
-                let checkbox = ui.checkbox(&mut chosen, kernel.label());
-                if checkbox.on_hover_text(kernel.about()).changed() {
-                    self.kernels.retain(|other| *other != kernel);
-                    if chosen {
-                        self.kernels.push(kernel);
+            ui.vertical(|ui| {
+                for kernel in [Kernel::Auto, Kernel::Shared, Kernel::Register] {
+                    let mut chosen = self.kernels.contains(&kernel);
+                    let checkbox = ui.checkbox(&mut chosen, kernel.label());
+                    if checkbox.on_hover_text(kernel.about()).changed() {
+                        self.kernels.retain(|other| *other != kernel);
+                        if chosen {
+                            self.kernels.push(kernel);
+                        }
                     }
                 }
-            }
+            });
         });
     }
 
