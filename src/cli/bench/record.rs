@@ -89,6 +89,10 @@ impl Told for Record {
             cycles_to_tolerance: Option<u64>,
             seconds_to_tolerance: Option<f64>,
             speedup: Option<f64>,
+            bare_cycles_per_second: Option<f64>,
+            watched_cycles_per_second: Option<f64>,
+            with_reference_cycles_per_second: Option<f64>,
+            reports_per_second: Option<f64>,
         }
         csv(self.rows.iter().map(|row| Line {
             kernel: row.name,
@@ -110,6 +114,10 @@ impl Told for Record {
             cycles_to_tolerance: row.cycles,
             seconds_to_tolerance: row.to_tolerance().map(|time| time.median),
             speedup: self.speedup(row),
+            bare_cycles_per_second: row.frames.map(|frames| frames.bare),
+            watched_cycles_per_second: row.frames.map(|frames| frames.watched),
+            with_reference_cycles_per_second: row.frames.map(|frames| frames.with_reference),
+            reports_per_second: row.frames.map(|frames| frames.reports),
         }))
     }
 
