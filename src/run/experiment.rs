@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::runner::Run;
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
-use crate::solver::{EdgeShare, Quantity, Samples, Solver, SolverError, Statistics, Window};
+use crate::solver::{EdgeShare, Look, Quantity, Samples, Solver, SolverError, Statistics, Window};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -331,7 +331,8 @@ impl Experiment {
         Ok(Picture { samples: self.samples(kind, window)?, cycles_per_row: None })
     }
 
-    /// A picture, and how much of the residual lies at tile borders.
+    /// A picture, how much of the residual lies at tile borders, and how large the field is about them;
+    /// without a picture where none is made, and without the last unless it is wanted, and known.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -339,13 +340,17 @@ impl Experiment {
         &self,
         kind: FieldKind,
         window: &Window,
-    ) -> Result<(Picture, EdgeShare), SolverError> {
+        statistics: bool,
+    ) -> Result<(Option<Picture>, EdgeShare, Option<Statistics>), SolverError> {
         let (solver, tiling) = (self.run.solver(), &self.run.plan().tiling);
-        if self.diagram.is_some() || kind == FieldKind::Staleness {
-            return Ok((self.picture(kind, window)?, solver.edge_share(tiling)?));
-        }
-        let (samples, share) = solver.look(kind.quantity(None), window, tiling)?;
-        Ok((Picture { samples, cycles_per_row: None }, share))
+        let diagram = self.diagram.as_ref().map(|it| it.picture(kind, window.most));
+        let Some(quantity) = self.quantity(kind) else {
+            return Ok((diagram, solver.edge_share(tiling)?, None));
+        };
+        let window = Some(window).filter(|_| diagram.is_none() && self.has_picture());
+        let looked = solver.look(Look { quantity, window, tiling, statistics })?;
+        let map = looked.samples.map(|samples| Picture { samples, cycles_per_row: None });
+        Ok((diagram.or(map), looked.edge, looked.statistics))
     }
 
     /// A field of the present iterate; of staleness that is not ready, nothing is known.
@@ -353,17 +358,9 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn samples(&self, kind: FieldKind, window: &Window) -> Result<Samples, SolverError> {
-        let solver = self.run.solver();
-        if kind != FieldKind::Staleness {
-            return solver.sample(kind.quantity(None), window);
-        }
-        match self.classic_in_step() {
-            Some(classic) => solver.sample(kind.quantity(Some(classic.solver())), window),
-            None => {
-                let mut samples = solver.sample(Quantity::Solution, window)?;
-                samples.values.fill(f32::NAN);
-                Ok(samples)
-            }
+        match self.quantity(kind) {
+            Some(quantity) => self.run.solver().sample(quantity, window),
+            None => Ok(Samples::unknown(window)),
         }
     }
 
@@ -373,12 +370,16 @@ impl Experiment {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn statistics(&self, kind: FieldKind) -> Result<Option<Statistics>, SolverError> {
-        let classic = self.classic_in_step().map(Run::solver);
-        if kind == FieldKind::Staleness && classic.is_none() {
-            return Ok(None);
+        let statistics = |quantity| self.run.solver().statistics(quantity, &self.run.plan().tiling);
+        self.quantity(kind).map(statistics).transpose()
+    }
+
+    /// What a field is to a solver; `None` of staleness that is not ready.
+    fn quantity(&self, kind: FieldKind) -> Option<Quantity<'_>> {
+        match (kind, self.classic_in_step()) {
+            (FieldKind::Staleness, None) => None,
+            (_, classic) => Some(kind.quantity(classic.map(Run::solver))),
         }
-        let tiling = &self.run.plan().tiling;
-        self.run.solver().statistics(kind.quantity(classic), tiling).map(Some)
     }
 
     /// Jacobi's iteration, if it has made as many sweeps as the run.

@@ -79,12 +79,9 @@ impl Seen {
             let samples = experiment.samples(view.field, &Window::point(i, row))?;
             Ok::<_, SolverError>(([i, row], samples.values[0]))
         };
-        let (picture, edge) = match ready && experiment.has_picture() {
-            true => {
-                let (picture, edge) = experiment.look(view.field, &view.window(&shape))?;
-                (Some(picture), edge)
-            }
-            false => (None, run.solver().edge_share(&run.plan().tiling)?),
+        let (picture, edge, statistics) = match ready {
+            true => experiment.look(view.field, &view.window(&shape), view.statistics)?,
+            false => (None, run.solver().edge_share(&run.plan().tiling)?, None),
         };
         Ok(Self {
             cycle: run.cycle(),
@@ -97,10 +94,7 @@ impl Seen {
                 .map(|point| if ready { value(point) } else { Ok((point, f32::NAN)) })
                 .collect::<Result<_, _>>()?,
             edge,
-            statistics: match ready && view.statistics {
-                true => experiment.statistics(view.field)?,
-                false => None,
-            },
+            statistics,
             is_followed: view.inside.is_some(),
             inside: match view.inside {
                 Some((followed, subiteration)) => {

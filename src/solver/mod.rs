@@ -16,7 +16,7 @@ mod statistics;
 pub use error::SolverError;
 pub use inside::{Followed, Inside, NextCycle};
 pub use kernel::{Footprint, Kernel};
-pub use sample::{EDGE_WIDTH, EdgeShare, Quantity, Samples, Window, larger};
+pub use sample::{EDGE_WIDTH, EdgeShare, Look, Looked, Quantity, Samples, Window, larger};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 
 use crate::grid::{Field, Precision, Shape, Tiling, memory::OutOfMemory};
@@ -195,17 +195,18 @@ pub trait Solver: Send {
         statistics::of_samples(self, self.shape(), quantity, tiling)
     }
 
-    /// Samples of a field together with the edge share: in one pass where a solver can.
+    /// Samples of a field, the edge share, and how large the field is about tile borders: in one pass
+    /// where a solver can.
     ///
     /// # Errors
     /// [`SolverError`] if the card fails.
-    fn look(
-        &self,
-        quantity: Quantity<'_>,
-        window: &Window,
-        tiling: &Tiling,
-    ) -> Result<(Samples, EdgeShare), SolverError> {
-        Ok((self.sample(quantity, window)?, self.edge_share(tiling)?))
+    fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
+        let Look { quantity, window, tiling, statistics } = look;
+        Ok(Looked {
+            samples: window.map(|window| self.sample(quantity, window)).transpose()?,
+            edge: self.edge_share(tiling)?,
+            statistics: statistics.then(|| self.statistics(quantity, tiling)).transpose()?,
+        })
     }
 
     /// A copy of the present iterate, with its ring.

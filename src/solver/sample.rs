@@ -1,8 +1,7 @@
 //! What can be looked at, and how it is thinned out.
 
-use super::Solver;
-use crate::grid::Tiling;
-use std::cmp::Ordering;
+use super::{Solver, Statistics};
+use crate::grid::{AxisTiling, Tiling};
 use std::ops::Range;
 
 /// A field that a solver can show. All are signed.
@@ -61,6 +60,30 @@ pub struct EdgeShare {
     pub points: f64,
 }
 
+/// What is looked at of an iterate at once.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    /// The field.
+    pub quantity: Quantity<'a>,
+    /// The part of it that is sampled, if any.
+    pub window: Option<&'a Window>,
+    /// The tiles about whose borders something is told.
+    pub tiling: &'a Tiling,
+    /// Whether it is told how large the field is there.
+    pub statistics: bool,
+}
+
+/// What is seen of an iterate at once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looked {
+    /// The samples, if they were asked for.
+    pub samples: Option<Samples>,
+    /// How much of ‖r‖² lies near tile borders, whichever the field is.
+    pub edge: EdgeShare,
+    /// How large the field is about them, if that was asked for.
+    pub statistics: Option<Statistics>,
+}
+
 impl Window {
     /// All of a grid of `columns` × `rows` points, as it is.
     pub fn whole(columns: usize, rows: usize) -> Self {
@@ -113,6 +136,12 @@ impl Samples {
         }
     }
 
+    /// The samples of a window of which nothing is known.
+    pub(crate) fn unknown(window: &Window) -> Self {
+        let [across, down] = window.size();
+        Self::of(window, vec![f32::NAN; across * down])
+    }
+
     /// The sample that stands for a point of the grid, or `None` outside of what is covered.
     pub fn at(&self, i: usize, row: usize) -> Option<f32> {
         if !self.columns.contains(&i) || !self.rows.contains(&row) {
@@ -127,19 +156,27 @@ impl Samples {
 /// Of two values the one of larger magnitude, and of opposite ones the positive: so it does not
 /// matter in which order many are compared. NaN wins, so that it is never hidden.
 pub fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || b.is_nan() {
-        return if a.is_nan() { a } else { b };
-    }
-    match a.abs().total_cmp(&b.abs()) {
-        Ordering::Greater => a,
-        Ordering::Less => b,
-        // Zero has one sign only.
-        Ordering::Equal => (if a > b { a } else { b }) + 0.0,
-    }
+    of_rank(rank(a).max(rank(b)))
+}
+
+/// A number by which values are ordered as [`larger`] orders them: integers are compared much sooner.
+#[inline(always)]
+pub(super) fn rank(value: f64) -> u64 {
+    // The magnitude, and below it the sign, the other way round.
+    value.to_bits().rotate_left(1) ^ 1
+}
+
+/// The value of a rank. Zero has one sign only.
+#[inline(always)]
+pub(super) fn of_rank(rank: u64) -> f64 {
+    f64::from_bits((rank ^ 1).rotate_right(1)) + 0.0
 }
 
 /// Which points of an axis lie within [`EDGE_WIDTH`] of a border between two of its tiles.
 pub(super) fn near_border(tiling: &Tiling, axis: usize, n: usize) -> Vec<bool> {
-    let distance = |i| tiling.axes().get(axis).and_then(|tiles| tiles.distance(i));
-    (0..n).map(|i| distance(i).is_some_and(|distance| distance <= EDGE_WIDTH)).collect()
+    let mut near = vec![false; n];
+    for border in tiling.axes().get(axis).into_iter().flat_map(AxisTiling::borders) {
+        near[border.saturating_sub(EDGE_WIDTH)..(border + EDGE_WIDTH).min(n)].fill(true);
+    }
+    near
 }

@@ -8,7 +8,7 @@
 
 use super::{Quantity, Samples, Solver, SolverError, Window};
 use crate::grid::{AxisTiling, Shape, Tiling};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Bins of a histogram of magnitudes.
 pub(super) const BINS: usize = 1 << 11;
@@ -107,6 +107,8 @@ pub(super) struct Sorting {
     width: usize,
     /// Whether the mean tile is made.
     pub folds: bool,
+    /// Of each tile of a row, which of its points it owns, and the columns that these are.
+    owned: Vec<[Range<usize>; 2]>,
 }
 
 impl Sorting {
@@ -123,12 +125,60 @@ impl Sorting {
         };
         let folds = x.tile().max(y.tile()) <= LONGEST_FOLDED;
         let count = far.div_ceil(width);
-        Self { axes: [x, y], classes: [columns, rows], count, width, folds }
+        let owned = (0..x.count()).map(|tile| {
+            let (start, owned) = (x.computed(tile).start, x.owned(tile));
+            [owned.start - start..owned.end - start, owned]
+        });
+        let owned = owned.collect();
+        Self { axes: [x, y], classes: [columns, rows], count, width, folds, owned }
     }
 
     /// Points across and down of the mean tile.
     pub fn tile(&self) -> [usize; 2] {
         self.axes.each_ref().map(AxisTiling::tile)
+    }
+
+    /// Sums that [`Sorting::fold`] makes of a row: those of some tiles at each column of the tile.
+    pub fn sums_of_row(&self) -> usize {
+        if self.folds { self.owned.len().div_ceil(TOGETHER) * self.tile()[0] } else { 0 }
+    }
+
+    /// Folds a row onto a row of the mean tile, [`TOGETHER`] tiles at a time, and adds those sums at the
+    /// end of `sums`.
+    #[inline(always)]
+    pub fn fold(&self, values: &[f32], sums: &mut Vec<f64>) {
+        if !self.folds {
+            return;
+        }
+        let width = self.axes[0].tile();
+        for tiles in self.owned.chunks(TOGETHER) {
+            let first = sums.len();
+            sums.resize(first + width, 0.0);
+            let sums = &mut sums[first..];
+            for [owned, columns] in tiles {
+                let values = &values[columns.clone()];
+                for (sum, value) in sums[owned.clone()].iter_mut().zip(values) {
+                    *sum += f64::from(value.abs());
+                }
+            }
+        }
+    }
+
+    /// The sums of the mean tile, of no rows yet.
+    pub fn no_sums(&self) -> Vec<f64> {
+        let [width, height] = if self.folds { self.tile() } else { [0, 0] };
+        vec![0.0; width * height]
+    }
+
+    /// Adds what was folded of a row to the sums of the mean tile: rows from the top down.
+    pub fn add(&self, row: usize, folded: &[f64], sums: &mut [f64]) {
+        let [x, y] = &self.axes;
+        let down = row - y.computed(y.owner(row)).start;
+        for together in folded.chunks(x.tile()) {
+            for (sum, together) in sums[down * x.tile()..].iter_mut().zip(together) {
+                *sum += together;
+            }
+        }
     }
 
     /// Takes together what was counted (of each class, the points in each bin) and summed up (at
@@ -189,8 +239,9 @@ fn owners(axis: &AxisTiling) -> Vec<u64> {
 }
 
 /// The bin of a magnitude.
-fn bin(value: f32) -> usize {
-    (value.abs().to_bits() >> BELOW) as usize
+#[inline(always)]
+fn bin(value: f32) -> u32 {
+    value.abs().to_bits() >> BELOW
 }
 
 /// What stands for the magnitudes of a bin: its middle.
@@ -205,15 +256,16 @@ fn middle(bin: usize) -> f32 {
 /// The quartiles of what was counted; NaN of nothing.
 fn quartiles(bins: &[u64]) -> [f32; 3] {
     let all: u64 = bins.iter().sum();
-    [1, 2, 3].map(|quarter| {
-        let rank = (all * quarter).div_ceil(4);
-        let mut passed = 0;
-        let found = bins.iter().position(|count| {
-            passed += count;
-            passed >= rank && passed > 0
-        });
-        found.map_or(f32::NAN, middle)
-    })
+    let mut found = [f32::NAN; 3];
+    let mut left = (1..=3).map(|quarter| (all * quarter).div_ceil(4)).zip(&mut found).peekable();
+    let mut passed = 0;
+    for (bin, count) in bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+        passed += count;
+        while let Some((_, quartile)) = left.next_if(|(rank, _)| *rank <= passed) {
+            *quartile = middle(bin);
+        }
+    }
+    found
 }
 
 /// Sorts a field that is read as samples: for every back end that has no faster way.
@@ -224,71 +276,80 @@ pub(super) fn of_samples<S: Solver + ?Sized>(
     tiling: &Tiling,
 ) -> Result<Statistics, SolverError> {
     let sorting = Sorting::new(shape, tiling);
-    let mut tally = Tally::new(&sorting);
+    let (mut tally, mut sums) = (Tally::new(&sorting), sorting.no_sums());
+    let mut folded = Vec::new();
     for start in (0..shape.rows()).step_by(BAND) {
         let rows = start..(start + BAND).min(shape.rows());
         let most = [shape.nx(), rows.len()];
         let window = Window { columns: 0..shape.nx(), rows: rows.clone(), most };
-        let samples = solver.sample(quantity, &window)?;
-        for (row, values) in rows.zip(samples.values.chunks(shape.nx())) {
-            tally.add(row, values);
+        let values = solver.sample(quantity, &window)?.values;
+        tally.count(start, &values);
+        for (row, values) in rows.zip(values.chunks(shape.nx())) {
+            folded.clear();
+            sorting.fold(values, &mut folded);
+            sorting.add(row, &folded, &mut sums);
         }
     }
-    Ok(sorting.finish(&tally.counts, &tally.sums))
+    Ok(sorting.finish(&Tally::together(vec![tally]), &sums))
 }
 
-/// Counts and sums, while rows are added from the top down.
-struct Tally<'a> {
+/// How many points of each class are in each bin, while rows are added in whichever order.
+pub(super) struct Tally<'a> {
     sorting: &'a Sorting,
-    /// Where the histogram of each column's class begins.
-    columns: Vec<usize>,
+    /// Of each class, the points in each bin.
     counts: Vec<u64>,
-    sums: Vec<f64>,
-    /// The sums of some tiles of a row.
-    together: Vec<f64>,
+    /// Of some rows, where each of their points is counted.
+    places: Vec<u32>,
 }
 
 impl<'a> Tally<'a> {
-    fn new(sorting: &'a Sorting) -> Self {
-        let [width, height] = if sorting.folds { sorting.tile() } else { [0, 0] };
-        Self {
-            sorting,
-            columns: sorting.classes[0].iter().map(|&class| usize::from(class) * BINS).collect(),
-            counts: vec![0; sorting.count * BINS],
-            sums: vec![0.0; width * height],
-            together: vec![0.0; width],
-        }
+    pub fn new(sorting: &'a Sorting) -> Self {
+        Self { sorting, counts: vec![0; sorting.count * BINS], places: Vec::new() }
     }
 
-    fn add(&mut self, row: usize, values: &[f32]) {
-        if self.sorting.count > 0 {
-            // The nearer border counts: of two classes the lower, whose histogram begins first.
-            let class = usize::from(self.sorting.classes[1][row]) * BINS;
-            for (value, column) in values.iter().zip(&self.columns) {
-                self.counts[class.min(*column) + bin(*value)] += 1;
-            }
+    /// What several counted, together.
+    pub fn together(tallies: Vec<Self>) -> Vec<u64> {
+        let mut counts = tallies.into_iter().map(|tally| tally.counts);
+        let mut all = counts.next().unwrap_or_default();
+        for counts in counts {
+            all.iter_mut().zip(counts).for_each(|(all, count)| *all += count);
         }
-        if self.sorting.folds {
-            self.fold(row, values);
-        }
+        all
     }
 
-    fn fold(&mut self, row: usize, values: &[f32]) {
-        let [x, y] = &self.sorting.axes;
-        let down = row - y.computed(y.owner(row)).start;
-        let sums = &mut self.sums[down * x.tile()..][..x.tile()];
-        for first in (0..x.count()).step_by(TOGETHER) {
-            self.together.fill(0.0);
-            for tile in first..(first + TOGETHER).min(x.count()) {
-                let (start, owned) = (x.computed(tile).start, x.owned(tile));
-                let together = &mut self.together[owned.start - start..owned.end - start];
-                for (sum, value) in together.iter_mut().zip(&values[owned]) {
-                    *sum += f64::from(value.abs());
-                }
+    /// Adds some rows, from the row `first` on, that lie one below another.
+    #[inline(always)]
+    pub fn count(&mut self, first: usize, values: &[f32]) {
+        if self.sorting.count == 0 {
+            return;
+        }
+        let [columns, rows] = &self.sorting.classes;
+        let nx = columns.len();
+        self.places.resize(values.len(), 0);
+        let lines = self.places.chunks_exact_mut(nx).zip(values.chunks_exact(nx));
+        for ((places, values), row) in lines.zip(&rows[first..]) {
+            for ((place, value), column) in places.iter_mut().zip(values).zip(columns) {
+                // The nearer border counts: of two classes the lower.
+                *place = u32::from((*row).min(*column)) * BINS as u32 + bin(*value);
             }
-            for (sum, together) in sums.iter_mut().zip(&self.together) {
-                *sum += together;
+        }
+        for some in self.places.chunks(4 * nx) {
+            match some.len() / nx {
+                4 => count_rows::<4>(&mut self.counts, some, nx),
+                _ => some.chunks(nx).for_each(|row| count_rows::<1>(&mut self.counts, row, nx)),
             }
+        }
+    }
+}
+
+/// Counts the points of rows of `nx`, by their places. Down, and not along the rows: neighbours in a row often
+/// fall into one bin, and the second would wait until the first is counted.
+#[inline(never)]
+fn count_rows<const ROWS: usize>(counts: &mut [u64], places: &[u32], nx: usize) {
+    let rows: [_; ROWS] = std::array::from_fn(|row| &places[row * nx..][..nx]);
+    for column in 0..nx {
+        for row in rows {
+            counts[row[column] as usize] += 1;
         }
     }
 }

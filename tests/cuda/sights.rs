@@ -5,7 +5,7 @@ use crate::iterates::{check, maxima};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::Precision;
-use tilescope::solver::{self, Kernel, Method, Quantity, Samples, Statistics, Window, cuda};
+use tilescope::solver::{self, Kernel, Look, Method, Quantity, Samples, Statistics, Window, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
@@ -87,9 +87,17 @@ fn fields_are_those_of_the_cpu() {
             cpu.solution_part(columns, rows_of_part).expect("it"),
         );
         let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
-        let (samples, share) = card.look(Quantity::Residual, &whole, &tiling).expect("it");
-        assert_eq!(bits(&samples), bits(&cpu.sample(Quantity::Residual, &whole).expect("it")));
-        assert!(near(share.residual, other.residual) && share.points == other.points);
+        let look = Look {
+            quantity: Quantity::Residual,
+            window: Some(&whole),
+            tiling: &tiling,
+            statistics: true,
+        };
+        let [there, here] = [&card, &cpu].map(|solver| solver.look(look).expect("it"));
+        assert_eq!(there.samples.map(|it| bits(&it)), here.samples.map(|it| bits(&it)));
+        assert!(near(there.edge.residual, here.edge.residual));
+        assert_eq!(there.edge.points, here.edge.points);
+        assert_eq!(there.statistics.map(|it| it.distances), here.statistics.map(|it| it.distances));
         let row = rows - 1;
         assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
         // A run goes on elsewhere.

@@ -5,10 +5,10 @@ use crate::naive::{Naive, Num};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use tilescope::grid::Shape;
+use tilescope::grid::{Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Method, Quantity, Solver, Window};
+use tilescope::solver::{Look, Looked, Method, Quantity, Solver, Window};
 
 /// A part of an axis, with room for at most so many samples.
 fn part(n: usize) -> impl Strategy<Value = (Range<usize>, usize)> {
@@ -101,8 +101,82 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
     Ok(())
 }
 
+/// What is found out in one pass is what is found out by itself, down to the last bit.
+fn is_seen_alike(seen: &dyn Solver, other: &dyn Solver, by: &dyn Solver, look: Look<'_>) -> bool {
+    let Look { window, tiling, statistics, .. } = look;
+    let kinds: [fn(&dyn Solver) -> Quantity<'_>; 5] = [
+        |_| Quantity::Residual,
+        |_| Quantity::Error,
+        |_| Quantity::Change,
+        |_| Quantity::Solution,
+        |other| Quantity::Difference(other),
+    ];
+    kinds.into_iter().all(|kind| {
+        let (here, there) = (kind(other), kind(other));
+        let apart = Looked {
+            samples: window.map(|window| by.sample(there, window).expect("a CPU")),
+            edge: by.edge_share(tiling).expect("a CPU"),
+            statistics: statistics.then(|| by.statistics(there, tiling).expect("a CPU")),
+        };
+        let at_once = seen.look(Look { quantity: here, ..look }).expect("a CPU");
+        // As text, in which NaN is NaN.
+        format!("{at_once:?}") == format!("{apart:?}")
+    })
+}
+
+/// Large enough that threads share it.
+#[test]
+fn threads_and_vector_lengths_change_nothing_that_is_seen() {
+    let shape = Shape::plane(401, 307).expect("a small shape");
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Random { seed: 2 },
+        start: Source::Random { seed: 3 },
+        boundary: Boundary { left: 0.5, ..Boundary::default() },
+    });
+    let tiling = Tiling::new(&[401, 307], &[32, 16], &[4, 6]).expect("a tiling");
+    let method = Method::Hierarchical { k: 3, tiling: tiling.clone() };
+    let solver = |level, threads| {
+        let mut solver =
+            CpuSolver::<f64>::new(&problem, method.clone(), level, threads).expect("little memory");
+        solver.cycle();
+        solver
+    };
+    let other = CpuSolver::<f64>::new(&problem, Method::Classic, Level::Plain, 1).expect("memory");
+    let by = solver(Level::Plain, 1);
+    let windows = [
+        Window::whole(401, 307),
+        Window { most: [200, 100], ..Window::whole(401, 307) },
+        Window { most: [70, 2], ..Window::whole(401, 307) },
+        Window { columns: 13..399, rows: 5..290, most: [90, 57] },
+    ];
+    for (level, threads) in Level::available().into_iter().zip([1, 2, 3].into_iter().cycle()) {
+        let seen = solver(level, threads);
+        for window in windows.iter().map(Some).chain([None]) {
+            let quantity = Quantity::Residual;
+            let look = Look { quantity, window, tiling: &tiling, statistics: true };
+            assert!(is_seen_alike(&seen, &other, &by, look), "{level:?}, {threads}, {window:?}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn a_look_tells_what_its_parts_tell((case, window) in case_and_window(), parts in 0..4) {
+        let mut solver = case.plain::<f32>(case.hierarchical());
+        solver.cycle();
+        let other = case.plain::<f32>(Method::Classic);
+        let look = Look {
+            quantity: Quantity::Residual,
+            window: Some(&window).filter(|_| parts & 1 == 1),
+            tiling: &case.tiling(),
+            statistics: parts & 2 == 2,
+        };
+        prop_assert!(is_seen_alike(&solver, &other, &solver, look));
+    }
 
     #[test]
     fn samples_are_the_largest_values_of_their_blocks((case, window) in case_and_window()) {

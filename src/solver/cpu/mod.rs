@@ -1,19 +1,22 @@
 //! The CPU back end.
 
 mod classic;
+mod edges;
 mod hierarchical;
 mod level;
+mod look;
 mod norms;
 mod observe;
 mod patch;
 mod team;
+mod thin_out;
 mod update;
 
 pub use level::Level;
 
 use super::{
-    Batch, CycleNorms, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples,
-    Solver, SolverError, Unmeasured, Window,
+    Batch, CycleNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity, ResidualNorms,
+    Samples, Solver, SolverError, Statistics, Unmeasured, Window,
 };
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Shape, Tiling};
@@ -211,11 +214,24 @@ impl<R: Real> Solver for CpuSolver<R> {
     }
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
-        self.take_samples(quantity, window)
+        Ok(self.pass(quantity, Some(window), None, None)?.samples.unwrap_or_default())
     }
 
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
-        Ok(self.measure_edge_share(tiling))
+        Ok(self.pass(Quantity::Residual, None, Some(tiling), None)?.edge)
+    }
+
+    fn statistics(
+        &self,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+    ) -> Result<Statistics, SolverError> {
+        Ok(self.pass(quantity, None, None, Some(tiling))?.statistics.unwrap_or_default())
+    }
+
+    fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
+        let Look { quantity, window, tiling, statistics } = look;
+        self.pass(quantity, window, Some(tiling), statistics.then_some(tiling))
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {

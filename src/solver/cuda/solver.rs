@@ -17,8 +17,8 @@ use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
-    Batch, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples, Solver,
-    SolverError, Statistics, Unmeasured, Window,
+    Batch, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity, ResidualNorms, Samples,
+    Solver, SolverError, Statistics, Unmeasured, Window,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
@@ -374,21 +374,26 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         self.observer.edge_share(&self.system, &self.looks, u, tiling)
     }
 
-    fn look(
-        &self,
-        quantity: Quantity<'_>,
-        window: &Window,
-        tiling: &Tiling,
-    ) -> Result<(Samples, EdgeShare), SolverError> {
+    fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
+        let Look { quantity, window, tiling, statistics } = look;
         let shape = &self.system.shape;
-        let whole = Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) };
-        if !matches!(quantity, Quantity::Residual) || *window != whole {
-            return Ok((self.sample(quantity, window)?, self.edge_share(tiling)?));
-        }
-        let Self { system, looks, observer, .. } = self;
-        let [u, _] = self.pointers();
-        let (values, share) = observer.sample_residual(system, looks, u, window, tiling)?;
-        Ok((Samples::of(window, values), share))
+        let whole = |most| Window { most, ..Window::whole(shape.nx(), shape.rows()) };
+        let (samples, edge) = match window {
+            Some(window)
+                if matches!(quantity, Quantity::Residual) && *window == whole(window.most) =>
+            {
+                let Self { system, looks, observer, .. } = self;
+                let [u, _] = self.pointers();
+                let (values, edge) = observer.sample_residual(system, looks, u, window, tiling)?;
+                (Some(Samples::of(window, values)), edge)
+            }
+            _ => {
+                let samples = window.map(|window| self.sample(quantity, window)).transpose()?;
+                (samples, self.edge_share(tiling)?)
+            }
+        };
+        let statistics = statistics.then(|| self.statistics(quantity, tiling)).transpose()?;
+        Ok(Looked { samples, edge, statistics })
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {

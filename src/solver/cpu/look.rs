@@ -1,0 +1,197 @@
+//! All that is looked at of a field, in one pass over the grid: samples, the edge share, and how large
+//! it is about tile borders.
+
+use super::CpuSolver;
+use super::edges::Borders;
+use super::level::Task;
+use super::observe::{BAND, Rows, TOGETHER, Values, bands};
+use super::thin_out::{as_shown, thin_out};
+use crate::grid::{Real, Tiling};
+use crate::solver::statistics::{Sorting, Tally};
+use crate::solver::{EdgeShare, Looked, Quantity, Samples, SolverError, Window};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Sums of rows that are kept until they are added up in their order: no more than an array of a large
+/// grid has values.
+const MOST_SUMS: usize = 1 << 22;
+
+/// Rows of a sample at the most that are looked at by the task that finds out everything else too.
+const TALLEST: usize = 4 * BAND;
+
+/// A pass over the grid, or over the part of it that is sampled where nothing else is wanted.
+struct Pass<'a, R> {
+    solver: &'a CpuSolver<R>,
+    values: Values<'a, R>,
+    columns: Range<usize>,
+    rows: Range<usize>,
+    window: Option<&'a Window>,
+    borders: Option<Borders>,
+    sorting: Option<Sorting>,
+}
+
+/// Rows that one task looks at, and where their samples go.
+struct Part<'a> {
+    rows: Range<usize>,
+    samples: &'a mut [f32],
+}
+
+/// What a task found out, row by row.
+#[derive(Default)]
+struct Found {
+    /// Of each row, the squares near tile borders and all of them.
+    squares: Vec<[f64; 2]>,
+    /// Of each row, what was folded onto the mean tile.
+    folded: Vec<f64>,
+}
+
+/// What a thread keeps from part to part.
+#[derive(Default)]
+struct Scratch<R> {
+    rows: Rows<R>,
+    /// The values of some rows as they are shown.
+    shown: Vec<f32>,
+    /// The largest values of each column, down to where a sample ends.
+    ranks: Vec<u64>,
+}
+
+impl<R: Real> CpuSolver<R> {
+    /// Samples of a field on a window, the edge share by the tiles `borders`, and the statistics by the
+    /// tiles `sorted`, as far as they are asked for.
+    ///
+    /// # Errors
+    /// [`SolverError`] if another solver's iterate cannot be had.
+    pub(super) fn pass(
+        &self,
+        quantity: Quantity<'_>,
+        window: Option<&Window>,
+        borders: Option<&Tiling>,
+        sorted: Option<&Tiling>,
+    ) -> Result<Looked, SolverError> {
+        let shape = self.problem.shape;
+        if let Some(tall) = window.filter(|it| it.block()[1] > TALLEST)
+            && borders.or(sorted).is_some()
+        {
+            let Looked { samples, .. } = self.pass(quantity, Some(tall), None, None)?;
+            return Ok(Looked { samples, ..self.pass(quantity, None, borders, sorted)? });
+        }
+        let part = window.filter(|_| borders.is_none() && sorted.is_none());
+        let part = part.map(|window| (window.columns.clone(), window.rows.clone()));
+        let (columns, rows) = part.unwrap_or((0..shape.nx(), 0..shape.rows()));
+        let borders = borders.map(|tiling| Borders::new(tiling, shape.nx(), shape.rows()));
+        let sorting = sorted.map(|tiling| Sorting::new(&shape, tiling));
+        self.with_values(quantity, |values| {
+            Pass { solver: self, values, columns, rows, window, borders, sorting }.make()
+        })
+    }
+}
+
+impl<R: Real> Pass<'_, R> {
+    fn make(&self) -> Looked {
+        let points = self.rows.len() * self.columns.len();
+        let [across, down] = self.window.map_or([0, 0], Window::size);
+        let mut samples = vec![0.0; across * down];
+        let mut parts = self.parts(&mut samples);
+        // Whoever is done with a part leaves its counts to the next, so that there are few.
+        let tallies = Mutex::new(Vec::new());
+        let of_band = BAND * self.sorting.as_ref().map_or(0, Sorting::sums_of_row);
+        let at_once = (MOST_SUMS / of_band.max(1)).max(1);
+        let mut squares = Vec::new();
+        let mut sums = self.sorting.as_ref().map_or_else(Vec::new, Sorting::no_sums);
+        let mut row = self.rows.start;
+        while !parts.is_empty() {
+            let later = parts.split_off(at_once.min(parts.len()));
+            let now = std::mem::replace(&mut parts, later);
+            let found = self.solver.team.map(now, points, Scratch::default, |scratch, part| {
+                let spare = || tallies.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut tally = spare().pop().or_else(|| self.sorting.as_ref().map(Tally::new));
+                let look = LookAt { pass: self, part, scratch, tally: tally.as_mut() };
+                let found = self.solver.level.run(look);
+                spare().extend(tally);
+                found
+            });
+            for Found { squares: some, folded } in found {
+                squares.extend(some);
+                if let Some(sorting) = self.sorting.as_ref().filter(|sorting| sorting.folds) {
+                    for folded in folded.chunks(sorting.sums_of_row()) {
+                        sorting.add(row, folded, &mut sums);
+                        row += 1;
+                    }
+                }
+            }
+        }
+        let tallies = tallies.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Looked {
+            samples: self.window.map(|window| Samples::of(window, samples)),
+            edge: self.borders.as_ref().map_or_else(EdgeShare::default, |it| it.share(&squares)),
+            statistics: self.sorting.as_ref().map(|it| it.finish(&Tally::together(tallies), &sums)),
+        }
+    }
+
+    /// The rows, shared out. A sample is made by one task.
+    fn parts<'a>(&self, mut samples: &'a mut [f32]) -> Vec<Part<'a>> {
+        let plain = |rows| bands(rows, BAND).map(|rows| Part { rows, samples: &mut [] });
+        let Some(window) = self.window else {
+            return plain(self.rows.clone()).collect();
+        };
+        let ([across, _], [_, block]) = (window.size(), window.block());
+        let mut parts: Vec<_> = plain(self.rows.start..window.rows.start).collect();
+        for rows in bands(window.rows.clone(), BAND.div_ceil(block) * block) {
+            let (own, later) = samples.split_at_mut(rows.len().div_ceil(block) * across);
+            parts.push(Part { rows, samples: own });
+            samples = later;
+        }
+        parts.extend(plain(window.rows.end..self.rows.end));
+        parts
+    }
+}
+
+/// A pass over the rows of a part.
+struct LookAt<'a, 'p, R> {
+    pass: &'a Pass<'p, R>,
+    part: Part<'a>,
+    scratch: &'a mut Scratch<R>,
+    tally: Option<&'a mut Tally<'p>>,
+}
+
+impl<R: Real> Task for LookAt<'_, '_, R> {
+    type Output = Found;
+    #[inline(always)]
+    fn run(self) -> Found {
+        let Self { pass, part, scratch: Scratch { rows, shown, ranks }, mut tally } = self;
+        let (solver, columns) = (pass.solver, &pass.columns);
+        let mut found = Found::default();
+        for some in bands(part.rows.clone(), TOGETHER) {
+            if let Some(borders) = &pass.borders {
+                rows.read(solver, Values::SweepChange, some.clone(), columns.clone());
+                borders.add(some.start, &rows.values, &mut found.squares);
+            }
+            if pass.window.is_none() && pass.sorting.is_none() {
+                continue;
+            }
+            match (pass.values, &pass.borders) {
+                (Values::Residual, Some(_)) => rows.scale(solver.system.diagonal),
+                (values, _) => rows.read(solver, values, some.clone(), columns.clone()),
+            }
+            if let Some(window) = pass.window.filter(|_| !part.samples.is_empty()) {
+                let first = window.columns.start - columns.start;
+                for (row, values) in some.clone().zip(rows.values.chunks_exact(columns.len())) {
+                    let values = &values[first..][..window.columns.len()];
+                    let is_last = row + 1 == part.rows.end;
+                    thin_out(window, row - part.rows.start, is_last, values, ranks, part.samples);
+                }
+            }
+            if let (Some(sorting), Some(tally)) = (&pass.sorting, &mut tally) {
+                shown.resize(rows.values.len(), 0.0);
+                for (shown, value) in shown.iter_mut().zip(&rows.values) {
+                    *shown = as_shown(*value);
+                }
+                tally.count(some.start, shown);
+                for values in shown.chunks_exact(columns.len()) {
+                    sorting.fold(values, &mut found.folded);
+                }
+            }
+        }
+        found
+    }
+}
