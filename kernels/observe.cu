@@ -105,49 +105,74 @@ __device__ __forceinline__ double of_rank(unsigned long long rank) {
     return __longlong_as_double(bits >> 1 | bits << 63);
 }
 
-/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, at
-/// which `lanes` (1 or 32) look together. `other` is another array: of the precision of the iterate or of
-/// doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of the field on the way, as
-/// `residual` gives those of u1 - u0.
+/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, and comes
+/// as the rank of that. Each warp looks at 32 columns, `together` rows of the window from the top down: a
+/// whole number of rows of blocks. `ranks` is zero before. `other` is another array: of the precision of the
+/// iterate or of doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of the field on
+/// the way, as `residual` gives those of u1 - u0.
 extern "C" __global__ void __launch_bounds__(256, 4)
     sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
-           Weights weights, double diagonal, int quantity, Window window, int lanes,
-           float *__restrict__ samples, const unsigned char *__restrict__ near_columns,
+           Weights weights, double diagonal, int quantity, Window window, int together,
+           unsigned long long *__restrict__ ranks, const unsigned char *__restrict__ near_columns,
            const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
-    long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    long long number = thread / lanes;
-    int lane = thread % lanes;
-    bool is_there = number < (long long)window.samples_x * window.samples_y;
-    if (!is_there && !parts) return;
-    int x = number % window.samples_x * window.block_x;
-    int y = number / window.samples_x * window.block_y;
-    int width = min(window.block_x, window.columns - x), height = min(window.block_y, window.rows - y);
-
-    if (!is_there) width = 1, height = 0;
-    int turn_i = lanes % width, turn_j = lanes / width;
-
-    unsigned long long found = rank_of(0);
+    long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    int strips = (window.columns + WARP - 1) / WARP;
+    int lane = threadIdx.x % WARP, x = int(warp % strips) * WARP + lane;
+    bool is_there = x < window.columns;
+    int sample_x = x / window.block_x, i = window.first_column + x;
     Norms norms = {};
-    for (int in_i = lane % width, in_j = lane / width; in_j < height;) {
-        int i = window.first_column + x + in_i, j = window.first_row + y + in_j;
-        double value =
-            field_value(quantity, u, g, other, grid, weights, diagonal, j * grid.pitch + i);
-        if (parts) {
-            add_square(norms.squares, value);
-            if (near_columns[i] || near_rows[j]) norms.distance(value);
+    bool is_near_column = parts && is_there && near_columns[i];
+
+    long long first = warp / strips * together;
+    long long end = min(first + together, (long long)window.rows);
+    for (long long y = first; y < end; y += window.block_y) {
+        int j = window.first_row + int(y);
+        int below = window.first_row + int(min(y + window.block_y, end));
+        unsigned long long found = rank_of(0);
+        if (is_there) {
+            long long at = j * grid.pitch + i;
+            // Rows follow one another: of the residual's five points two are known from the rows before.
+            real south = PLANE ? u[at - grid.pitch] : 0, here = PLANE ? u[at] : 0;
+#pragma unroll 4
+            for (; j < below; j++, at += grid.pitch) {
+                if constexpr (!PLANE) here = u[at];
+                real north = PLANE ? u[at + grid.pitch] : 0;
+                double value;
+                if (quantity == RESIDUAL) {
+                    real change = update(weights, u[at - 1], u[at + 1], south, north, g.at(at));
+                    value = double(change - here) * diagonal;
+                } else {
+                    value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
+                }
+                south = here, here = north;
+                if (parts) {
+                    add_square(norms.squares, value);
+                    if (is_near_column || near_rows[j]) norms.distance(value);
+                }
+                found = max(found, rank_of(value));
+            }
         }
-        found = max(found, rank_of(value));
-        // The next point that this lane looks at: so many on, from row to row of the block.
-        in_i += turn_i, in_j += turn_j;
-        if (in_i >= width) in_i -= width, in_j++;
+        // Lanes of one sample lie side by side: the first of them gets the largest of all.
+        for (int apart = 1; apart < min(WARP, window.block_x); apart *= 2) {
+            unsigned long long theirs = __shfl_down_sync(ALL_LANES, found, apart);
+            if (lane + apart < WARP && (x + apart) / window.block_x == sample_x) {
+                found = max(found, theirs);
+            }
+        }
+        if (is_there && (lane == 0 || x % window.block_x == 0)) {
+            atomicMax(&ranks[y / window.block_y * window.samples_x + sample_x], found);
+        }
     }
-    // All lanes of a warp have a sample, or none.
-    for (int half = lanes / 2; half > 0; half /= 2) {
-        found = max(found, __shfl_xor_sync(ALL_LANES, found, half));
-    }
-    if (is_there && lane == 0) samples[number] = float(of_rank(found));
     if (parts) {
         norms = of_block(norms);
         if (threadIdx.x == 0) parts[blockIdx.x] = norms;
     }
+}
+
+/// Samples of their ranks.
+extern "C" __global__ void __launch_bounds__(256)
+    values_of_ranks(const unsigned long long *__restrict__ ranks, long long count,
+                    float *__restrict__ samples) {
+    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (at < count) samples[at] = float(of_rank(ranks[at]));
 }

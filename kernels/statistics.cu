@@ -17,7 +17,7 @@ constexpr int NOTHING = -1;
 /// class and magnitude, and adds their magnitudes up from tile to tile. A point's class is the smaller of
 /// those of its column and its row, and not counted if there is no such; `parts` holds a sum for each row,
 /// each group of tiles and each column of the tile, and may be null.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(256, 4)
     fold_rows(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
               Weights weights, double diagonal, int quantity, Axis tiles,
               const unsigned short *__restrict__ column_classes,

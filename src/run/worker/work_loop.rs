@@ -26,13 +26,16 @@ const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
 /// at a grid takes about as long as a cycle …
 const REPORT_SHARE: f64 = 0.05;
 
-/// … and on a card, which makes cycles meanwhile: of its own time it gives a look less than half of
-/// what the look takes.
-const REPORT_SHARE_ON_CARD: f64 = 0.1;
+/// … and on a card, which makes cycles meanwhile: of its own time it gives a look little.
+const REPORT_SHARE_ON_CARD: f64 = 0.25;
 
-/// Reports come no faster than this: a little faster than a screen shows them, since a batch on a
-/// card may end a little early.
+/// Reports come no faster than this, and not before the last one was taken: on the CPU a little faster
+/// than a screen shows them …
 const REPORT_EVERY: Duration = Duration::from_millis(12);
+
+/// … and on a card, where one cannot come before a batch is made, twice as fast: one that comes just after
+/// a screen's frame waits for the next.
+const REPORT_EVERY_ON_CARD: Duration = Duration::from_millis(8);
 
 /// How long to wait while something is under way that no wish tells of: a report that has not
 /// been taken, a cycle that is due later, the exact solution.
@@ -226,10 +229,14 @@ impl WorkLoop {
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
         let busy = job.has_work();
-        let share = if job.is_on_card() { REPORT_SHARE_ON_CARD } else { REPORT_SHARE };
+        let (share, every) = if job.is_on_card() {
+            (REPORT_SHARE_ON_CARD, REPORT_EVERY_ON_CARD)
+        } else {
+            (REPORT_SHARE, REPORT_EVERY)
+        };
         let rest = if busy { self.report_took.div_f64(share) } else { Duration::ZERO };
         // The first picture of a run waits for nothing.
-        if !job.is_news || (job.is_told && since < rest.max(REPORT_EVERY)) {
+        if !job.is_news || (job.is_told && since < rest.max(every)) {
             return;
         }
         let begin = Instant::now();

@@ -23,8 +23,11 @@ const BLOCKS: [u32; 2] = [16, 512];
 /// The most blocks down of the pass for the other norms of a cycle: the parts of many cycles are kept.
 const OTHER_DOWN: u32 = 128;
 
-/// Points of a block from which on a whole warp looks at it.
-const FOR_A_WARP: usize = 16;
+/// Rows that a warp looks at for samples, or somewhat more: a whole number of rows of blocks.
+const ROWS_OF_A_WARP: usize = 32;
+
+/// Lanes of a warp.
+const WARP: usize = 32;
 
 /// What a field is made of.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,7 @@ pub(super) struct Observer {
     distance: CudaFunction,
     add_parts: CudaFunction,
     sample: CudaFunction,
+    values_of_ranks: CudaFunction,
     /// Where samples arrive, as large as was needed so far.
     pinned: RefCell<Option<PinnedHostSlice<f32>>>,
     /// The borders that were asked for last.
@@ -73,6 +77,7 @@ impl Observer {
             distance: function("distance")?,
             add_parts: function("add_parts")?,
             sample: function("sample")?,
+            values_of_ranks: function("values_of_ranks")?,
             pinned: RefCell::new(None),
             borders: RefCell::new(None),
         })
@@ -243,7 +248,8 @@ impl Observer {
         let mut launch = stream.launch_builder(&self.sample);
         launch.arg(&u).arg(&system.seen_g).arg(&other);
         launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
-        launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.lanes).arg(&mut sampling.there);
+        launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.together);
+        launch.arg(&mut sampling.ranks);
         match sums {
             Some((Borders { pointers: [columns, rows], .. }, parts)) => {
                 launch.arg(columns).arg(rows).arg(parts)
@@ -251,7 +257,14 @@ impl Observer {
             None => launch.arg(&none).arg(&none).arg(&none),
         };
         // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
-        unsafe { launch.launch(blocks(sampling.blocks, 1)) }.map(|_| ())
+        unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
+        let samples = sampling.ranks.len();
+        let count = samples as i64;
+        let mut launch = stream.launch_builder(&self.values_of_ranks);
+        launch.arg(&sampling.ranks).arg(&count).arg(&mut sampling.there);
+        let blocks_of_values = number(samples.div_ceil(THREADS as usize)).unsigned_abs();
+        // SAFETY: as above; both arrays have a value for each sample.
+        unsafe { launch.launch(blocks(blocks_of_values, 1)) }.map(|_| ())
     }
 
     /// Waits for samples that were asked for.
@@ -347,10 +360,17 @@ impl Borders {
 /// Samples that are taken.
 struct Sampling {
     argument: WindowArgument,
-    /// Lanes that look at a sample's points together, and blocks of all of them.
-    lanes: i32,
+    /// Rows that a warp looks at, and blocks of all warps.
+    together: i32,
     blocks: u32,
+    /// As they are compared, and as they are told.
+    ranks: CudaSlice<u64>,
     there: CudaSlice<f32>,
+}
+
+/// A number as kernels count; none of those that get here is too large.
+fn number(number: usize) -> i32 {
+    counted(number).unwrap_or(i32::MAX)
 }
 
 impl Sampling {
@@ -362,8 +382,8 @@ impl Sampling {
         let block = window.block();
         let samples = window.size();
         let count = samples[0] * samples[1];
-        let lanes = if block[0] * block[1] < FOR_A_WARP { 1 } else { 32 };
-        let number = |number: usize| counted(number).unwrap_or(i32::MAX);
+        let together = block[1] * ROWS_OF_A_WARP.div_ceil(block[1]);
+        let warps = window.columns.len().div_ceil(WARP) * window.rows.len().div_ceil(together);
         let argument = WindowArgument {
             first_column: number(window.columns.start),
             first_row: number(window.rows.start),
@@ -374,9 +394,11 @@ impl Sampling {
             samples_x: number(samples[0]),
             samples_y: number(samples[1]),
         };
-        let blocks = number((count * lanes).div_ceil(THREADS as usize)).unsigned_abs();
+        let blocks = number(warps.div_ceil(THREADS as usize / WARP)).unsigned_abs();
+        let card = &system.card;
+        let ranks = card.told(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
-        let there = unsafe { system.card.allocate::<f32>(stream, count) }?;
-        Ok(Self { argument, lanes: number(lanes), blocks, there })
+        let there = unsafe { card.allocate::<f32>(stream, count) }?;
+        Ok(Self { argument, together: number(together), blocks, ranks, there })
     }
 }
