@@ -2,6 +2,7 @@
 
 use super::{Stencil, Weights};
 use crate::grid::{Field, Real, Shape};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Dirichlet values of the four sides; lines have only the first two.
@@ -124,6 +125,20 @@ impl<R: Real> System<R> {
 }
 
 impl Problem {
+    /// The same system on a part of the grid, with which it starts anew: what lies around the part and
+    /// stands still there is the ring of the iterate that a solver is given.
+    pub(crate) fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
+        let Self { shape, stencil, rhs, .. } = self;
+        let row = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
+        Self {
+            shape: shape.part(columns.len(), rows.len()),
+            stencil: *stencil,
+            rhs: Source::Array(rows.flat_map(row).collect()),
+            start: Source::Constant(0.0),
+            boundary: Boundary::default(),
+        }
+    }
+
     /// The start u₀ inside its ring of Dirichlet values. The corners of the ring belong to no
     /// stencil and hold zero.
     pub fn start_field<R: Real>(&self) -> Field<R> {

@@ -135,11 +135,12 @@ impl Iterate {
         })
     }
 
-    /// One of its stored values.
-    pub fn at(&self, index: usize) -> f64 {
+    /// A point of it, with what lies around, in double precision, exactly.
+    pub fn around(&self, [i, row]: [usize; 2]) -> Field<f64> {
+        let (columns, rows) = (i..i + 1, row..row + 1);
         match self {
-            Self::Single(field) => field.as_slice()[index].into(),
-            Self::Double(field) => field.as_slice()[index],
+            Self::Single(field) => field.part(columns, rows).to_f64(),
+            Self::Double(field) => field.part(columns, rows),
         }
     }
 

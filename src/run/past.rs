@@ -2,14 +2,14 @@
 
 use super::experiment::{Experiment, FieldKind};
 use super::history::Record;
-use super::keyframes::{Iterate, Keyframes};
+use super::keyframes::Keyframes;
 use super::plan::Plan;
 use super::runner::Run;
 use super::shoot::ShootError;
 use super::space_time::Diagram;
 use super::track::AtCycle;
 use crate::grid::Field;
-use crate::solver::SolverError;
+use crate::solver::{self, Method, SolverError, Window};
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -154,40 +154,40 @@ impl Past {
         Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A field at a point of the grid, of those cycles before `cycle` whose iterates are kept;
-    /// nothing of a field that an iterate alone does not tell.
+    /// A field at a point of the grid, of those cycles before `cycle` whose iterates are kept, as a
+    /// solver tells it of the point and its neighbours; nothing of a field that an iterate alone does not
+    /// tell.
     pub(super) fn values_at(
+        &self,
+        point: [usize; 2],
+        field: FieldKind,
+        cycle: u64,
+    ) -> Vec<AtCycle> {
+        if matches!(field, FieldKind::Change | FieldKind::Staleness) {
+            return Vec::new();
+        }
+        // Of a single point it cannot want of memory, nor fail.
+        self.told_at(point, field, cycle).unwrap_or_default()
+    }
+
+    fn told_at(
         &self,
         [i, row]: [usize; 2],
         field: FieldKind,
         cycle: u64,
-    ) -> Vec<AtCycle> {
-        let problem = &self.plan.problem;
-        let (shape, stencil) = (problem.shape, problem.stencil);
-        let down = shape.ring_rows() * shape.stride();
-        let here = down + row * shape.stride() + 1 + i;
-        let residual = |u: &Iterate| {
-            // Lines have no neighbours along y, and zeros for their weights.
-            let terms = [
-                (stencil.d, here),
-                (stencil.a, here - 1),
-                (stencil.c, here + 1),
-                (stencil.e, here - down),
-                (stencil.f, here + down),
-            ];
-            let b = problem.rhs.at(shape.nx(), i, row);
-            terms.into_iter().fold(b, |sum, (weight, at)| weight.mul_add(-u.at(at), sum))
-        };
-        let value = |u: &Iterate| match field {
-            FieldKind::Residual => Some(residual(u)),
-            FieldKind::Error => Some(u.at(here) - self.exact()?.at(i, row)),
-            FieldKind::Solution => Some(u.at(here)),
-            FieldKind::Change | FieldKind::Staleness => None,
-        };
-        let kept = self.run.all_before(cycle);
-        let values = kept
-            .iter()
-            .filter_map(|(cycle, iterate)| Some(AtCycle { cycle: *cycle, value: value(iterate)? }));
+    ) -> Result<Vec<AtCycle>, SolverError> {
+        let (columns, rows) = (i..i + 1, row..row + 1);
+        let problem = Arc::new(self.plan.problem.part(columns.clone(), rows.clone()));
+        let mut solver = solver::on_cpu(&problem, Method::Classic, self.plan.precision, 1)?;
+        if let Some(exact) = self.exact() {
+            solver.set_exact(Arc::new(exact.part(columns, rows)))?;
+        }
+        let kept = self.run.all_before(cycle).into_iter();
+        let values = kept.map(|(cycle, iterate)| {
+            solver.start_from(&iterate.around([i, row]))?;
+            let value = solver.sample(field.quantity(None), &Window::point(0, 0))?.values[0];
+            Ok(AtCycle { cycle, value: value.into() })
+        });
         values.collect()
     }
 

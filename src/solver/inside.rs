@@ -8,7 +8,7 @@
 
 use super::{Method, Solver, SolverError, on_cpu};
 use crate::grid::{Field, Precision, Tiling};
-use crate::problem::{Boundary, Problem, Source};
+use crate::problem::Problem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -243,15 +243,7 @@ impl Part {
     fn new(cycle: &NextCycle<'_>, part: &[Range<usize>; 2]) -> Result<Self, SolverError> {
         let [columns, rows] = part.clone();
         let start = cycle.solver.solution_part(columns.clone(), rows.clone())?;
-        let Problem { shape, stencil, rhs, .. } = cycle.problem;
-        let value = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
-        let problem = Problem {
-            shape: *start.shape(),
-            stencil: *stencil,
-            rhs: Source::Array(rows.flat_map(value).collect()),
-            start: Source::Constant(0.0),
-            boundary: Boundary::default(),
-        };
+        let problem = cycle.problem.part(columns, rows);
         let mut solver = on_cpu(&Arc::new(problem), Method::Classic, cycle.precision, 1)?;
         solver.start_from(&start)?;
         Ok(Self { part: part.clone(), solver })
