@@ -71,6 +71,8 @@ pub struct Run {
     history: History,
     cycle: u64,
     seconds: f64,
+    /// The cycle whose iterate the solver was given: what that cycle changed it does not know.
+    given: u64,
     /// ‖r₀‖₂.
     start: f64,
     growth: Growth,
@@ -172,6 +174,7 @@ impl Run {
             history,
             cycle: 0,
             seconds: 0.0,
+            given: 0,
             start: residual.l2,
             growth: Growth { last: residual.l2, smallest: residual.l2, cycles: 0 },
             decline: Decline::new(goal),
@@ -296,7 +299,7 @@ impl Run {
             return Ok(());
         }
         let (residual, error) = (latest.residual.is_none(), latest.error.is_none());
-        let change = self.cycle > 0 && latest.max_change.is_none();
+        let change = self.cycle > self.given && latest.max_change.is_none();
         if residual {
             self.history.set_residual(self.cycle, self.solver.residual()?);
         }
@@ -314,7 +317,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn rewind(&mut self) -> Result<(), SolverError> {
-        self.cycle = 0;
+        (self.cycle, self.given) = (0, 0);
         let done = self.solver.restart();
         self.is_lost |= done.is_err();
         done
@@ -339,7 +342,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub(super) fn put_at(&mut self, cycle: u64, iterate: &Field<f64>) -> Result<(), SolverError> {
-        self.cycle = cycle;
+        (self.cycle, self.given) = (cycle, cycle);
         let done = self.solver.start_from(iterate);
         self.is_lost |= done.is_err();
         done

@@ -46,6 +46,7 @@ impl Run {
             }
         }
         self.solver = solver;
+        self.given = self.cycle;
         self.is_lost = false;
         self.plan = Arc::clone(plan);
         Ok(())
@@ -72,7 +73,7 @@ impl Run {
         // The last cycle is made again in any case: what it changed belongs to what is seen.
         match self.checkpoint.kept() {
             Some((kept, iterate)) if kept < cycle => {
-                self.cycle = kept;
+                (self.cycle, self.given) = (kept, kept);
                 self.solver.start_from(iterate)
             }
             _ => self.rewind(),

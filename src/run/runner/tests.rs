@@ -296,3 +296,24 @@ fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     while expected.advance(u64::MAX).unwrap().is_none() {}
     assert_eq!(told(&classic), told(&expected));
 }
+
+/// A solver that was given an iterate does not know what the cycle before changed.
+#[test]
+fn what_a_cycle_changed_is_told_by_the_solver_that_made_it_alone() {
+    let mut run = run_of(&small(), vec![1]);
+    run.find_all_norms(false);
+    let settled = |run: &mut Run| {
+        run.settle().unwrap();
+        *run.history().latest()
+    };
+    for cycle in 1..=3 {
+        run.advance(1).unwrap();
+        let known = settled(&mut run);
+        assert!(known.max_change.is_some_and(|change| change > 0.0), "cycle {cycle}");
+        run.advance(1).unwrap();
+        let plan = Arc::clone(run.plan());
+        run.move_to(&plan).unwrap();
+        let known = settled(&mut run);
+        assert!(known.max_change.is_none() && known.residual.is_some(), "cycle {cycle}");
+    }
+}
