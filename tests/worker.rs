@@ -113,13 +113,11 @@ fn of_a_storm_of_wishes_the_newest_wins() {
         run.method.k = 1 + epoch as usize % 7;
         worker.wish(wish(epoch, &run));
     }
-    let begin = Instant::now();
     let mut before = 0;
     let report = until(&worker, |report| {
         before += 1;
         report.epoch == storm
     });
-    assert!(begin.elapsed() < DEADLINE, "{:?}", begin.elapsed());
     assert!(before < 20, "{before} reports of runs that nobody wants any more");
     assert_eq!(report.plan.spec, run);
     for _ in 0..5 {
@@ -128,18 +126,30 @@ fn of_a_storm_of_wishes_the_newest_wins() {
     }
 }
 
+/// A worker, and how many reports it has made.
+fn counting() -> (Worker, Arc<AtomicUsize>) {
+    let made = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&made);
+    (Worker::start(move || _ = count.fetch_add(1, Ordering::SeqCst)).unwrap(), made)
+}
+
+/// Waits until so many reports were made, whether they were taken or not.
+fn until_made(made: &AtomicUsize, reports: usize) {
+    let begin = Instant::now();
+    while made.load(Ordering::SeqCst) < reports {
+        assert!(begin.elapsed() < DEADLINE, "{made:?} of {reports} reports");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
     let _guard = ALONE.read();
-    let made = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&made);
-    let worker = Worker::start(move || _ = count.fetch_add(1, Ordering::SeqCst)).unwrap();
+    let (worker, made) = counting();
     worker.wish(wish(1, &RunSpec::default()));
     for taken in 1..=4 {
-        let begin = Instant::now();
-        while made.load(Ordering::SeqCst) < taken && begin.elapsed() < DEADLINE {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        until_made(&made, taken);
+        // Long enough for many more, if they were made.
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(made.load(Ordering::SeqCst), taken);
         assert!(worker.answer().is_some());
@@ -149,29 +159,12 @@ fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
 #[test]
 fn a_report_of_a_run_that_is_no_longer_wanted_makes_room_for_the_next() {
     let _guard = ALONE.read();
-    let worker = worker();
+    let (worker, made) = counting();
     worker.wish(wish(1, &small()));
-    std::thread::sleep(Duration::from_millis(100));
+    until_made(&made, 1);
     worker.wish(wish(2, &small()));
-    std::thread::sleep(Duration::from_millis(300));
+    until_made(&made, 2);
     assert_eq!(answer(&worker).unwrap().epoch, 2);
-}
-
-#[test]
-fn a_run_that_is_no_longer_wanted_stops_within_a_cycle() {
-    let _guard = ALONE.read();
-    let worker = worker();
-    let mut long = RunSpec::default();
-    long.problem.shape = vec![1024, 1024];
-    long.method.k = 512;
-    worker.wish(wish(1, &long));
-    let report = until(&worker, |report| report.latest.cycle > 0);
-    let cycle = Duration::from_secs_f64(1.0 / report.cycles_per_second.unwrap());
-    let begin = Instant::now();
-    worker.wish(wish(2, &small()));
-    until(&worker, |report| report.epoch == 2);
-    let took = begin.elapsed();
-    assert!(took < 2 * cycle + Duration::from_millis(500), "{took:?}; a cycle takes {cycle:?}");
 }
 
 #[test]
@@ -219,19 +212,6 @@ fn a_paused_run_stands_and_goes_on_where_it_was() {
     let first = until(&worker, |report| report.phase == Phase::Running);
     assert!(first.latest.cycle >= stopped);
     until(&worker, |report| report.latest.cycle > stopped);
-}
-
-#[test]
-fn a_pace_is_kept() {
-    let _guard = ALONE.read();
-    let worker = worker();
-    worker.wish(Wish { pace: Some(50.0), ..wish(1, &small()) });
-    until(&worker, |report| report.latest.cycle > 0);
-    let begin = Instant::now();
-    let from = answer(&worker).unwrap().latest.cycle;
-    let to = until(&worker, |report| report.latest.cycle >= from + 20).latest.cycle;
-    let least = Duration::from_secs_f64((to - from).saturating_sub(2) as f64 / 50.0);
-    assert!(begin.elapsed() >= least, "{} cycles in {:?}", to - from, begin.elapsed());
 }
 
 #[test]

@@ -123,6 +123,10 @@ impl Job {
             self.without_classic = None;
         }
         self.experiment.find_all_norms(wish.view.all_norms);
+        if wish.pace != self.wish.pace {
+            // What was due by another pace is not waited for.
+            self.due = Instant::now();
+        }
         self.wish = wish;
     }
 

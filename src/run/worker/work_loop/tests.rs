@@ -161,3 +161,39 @@ fn a_run_goes_on_without_a_reference_that_has_no_room_and_says_why() {
     assert!(why.contains("it is full"), "{why}");
     assert_eq!(told.cannot_show(FieldKind::Residual), None);
 }
+
+#[test]
+fn no_cycle_more_is_made_once_another_wish_waits() {
+    let (mut work, job, wishes, _untaken) = on_a_card(|card| card);
+    let mut job = Some(job);
+    let made = |job: &Option<Job>| job.as_ref().map(|job| job.experiment.run().cycle());
+    work.work(job.as_mut().unwrap());
+    let before = made(&job);
+    wishes.send(Wish { epoch: 2, ..wish(2) }).unwrap();
+    work.work(job.as_mut().unwrap());
+    assert_eq!(made(&job), before);
+    work.take(work.channels.wishes.try_recv().unwrap(), &mut job);
+    work.work(job.as_mut().unwrap());
+    assert_eq!((job.as_ref().unwrap().epoch, made(&job)), (2, Some(1)));
+}
+
+#[test]
+fn at_a_pace_the_next_cycle_waits_until_it_is_due_or_the_pace_is_lifted() {
+    let (work, mut job, _wishes, _untaken) = on_a_card(|card| card);
+    let run = |job: &mut Job| {
+        for _ in 0..5 {
+            work.work(job);
+        }
+        job.experiment.run().cycle()
+    };
+    let slow = |pace| Wish { pace: Some(pace), ..wish(1) };
+    // A cycle in a quarter of an hour.
+    job.wish(slow(1e-3));
+    assert_eq!(run(&mut job), 1);
+    assert!(job.is_running() && !job.has_run_work());
+    // Another pace counts from now on, and so does none.
+    job.wish(slow(2e-3));
+    assert_eq!(run(&mut job), 2);
+    job.wish(wish(1));
+    assert!(run(&mut job) > 2);
+}
