@@ -125,7 +125,7 @@ impl Colours {
 pub(super) enum RangeMode {
     /// Those of the frame that is shown.
     ThisFrame,
-    /// Those of all frames that were shown of this run.
+    /// Those of all frames that were shown of this run, and the largest of the others where they are known.
     WholeRun,
     /// Those that were chosen, for this run and the next.
     Locked(Range),

@@ -29,6 +29,15 @@ impl Record {
     }
 }
 
+/// The largest magnitudes that a run has told of all its cycles, whichever were looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Largest {
+    /// Of the residual: the largest ‖r‖∞.
+    pub residual: Option<f64>,
+    /// Of what a cycle changed: the largest ‖Δu‖∞.
+    pub change: Option<f64>,
+}
+
 /// The records of a run, from its start on.
 #[derive(Clone, Debug)]
 pub struct History {
@@ -36,12 +45,21 @@ pub struct History {
     /// A record is kept of every so manieth cycle.
     stride: u64,
     latest: Record,
+    largest: Largest,
 }
 
 impl History {
     /// A history that begins at the start of a run.
     pub fn new(start: Record) -> Self {
-        Self { records: vec![start], stride: 1, latest: start }
+        let mut history =
+            Self { records: vec![start], stride: 1, latest: start, largest: Largest::default() };
+        history.note_largest();
+        history
+    }
+
+    /// The largest magnitudes of all cycles, as far as cycles have told theirs.
+    pub fn largest(&self) -> Largest {
+        self.largest
     }
 
     /// The record of the newest iterate.
@@ -68,6 +86,7 @@ impl History {
             return;
         }
         self.latest = record;
+        self.note_largest();
         if record.cycle.is_multiple_of(self.stride) {
             self.records.push(record);
         }
@@ -98,7 +117,19 @@ impl History {
     fn fill_in(&mut self, cycle: u64, fill: impl Fn(&mut Record)) {
         if self.latest.cycle == cycle {
             fill(&mut self.latest);
+            self.note_largest();
             self.records.last_mut().filter(|kept| kept.cycle == cycle).into_iter().for_each(fill);
+        }
+    }
+
+    fn note_largest(&mut self) {
+        let residual = self.latest.residual.and_then(|residual| residual.max);
+        for (largest, new) in [
+            (&mut self.largest.residual, residual),
+            (&mut self.largest.change, self.latest.max_change),
+        ] {
+            // What is no number is none to compare with.
+            *largest = new.into_iter().chain(*largest).reduce(f64::max);
         }
     }
 
@@ -162,6 +193,20 @@ mod tests {
         history.set_residual(1, residual);
         let known: Vec<_> = history.records().map(|record| record.residual.is_some()).collect();
         assert_eq!(known, [false, true]);
+    }
+
+    #[test]
+    fn the_largest_of_all_cycles_is_known_though_their_records_are_not_kept() {
+        let mut history = History::new(record(0));
+        assert_eq!(history.largest(), Largest::default());
+        for cycle in 1..=2 * CAPACITY as u64 {
+            let change = if cycle == 7 { 5.0 } else { 1.0 };
+            history.push(Record { max_change: Some(change), ..record(cycle) });
+            let max = (cycle != 3).then_some(if cycle == 9 { 4.0 } else { 0.5 });
+            history.set_residual(cycle, ResidualNorms { l2: 9.0, max });
+        }
+        assert!(history.records().all(|record| ![7, 9].contains(&record.cycle)));
+        assert_eq!(history.largest(), Largest { residual: Some(4.0), change: Some(5.0) });
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{
     CURVE_HEADER, reduction, save_curve, save_field, save_map, save_profile, save_run, save_samples,
 };
-pub use history::{History, Record};
+pub use history::{History, Largest, Record};
 pub use past::{Made, Past, cycle_at, seconds_at};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

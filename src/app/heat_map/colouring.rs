@@ -14,7 +14,8 @@ pub(super) struct Colouring {
     shown: Option<Shown>,
     /// Whether the texture shows the newest picture.
     is_fresh: bool,
-    /// The range of all frames of a run, with what it is the range of.
+    /// The range of all frames of a run that were shown, and of the largest values of the others as far
+    /// as they are known, with what it is the range of.
     whole_run: Option<(u64, FieldKind, Colours, Range)>,
 }
 
@@ -50,7 +51,15 @@ impl Colouring {
             return;
         };
         let colours = *look.of_field(report.seen.field);
+        let largest = match report.seen.field {
+            FieldKind::Residual => report.largest.residual,
+            FieldKind::Change => report.largest.change,
+            _ => None,
+        };
         let range = automatic(picture, &colours);
+        // A diagram has all cycles, and leaves the largest values out.
+        let largest = largest.filter(|_| picture.cycles_per_row.is_none());
+        let range = largest.map_or(range, |largest| up_to(range, largest, &colours));
         let known = self.whole_run.filter(|(epoch, field, known, _)| {
             *epoch == report.epoch
                 && *field == report.seen.field
@@ -177,6 +186,16 @@ fn automatic(picture: &Picture, colours: &Colours) -> Range {
     Range::of(colours.scale, values.iter().copied().filter(|value| value.abs() <= largest))
 }
 
+/// The range, wide enough for a magnitude, unless it is shown with its sign, which nobody knows.
+fn up_to(range: Range, largest: f64, colours: &Colours) -> Range {
+    let has_sign = colours.scale == ScaleKind::Linear && !colours.absolute;
+    if has_sign || !largest.is_finite() {
+        return range;
+    }
+    // Rounded as samples are.
+    Range::new(range.lo(), range.hi().max((largest as f32).into()))
+}
+
 /// The magnitude that all but one in a hundred values stay below, from a part of them.
 fn largest_of_most(values: &[f32]) -> f32 {
     const EVERY: usize = 7;
@@ -187,4 +206,34 @@ fn largest_of_most(values: &[f32]) -> f32 {
         return f32::INFINITY;
     }
     *some.select_nth_unstable_by(index, f32::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_run_reaches_up_to_its_largest_value_unless_that_has_an_unknown_sign() {
+        let colours = |scale, absolute| Colours {
+            scale,
+            absolute,
+            map: ColourMap::Inferno,
+            range: RangeMode::WholeRun,
+        };
+        let reached = |scale, absolute, range: (f64, f64), largest| {
+            up_to(range.into(), largest, &colours(scale, absolute))
+        };
+        let log = (0.25, 2.0);
+        assert_eq!(reached(ScaleKind::Log, false, log, 8.0), (0.25, 8.0).into());
+        assert_eq!(reached(ScaleKind::Linear, true, log, 8.0), (0.25, 8.0).into());
+        assert_eq!(reached(ScaleKind::Linear, false, log, 8.0), log.into());
+        let both_ways = Scale::new(
+            ScaleKind::Symmetric,
+            reached(ScaleKind::Symmetric, false, (-2.0, 2.0), 8.0),
+        );
+        assert_eq!(both_ways.range(), (-8.0, 8.0).into());
+        // What was shown is no smaller than the largest of all but for rounding.
+        assert_eq!(reached(ScaleKind::Log, false, log, 2.0 - 1e-12), log.into());
+        assert_eq!(reached(ScaleKind::Log, false, log, f64::INFINITY), log.into());
+    }
 }

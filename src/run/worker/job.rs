@@ -315,6 +315,7 @@ impl Job {
             footprint: run.solver().footprint(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
+            largest: run.history().largest(),
             curve,
             reference: experiment
                 .classic()

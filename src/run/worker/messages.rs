@@ -3,7 +3,7 @@
 use crate::grid::{Field, Shape};
 use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
-use crate::run::history::{History, Record};
+use crate::run::history::{History, Largest, Record};
 use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
@@ -223,6 +223,8 @@ pub struct Report {
     pub start_residual: f64,
     /// The norms of the newest iterate.
     pub latest: Record,
+    /// The largest magnitudes of all cycles so far, as far as cycles tell theirs.
+    pub largest: Largest,
     /// The norms of the iterates so far, thinned out for a plot.
     pub curve: Arc<[Record]>,
     /// The same of Jacobi's iteration on this system (its cycles are sweeps).
