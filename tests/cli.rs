@@ -8,7 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
-use tilescope::picture::{FigureKind, Frames, Spacing, ViewSpec, open, read_figure};
+use tilescope::picture::{
+    FigureKind, Frames, Spacing, ViewSpec, figure_command, open, read_figure,
+};
 use tilescope::run::{FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
 
 fn folder() -> TempDir {
@@ -463,18 +465,18 @@ fn two_runs_are_drawn_in_one_figure() {
         tilescope(&folder, &arguments).assert().success().stderr("");
         let (run, view) = read_figure(&folder.path().join(name)).unwrap();
         let view = view.unwrap();
-        assert_eq!((&run, &view.compared.as_ref().unwrap().run), (&small(), &other));
+        assert_eq!((&run, &view.compared[0].run), (&small(), &other));
         view
     };
     let view = drawn("--at-cycle 5", "a.svg");
     assert_eq!((view.kind, view.cycle), (FigureKind::SideBySide, 5));
-    assert_eq!(view.compared.unwrap().cycle, 5);
+    assert_eq!(view.compared[0].cycle, 5);
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
     assert!(svg.contains(">overlap 0 · ") && svg.contains(">overlap 2 · "));
     assert!(svg.contains("k = 4, tile 8 · f64"), "what they have in common");
     // To the end of each, which is not the same cycle.
     let view = drawn("--kind curves", "b.svg");
-    assert!(view.compared.unwrap().cycle < view.cycle);
+    assert!(view.compared[0].cycle < view.cycle);
     drawn("--kind profile --at-cycle 5 --theme transparent", "c.png");
     let page = image::open(folder.path().join("c.png")).unwrap().into_rgba8();
     assert_eq!(page.get_pixel(0, 0).0[3], 0, "what lies behind it shows through");
@@ -482,6 +484,117 @@ fn two_runs_are_drawn_in_one_figure() {
     tilescope(&folder, "render --shape 24x20 --tile 8 --k 2 --compare c.png -o d.png")
         .assert()
         .success();
+}
+
+/// Each kind, with all that it takes, and the same again from what its file carries.
+#[test]
+fn a_figure_of_any_kind_is_made_again_from_itself() {
+    let folder = folder();
+    let mut other = small();
+    other.method.overlap = vec![2];
+    save_run(&folder.path().join("o2.toml"), &other).unwrap();
+    (other.method.k, other.problem.shape) = (8, vec![40, 20]);
+    save_run(&folder.path().join("k8.toml"), &other).unwrap();
+    let places = "--place inside=0,0,.5,.5 --place probes=.5,0,.5,.5 --place edge-share=0,.5,.5,.5 \
+                  --place distance=.5,.5,.3,.5 --place curves=.8,.5,.2,.5";
+    let followed = "--follow 1,1 --subiteration 2 --probe 3,4 --probe 8,8";
+    for options in [
+        "--kind heat-map --borders",
+        "--kind side-by-side --compare o2.toml --pair sweeps",
+        "--kind curves --compare o2.toml --compare k8.toml --classic --over sweeps --until 30",
+        "--kind curves --compare k8.toml --compare-at 7 --classic 400",
+        "--kind profile --compare o2.toml --cut i=8",
+        "--kind mean-tile",
+        "--kind distance --field change",
+        "--kind edge-share --until 30",
+        "--kind probes --probe 3,4 --probe 8,8 --field staleness",
+        "--kind inside --follow 1,1 --subiteration 2 --inside-shows iterate",
+        "--kind arrangement",
+        &format!("--kind arrangement {places} {followed} --until 30 --classic"),
+        "--kind bare-map",
+    ] {
+        let size = if options.contains("bare") { "" } else { "--size 400x300" };
+        let drawn = format!("render {SMALL} --at-cycle 20 {size} {options} -o a.svg");
+        tilescope(&folder, &drawn).assert().success().stderr("");
+        let first = fs::read(folder.path().join("a.svg")).unwrap();
+        let (run, view) = read_figure(&folder.path().join("a.svg")).unwrap();
+        let again = figure_command(&run, &view.unwrap(), Path::new("a.svg"));
+        let again = again.strip_prefix("tilescope ").unwrap();
+        tilescope(&folder, again).assert().success().stderr("");
+        assert!(fs::read(folder.path().join("a.svg")).unwrap() == first, "{options}: {again}");
+    }
+}
+
+#[test]
+fn lines_are_followed_through_a_cycle_and_over_the_cycles() {
+    let folder = folder();
+    let line = "render --shape 40 --tile 8 --k 4 --at-cycle 6 --size 300x240";
+    for options in [
+        "--kind inside --follow 2",
+        "--kind inside --follow all --subiteration 9",
+        "--kind probes --probe 7 --field error",
+        "--kind edge-share",
+        "--kind distance",
+    ] {
+        tilescope(&folder, &format!("{line} {options} -o a.png")).assert().success().stderr("");
+    }
+    // A part of an arrangement is of the cycle that is looked at, the diagram of all.
+    let places =
+        "--place space-time=0,0,.5,1 --place profile=.5,0,.5,.5 --place curves=.5,.5,.5,.5";
+    let drawn = format!("{line} --kind arrangement {places} --until 30 -o a.svg");
+    tilescope(&folder, &drawn).assert().success().stderr("");
+    let (_, view) = read_figure(&folder.path().join("a.svg")).unwrap();
+    assert_eq!((view.as_ref().unwrap().cycle, view.unwrap().until), (6, Some(30)));
+}
+
+#[test]
+fn what_is_drawn_is_a_table_too() {
+    let folder = folder();
+    let table = |options: &str| {
+        let drawn = format!("render {SMALL} --at-cycle 6 {options} -o t.csv");
+        tilescope(&folder, &drawn).assert().success().stderr("");
+        let mut table = csv::Reader::from_path(folder.path().join("t.csv")).unwrap();
+        let header: Vec<_> = table.headers().unwrap().iter().map(str::to_owned).collect();
+        (header.join(" "), table.records().map(Result::unwrap).count())
+    };
+    assert_eq!(table("--kind heat-map"), ("i j residual".to_owned(), 24 * 20));
+    assert_eq!(table("--kind profile --field change"), ("i change".to_owned(), 24));
+    assert_eq!(table("--kind curves").1, 7);
+    let quartiles = "from to points lower_quartile median upper_quartile";
+    assert_eq!(table("--kind distance"), (quartiles.to_owned(), 8));
+    assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));
+    let points = "cycle residual(3,4) residual(8,8)".to_owned();
+    assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
+    assert_eq!(table("--kind inside --follow 1,1"), ("i j u lag".to_owned(), 10 * 10));
+    refused(&folder, "render --kind arrangement -o a.csv", 2, &["arrangement has no table"]);
+    refused(&folder, "render --kind bare-map -o a.csv", 2, &["bare-map has no table"]);
+}
+
+#[test]
+fn an_animation_pairs_the_runs_as_it_was_asked_to() {
+    let folder = folder();
+    let mut other = small();
+    other.method.k = 8;
+    save_run(&folder.path().join("k8.toml"), &other).unwrap();
+    let film = |options: &str| {
+        let drawn = format!(
+            "render {SMALL} --animate 0..8:4 --compare k8.toml --size 300x240 {options} -o a.apng"
+        );
+        tilescope(&folder, &drawn).assert().success().stderr("");
+        let (run, view) = read_figure(&folder.path().join("a.apng")).unwrap();
+        (run, view.unwrap(), fs::read(folder.path().join("a.apng")).unwrap())
+    };
+    for (options, last) in
+        [("", 8), ("--pair sweeps", 4), ("--pair fixed --compare-at 3", 3), ("--kind curves", 8)]
+    {
+        let (run, view, first) = film(options);
+        assert_eq!(view.compared[0].cycle, last, "{options}");
+        let again = figure_command(&run, &view, Path::new("a.apng"));
+        tilescope(&folder, again.strip_prefix("tilescope ").unwrap()).assert().success();
+        assert!(fs::read(folder.path().join("a.apng")).unwrap() == first, "{options}: {again}");
+    }
+    let nothing = "render --animate 0..8 --compare k8.toml --pair fixed -o a.gif";
+    refused(&folder, &format!("{nothing} {SMALL}"), 2, &["--pair fixed", "--compare-at"]);
 }
 
 #[test]
@@ -494,9 +607,24 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     let both = ["the run to compare with has 256 × 256 points, this one 24 × 20"];
     refused("--compare other.toml", 2, &both);
     refused("--compare other.toml --kind heat-map", 2, &["heat-map shows one run"]);
+    refused("--compare other.toml --kind distance", 2, &["distance shows one run"]);
+    let two = "--compare other.toml --compare other.toml --kind side-by-side";
+    refused(two, 2, &["side-by-side shows 2 runs at the most"]);
+    refused("--kind probes", 2, &["probes", "--probe"]);
+    refused("--kind probes --probe 24,0", 2, &["the probe is 24,0", "0,0 to 23,19"]);
+    refused("--kind inside --follow everything", 2, &["'everything'", "--follow"]);
     refused("--compare nowhere.toml", 1, &["nowhere.toml", "no such file"]);
     fs::write(folder.path().join("broken.toml"), "version = 1\n[method]\nk = \"many\"").unwrap();
     refused("--compare broken.toml", 1, &["broken.toml is not a run description"]);
+}
+
+#[test]
+fn what_is_not_to_be_found_is_told_in_a_sentence() {
+    let folder = folder();
+    let drawn = "render --shape 24x20 --k 4 --at-cycle 1";
+    refused(&folder, &format!("{drawn} --tile 24x20 --kind distance -o a.png"), 1, &["one tile"]);
+    let large = "render --shape 3000x9 --tile 2500x9 --k 4 --at-cycle 1 --kind inside -o a.png";
+    refused(&folder, large, 1, &["too many points"]);
 }
 
 #[test]
@@ -522,8 +650,15 @@ fn an_animation_carries_its_run_and_plays() {
     assert_eq!(first.dimensions(), still.dimensions());
     assert_ne!(first, still);
 
-    for kind in ["heat-map", "curves", "profile", "mean-tile", "bare-map"] {
-        let size = if kind == "bare-map" { "" } else { "--size 300x240" };
+    for kind in FigureKind::ALL.map(FigureKind::name) {
+        if ["side-by-side", "space-time"].contains(&kind) {
+            continue;
+        }
+        let size = match kind {
+            "bare-map" => "",
+            "probes" => "--size 300x240 --probe 3,4",
+            _ => "--size 300x240",
+        };
         let options = format!("--animate 0..9:3 --kind {kind} {size} --theme screen");
         tilescope(&folder, &format!("render {SMALL} {options} -o a.gif")).assert().success();
         let file = fs::File::open(folder.path().join("a.gif")).unwrap();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use tilescope::picture::{
     Axis, ColourMap, Compared, Curve, CurvesFigure, Drawing, FigureKind, FigureSpec, HeatMapFigure,
-    Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme, ViewSpec, figure,
-    render, save_png,
+    InsideView, Over, Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme,
+    ViewSpec, figure, render, save_png,
 };
 use tilescope::run::{Captured, FieldKind, Planner, RunSpec, Watch, When, shoot};
 
@@ -55,6 +55,7 @@ fn residual_figure(theme: Theme, kind: ScaleKind, map: ColourMap, borders: &[f64
         end: 64.0,
         tile_borders_x: borders,
         tile_borders_y: borders,
+        outlines: &[],
     };
     HeatMapFigure {
         title: "Residual after cycle 16",
@@ -103,6 +104,7 @@ fn space_time_with_cycles_to_come() {
         end: rows.into(),
         tile_borders_x: &[],
         tile_borders_y: &[],
+        outlines: &[],
     };
     let svg = HeatMapFigure {
         title: "Change, cycle by cycle",
@@ -140,6 +142,7 @@ fn convergence_curves() {
         x_label: "cycles",
         y_label: "‖r‖ / ‖r₀‖",
         curves: &runs,
+        bands: &[],
         y_scale: ScaleKind::Log,
         y_range: None,
         level: Some((1e-4, "tolerance 10⁻⁴")),
@@ -178,7 +181,10 @@ fn drawn_with(shape: &[usize], overlap: &[usize], view: ViewSpec) -> String {
     other.method.overlap = vec![8];
     let compared = view.kind.compares();
     let view = ViewSpec {
-        compared: compared.then(|| Compared { cycle: view.cycle, run: other.clone() }),
+        compared: match compared {
+            true => vec![Compared { cycle: view.cycle, until: None, run: other.clone() }],
+            false => Vec::new(),
+        },
         ..view
     };
     let shots = [shot(&run, &view), shot(&other, &view)];
@@ -254,4 +260,77 @@ fn the_maps_the_curves_and_the_profiles_of_two_runs_in_one_figure() {
         place(FigureKind::Profile, [0.6, 0.5, 0.4, 0.5]),
     ];
     check("arrangement.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn a_field_by_distance_from_the_tile_borders() {
+    check(
+        "distance.png",
+        &drawn(&[96, 96], view(FigureKind::Distance, 20, [560, 400], Theme::Light)),
+    );
+}
+
+#[test]
+fn the_edge_share_over_the_cycles_and_what_is_to_come_of_it() {
+    let mut view = view(FigureKind::EdgeShare, 24, [560, 400], Theme::Dark);
+    view.until = Some(60);
+    check("edge-share.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn a_field_at_single_points_without_a_background() {
+    let mut view = view(FigureKind::Probes, 60, [560, 400], Theme::Transparent);
+    view.probes = vec![[32, 32], [31, 15], [8, 8]];
+    check("probes.png", &drawn(&[64, 64], view));
+}
+
+#[test]
+fn a_tile_inside_a_cycle_with_its_frozen_ring() {
+    let mut view = view(FigureKind::Inside, 12, [600, 480], Theme::Light);
+    view.inside = InsideView { tile: [1, 2], subiteration: 8, ..InsideView::default() };
+    check("inside.png", &drawn_with(&[64, 64], &[8], view));
+}
+
+#[test]
+fn all_tiles_of_a_line_inside_a_cycle() {
+    let mut view = view(FigureKind::Inside, 6, [640, 360], Theme::Dark);
+    view.inside = InsideView { all_of_line: true, subiteration: 8, ..InsideView::default() };
+    check("inside-line.png", &drawn(&[96], view));
+}
+
+#[test]
+fn the_convergence_of_several_runs_beside_jacobis() {
+    let mut view = view(FigureKind::Curves, 60, [640, 400], Theme::Light);
+    (view.classic, view.over) = (Some(960), Over::Sweeps);
+    let mut run = RunSpec::default();
+    (run.problem.shape, run.method.tile) = (vec![64, 64], vec![16]);
+    let with = |k, overlap| {
+        let mut run = run.clone();
+        (run.method.k, run.method.overlap) = (k, vec![overlap]);
+        run
+    };
+    let runs = [run.clone(), with(16, 8), with(8, 0), with(32, 4)];
+    let shots: Vec<_> = runs.iter().map(|run| shot(run, &view)).collect();
+    let shots: Vec<_> = shots.iter().collect();
+    // The second of the pinned runs was let go since.
+    view.colours = vec![0, 2, 3];
+    let Drawing::Figure(svg) = figure(&shots, &view) else { panic!("a bare map is no figure") };
+    check("curves-several-runs.png", &svg);
+}
+
+#[test]
+fn small_panes_in_one_figure_while_the_run_went_on() {
+    let mut view = view(FigureKind::Arrangement, 20, [1000, 560], Theme::Dark);
+    let place = |kind, area| Place { kind, area };
+    view.places = vec![
+        place(FigureKind::HeatMap, [0.0, 0.0, 0.4, 0.6]),
+        place(FigureKind::MeanTile, [0.0, 0.6, 0.4, 0.4]),
+        place(FigureKind::Distance, [0.4, 0.0, 0.3, 0.5]),
+        place(FigureKind::EdgeShare, [0.4, 0.5, 0.3, 0.5]),
+        place(FigureKind::Probes, [0.7, 0.0, 0.3, 0.5]),
+        place(FigureKind::Inside, [0.7, 0.5, 0.3, 0.5]),
+    ];
+    (view.probes, view.until) = (vec![[32, 32], [15, 16]], Some(50));
+    view.inside.subiteration = 8;
+    check("panes.png", &drawn(&[64, 64], view));
 }

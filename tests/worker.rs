@@ -224,9 +224,9 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
         id: 1,
         field: FieldKind::Residual,
         part: Part::All,
-        more: Vec::new(),
         most: [usize::MAX; 2],
         solution: true,
+        ..Capture::default()
     };
     worker.wish(Wish { captures: vec![capture.clone()], ..paused(1, &small(), 12) });
     let report = until(&worker, |report| report.captured.is_some());
@@ -254,9 +254,9 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
             id,
             field: FieldKind::Solution,
             part: Part::All,
-            more: Vec::new(),
             most: [10, 10],
             solution: false,
+            ..Capture::default()
         };
         worker.wish(Wish { captures: vec![capture], ..paused(1, &small(), 2) });
         let captured = answer(&worker).unwrap().captured.expect("what was asked for");
@@ -274,9 +274,9 @@ fn files_wait_for_what_they_show_and_none_for_another() {
         id: index as u64,
         field,
         part: Part::All,
-        more: Vec::new(),
         most: [usize::MAX; 2],
         solution: false,
+        ..Capture::default()
     };
     let fields = [FieldKind::Staleness, FieldKind::Error, FieldKind::Residual];
     let captures = fields.into_iter().enumerate().map(capture).collect();

@@ -2,7 +2,7 @@
 
 use super::pins::Pin;
 use super::session::Session;
-use crate::picture::grouped;
+use crate::picture::{Pairing, grouped};
 use crate::run::{Difference, Past, Plan, Record, Report, Seen, Sight, View, cycle_at, seconds_at};
 use std::sync::Arc;
 
@@ -213,20 +213,29 @@ impl AtEqual {
     /// and seconds of the solver; its last, where the run has gone further.
     pub fn cycle(self, cycle: u64, sweeps: u64, seconds: f64, pin: &Pin) -> u64 {
         let beside = match self {
-            Self::Cycles => cycle,
-            Self::Sweeps => {
-                let own = pin.past.plan().sweeps_per_cycle();
-                (sweeps + own / 2) / own
-            }
             Self::Time => cycle_at(&pin.curve, seconds),
-            Self::End => u64::MAX,
+            Self::Cycles | Self::Sweeps | Self::End => {
+                let own = pin.past.plan().sweeps_per_cycle();
+                self.pairing().cycle(cycle, sweeps, own, pin.latest.cycle)
+            }
         };
         beside.min(pin.latest.cycle)
     }
 
-    /// What puts the end of a pinned run beside a cycle of the run, whenever that is made.
-    pub fn that_ends(cycle: u64, sweeps: u64, pin: &Pin) -> Self {
-        let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == pin.latest.cycle;
+    /// The same of a run that is made once more, where no time can be told of: there equal sweeps
+    /// take its place.
+    pub fn pairing(self) -> Pairing {
+        match self {
+            Self::Cycles => Pairing::Cycles,
+            Self::Sweeps | Self::Time => Pairing::Sweeps,
+            Self::End => Pairing::Fixed,
+        }
+    }
+
+    /// What puts this cycle of a pinned run beside one of the run, whenever that is made; its end, if
+    /// nothing does.
+    pub fn that_pairs(cycle: u64, sweeps: u64, pin: &Pin, beside: u64) -> Self {
+        let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == beside;
         [Self::Cycles, Self::Sweeps].into_iter().find(is_there).unwrap_or(Self::End)
     }
 

@@ -1,14 +1,15 @@
 //! Files, read and written on threads of their own, so that no disk makes the window wait.
 
+use super::pins::Pin;
 use super::save_dialog::{Making, SaveRequest, What};
 use crate::grid::Shape;
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
-    figure, render, save_figure, save_film,
+    figure, render, save_figure, save_film, save_table,
 };
 use crate::problem::input;
 use crate::run::{
-    self, Capture, Captured, CutLine, FieldKind, Made, Past, Planner, ProblemKind, ProblemSpec,
+    self, Capture, Captured, FieldKind, Made, Past, Plan, Planner, ProblemKind, ProblemSpec,
     RunSpec, ShootError, Stage, Watch, When, shoot,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
@@ -22,8 +23,8 @@ use std::thread::JoinHandle;
 pub(super) enum Done {
     Saved(PathBuf),
     Opened(Box<Opened>),
-    /// The second run of a figure that was opened.
-    Second(Second),
+    /// The runs beside the first of a figure that was opened.
+    Others(Others),
     Problem(ProblemSpec),
     /// A picture for the clipboard.
     Image(ColorImage),
@@ -33,12 +34,14 @@ pub(super) enum Done {
     Remembered(Result<(), String>),
 }
 
-/// The second run of a figure that was opened, as far as the figure shows it.
-pub(super) struct Second {
-    pub made: Made,
-    /// The epoch of the first run, and its cycle.
+/// The runs beside the first of a figure that was opened, as far as the figure shows them.
+pub(super) struct Others {
+    /// Each with the number that its colour follows from.
+    pub made: Vec<(usize, Made)>,
+    /// The epoch of the first run, its cycle, and that of the next beside it.
     pub epoch: u64,
     pub cycle: u64,
+    pub beside: u64,
     /// Whether the figure shows both maps.
     pub is_beside: bool,
 }
@@ -213,18 +216,21 @@ impl Files {
         self.work("tilescope-open", move || open(&path));
     }
 
-    /// Makes the second run of a figure that was opened in `epoch`, if there is one in it.
-    pub fn make_second(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
-        let Some(Compared { cycle, run }) = view.compared.clone() else {
+    /// Makes the runs beside the first of a figure that was opened in `epoch`, if there are any in it.
+    pub fn make_others(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
+        let Some(beside) = view.compared.first().map(|first| first.cycle) else {
             return;
         };
-        let (beside, is_beside) = (view.cycle, view.shows(FigureKind::SideBySide));
-        let cancel = Arc::clone(&self.closing);
-        self.work("tilescope-second", move || {
-            let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
-            let made = Past::made(&plan.into(), cycle, memory, &cancel);
-            let made = made.map_err(|error| error.to_string())?;
-            Ok(Done::Second(Second { made, epoch, cycle: beside, is_beside }))
+        let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SideBySide));
+        let (view, cancel) = (view.clone(), Arc::clone(&self.closing));
+        self.work("tilescope-others", move || {
+            let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
+                let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
+                let made = Past::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
+                Ok((view.colour(index), made.map_err(|error| error.to_string())?))
+            };
+            let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
+            Ok(Done::Others(Others { made, epoch, cycle, beside, is_beside }))
         });
     }
 
@@ -268,29 +274,49 @@ fn film(
     let Some(frames) = request.view.frames else { return Ok(()) };
     let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
     file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
-    let second = request.sources.second.as_ref().map(|(pin, _)| &pin.past.plan().spec);
+    let pins = &request.sources.others;
+    let specs = pins.iter().map(|pin| &pin.past.plan().spec);
     let mut planner = Planner::default();
     let plans: Result<Vec<_>, _> =
-        [run].into_iter().chain(second).map(|run| planner.plan(run)).collect();
+        [run].into_iter().chain(specs).map(|run| planner.plan(run)).collect();
     let plans = plans.map_err(|error| failed(&error))?;
+    let own = plans.first().map_or(1, Plan::sweeps_per_cycle);
     let cycles = frames.cycles();
-    let goal = frames.last.saturating_mul(plans.len() as u64);
+    // Those of each run.
+    let beside = |(plan, pin): (&Plan, &Pin)| -> Vec<u64> {
+        let sweeps = plan.sweeps_per_cycle();
+        let pairing = request.view.pairing;
+        let beside =
+            |&cycle| pairing.cycle(cycle, cycle.saturating_mul(own), sweeps, pin.latest.cycle);
+        cycles.iter().map(beside).collect()
+    };
+    let others: Vec<_> = plans.iter().skip(1).zip(pins).map(beside).collect();
+    let wanted = || std::iter::once(&cycles).chain(&others);
+    let goal = wanted().filter_map(|cycles| cycles.last()).sum::<u64>();
     let made = |part: u64, all: u64| {
         let share = part.min(all) as f64 / all.max(1) as f64 * f64::from(THOUSAND);
         filming.share.store(share as u32, Ordering::Relaxed);
         context.request_repaint();
     };
     let mut seen = Vec::new();
-    for (plan, before) in plans.iter().zip([0, frames.last]) {
+    let mut before = 0_u64;
+    for (plan, cycles) in plans.iter().zip(wanted()) {
         let mut told = |stage: Stage<'_>| {
             if let Stage::Run(run) = stage {
                 made(before.saturating_add(run.cycle()), goal);
             }
         };
         let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
-        let capture = request.view.capture(0, &plan.problem.shape);
-        match shoot(plan, &capture, When::Cycles(&cycles), &mut watch) {
-            Ok(shots) => seen.push(shots.shots),
+        let shape = &plan.problem.shape;
+        let capture = match seen.is_empty() {
+            true => request.view.capture(0, shape),
+            false => request.view.capture_beside(0, shape, None),
+        };
+        match shoot(plan, &capture, When::Cycles(cycles), &mut watch) {
+            Ok(shots) => {
+                before = before.saturating_add(cycles.last().copied().unwrap_or(0));
+                seen.push(shots.shots);
+            }
             Err(ShootError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
             Err(error) => return Err(failed(&error)),
         }
@@ -319,39 +345,16 @@ fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Resul
     let run = &captured.plan.spec;
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        What::Map
-        | What::SideBySide
-        | What::Curves
-        | What::Profile
-        | What::MeanTile
-        | What::Arrangement
-        | What::BareMap => {
+        what if what.is_picture() => {
             let view = view.clone().of(&shots);
+            if request.is_table() {
+                return save_table(path, captured, &view).map_err(|e| told(&e));
+            }
             save_figure(path, &figure(&shots, &view), run, Some(&view)).map_err(|e| told(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
-        What::CurveTable => {
-            let sweeps = captured.plan.sweeps_per_cycle();
-            run::save_curve(path, &captured.history, sweeps, captured.start_residual)
-                .map_err(|e| told(&e))
-        }
-        What::ProfileTable => {
-            let cut = request.view.cut.unwrap_or(CutLine::middle(&captured.plan.problem.shape));
-            run::save_profile(path, cut, captured.field, &captured.picture.samples)
-                .map_err(|e| told(&e))
-        }
-        What::MapTable => {
-            let y = if captured.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
-            let header = ["i", y, captured.field.name()];
-            run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
-        }
-        What::MeanTileTable => {
-            let value = format!("mean_abs_{}", captured.field.name());
-            let header = ["across", "down", &value];
-            run::save_map(path, header, &captured.picture).map_err(|e| told(&e))
-        }
         What::Field => run::save_samples(path, &captured.picture.samples).map_err(|e| told(&e)),
-        What::Iterate => match &captured.solution {
+        _ => match &captured.solution {
             Some(field) => {
                 run::save_field(path, field, captured.plan.precision).map_err(|e| told(&e))
             }

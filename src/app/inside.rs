@@ -2,10 +2,10 @@
 
 use super::cells::{self, Cells, Shown, Values};
 use super::command::Command;
-use super::session::{InsideKind, Session};
+use super::session::Session;
 use super::toolbar::named;
 use crate::grid::AxisTiling;
-use crate::picture::{ColourMap, Range, Scale, ScaleKind, grouped, number};
+use crate::picture::{ColourMap, InsideKind, OWNED, Range, Scale, ScaleKind, grouped, number};
 use crate::run::Report;
 use crate::solver::{Followed, Inside};
 use eframe::egui::{
@@ -157,7 +157,12 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let x = within(0);
     let y = if line { [0.0, height] } else { within(1) };
     let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
-    cells::frame(ui, shown, owned, Stroke::new(1.5, Color32::from_rgb(90, 220, 255)));
+    cells::frame(
+        ui,
+        shown,
+        owned,
+        Stroke::new(1.5, Color32::from_rgb(OWNED[0], OWNED[1], OWNED[2])),
+    );
 }
 
 /// What each tile of a line owns, unless that is too narrow to be told apart.
@@ -185,21 +190,14 @@ fn name(inside: &Inside, line: bool) -> String {
 
 /// Which tile, how far it is, and how many of its points lag.
 fn summary(inside: &Inside, report: &Report, line: bool) -> String {
-    let [columns, rows] = &inside.owned;
-    let owned = columns.len() * rows.len();
-    let lagging = points(inside, line)
-        .filter(|&(i, row, at)| {
-            columns.contains(&i) && rows.contains(&row) && inside.staleness[at] != 0.0
-        })
-        .count();
     let owns = if inside.tile.is_some() { "it owns" } else { "they own" };
-    let lag = match (inside.staleness.iter().all(|lag| lag.is_nan()), lagging) {
-        (true, _) => "how they lag would take too long to tell".to_owned(),
-        (false, 0) => format!("all points {owns} are exactly Jacobi's"),
-        (false, _) => format!(
+    let lag = match inside.lagging(line) {
+        None => "how they lag would take too long to tell".to_owned(),
+        Some((0, _)) => format!("all points {owns} are exactly Jacobi's"),
+        Some((lagging, owned)) => format!(
             "{} of the {} points {owns} lag behind Jacobi's",
-            grouped(lagging as u64),
-            grouped(owned as u64)
+            grouped(lagging),
+            grouped(owned)
         ),
     };
     format!(
@@ -209,17 +207,6 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
         inside.k,
         grouped(report.seen.cycle),
     )
-}
-
-/// Column and row of the tile's points, and where their values lie: of a line, those of the
-/// subiteration.
-fn points(inside: &Inside, line: bool) -> impl Iterator<Item = (usize, usize, usize)> {
-    let [columns, rows] = inside.computed.clone();
-    let (width, at) = (inside.size[0], inside.subiteration);
-    rows.clone().flat_map(move |row| {
-        let down = if line { at } else { row - rows.start + 1 };
-        columns.clone().enumerate().map(move |(x, i)| (i, row, down * width + x + 1))
-    })
 }
 
 /// A cell in words.

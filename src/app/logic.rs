@@ -4,7 +4,7 @@ use super::Explorer;
 use super::actions;
 use super::command::Command;
 use super::compare::{AtEqual, Compare, How};
-use super::files::{Done, FilmEnd, Second};
+use super::files::{Done, FilmEnd, Others};
 use super::panes::Pane;
 use super::pins;
 use super::save_dialog::SaveDialog;
@@ -255,7 +255,7 @@ impl Explorer {
                 self.undo.note(&self.session);
                 self.take_in(*opened);
             }
-            Ok(Done::Second(second)) => self.take_second(&second),
+            Ok(Done::Others(others)) => self.take_others(&others),
             Ok(Done::Problem(problem)) => {
                 self.undo.note(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
@@ -279,25 +279,32 @@ impl Explorer {
         self.map.zoom_out();
         self.is_tuning = false;
         self.panes.show(Pane::of(view.kind), true);
-        self.files.make_second(self.session.epoch, view, self.session.memory_of_each());
+        self.files.make_others(self.session.epoch, view, self.session.memory_of_each());
     }
 
-    /// Pins the second run of a figure that was opened, and compares the run with it as the figure
-    /// does, unless there is another run by now.
-    fn take_second(&mut self, second: &Second) {
-        let Some(pin) = self.session.pins.pin_made(&second.made) else {
-            self.toasts.error(pins::too_many());
-            return;
-        };
-        if second.epoch != self.session.epoch {
-            return;
+    /// Pins the runs beside the first of a figure that was opened, and compares the run with them as
+    /// the figure does, unless there is another run by now.
+    fn take_others(&mut self, others: &Others) {
+        let mut numbers = Vec::new();
+        for (number, made) in &others.made {
+            match self.session.pins.pin_made(made, *number) {
+                Some(pin) => numbers.push(pin.number),
+                None => {
+                    self.toasts.error(pins::too_many());
+                    return;
+                }
+            }
         }
-        let sweeps = second.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
-        self.session.look.compare = Compare {
-            how: if second.is_beside { How::SideBySide } else { How::Alone },
-            with: Some(pin.number),
-            at_equal: AtEqual::that_ends(second.cycle, sweeps, pin),
-        };
+        let pins = self.session.pins.all();
+        let first = pins.iter().find(|pin| Some(&pin.number) == numbers.first());
+        if let Some(pin) = first.filter(|_| others.epoch == self.session.epoch) {
+            let sweeps = others.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
+            self.session.look.compare = Compare {
+                how: if others.is_beside { How::SideBySide } else { How::Alone },
+                with: Some(pin.number),
+                at_equal: AtEqual::that_pairs(others.cycle, sweeps, pin, others.beside),
+            };
+        }
     }
 }
 

@@ -72,7 +72,15 @@ impl Pane {
             FigureKind::Curves => Self::Convergence,
             FigureKind::Profile => Self::Cut,
             FigureKind::MeanTile => Self::MeanTile,
-            _ => Self::HeatMap,
+            FigureKind::Distance => Self::Distance,
+            FigureKind::EdgeShare => Self::EdgeShare,
+            FigureKind::Probes => Self::Probes,
+            FigureKind::Inside => Self::Inside,
+            FigureKind::HeatMap
+            | FigureKind::SideBySide
+            | FigureKind::SpaceTime
+            | FigureKind::Arrangement
+            | FigureKind::BareMap => Self::HeatMap,
         }
     }
 
@@ -215,7 +223,12 @@ impl Panes {
                 Pane::Convergence => FigureKind::Curves,
                 Pane::Cut => FigureKind::Profile,
                 Pane::MeanTile => FigureKind::MeanTile,
-                _ => return None,
+                Pane::Distance => FigureKind::Distance,
+                Pane::EdgeShare => FigureKind::EdgeShare,
+                Pane::Probes if session.look.probes.is_empty() => return None,
+                Pane::Probes => FigureKind::Probes,
+                Pane::Inside => FigureKind::Inside,
+                Pane::Pinned => return None,
             };
             let tile = self.tree.tiles.find_pane(&pane)?;
             Some((kind, self.tree.tiles.rect(tile)?))

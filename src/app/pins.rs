@@ -1,11 +1,11 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
-use crate::picture::{grouped, seconds};
+use crate::picture::{MOST_BESIDE, grouped, seconds};
 use crate::run::{Made, Past, Record, Report, RunSpec, differences, reduction};
 use std::sync::Arc;
 
 /// Runs that can be pinned at a time: as many as there are colours for.
-pub(super) const MOST: usize = 6;
+pub(super) const MOST: usize = MOST_BESIDE;
 
 /// A run as it was when it was pinned.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,19 +71,19 @@ impl Pins {
     /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives the pin;
     /// `None` if there is no room for another.
     pub fn pin(&mut self, report: &Report) -> Option<&Pin> {
-        self.put(&report.past, report.start_residual, &report.curve)
+        self.put(&report.past, report.start_residual, &report.curve, None)
     }
 
-    /// The same of a run that was made apart from the one under way. One that was made alike, and as
-    /// far, is pinned already.
-    pub fn pin_made(&mut self, made: &Made) -> Option<&Pin> {
+    /// The same of a run that was made apart from the one under way, by this number if no other pin
+    /// has it. One that was made alike, and as far, is pinned already.
+    pub fn pin_made(&mut self, made: &Made, number: usize) -> Option<&Pin> {
         let end = made.curve.last().map(|record| record.cycle);
         let is_alike = |pin: &Pin| {
             Some(pin.latest.cycle) == end && pin.past.plan().spec == made.past.plan().spec
         };
         match self.pins.iter().position(is_alike) {
             Some(index) => self.pins.get(index),
-            None => self.put(&made.past, made.start_residual, &made.curve),
+            None => self.put(&made.past, made.start_residual, &made.curve, Some(number)),
         }
     }
 
@@ -92,6 +92,7 @@ impl Pins {
         past: &Arc<Past>,
         start_residual: f64,
         curve: &Arc<[Record]>,
+        number: Option<usize>,
     ) -> Option<&Pin> {
         let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.past, past));
         if index.is_none() && self.pins.len() >= MOST {
@@ -99,7 +100,7 @@ impl Pins {
         }
         let index = index.unwrap_or_else(|| {
             let taken = |number: &usize| self.pins.iter().any(|pin| pin.number == *number);
-            let number = (0..).find(|number| !taken(number)).unwrap_or(0);
+            let number = number.into_iter().chain(0..).find(|number| !taken(number)).unwrap_or(0);
             self.pins.push(Pin {
                 number,
                 name: letter(number),

@@ -6,7 +6,7 @@ use super::cut::{VALUE_ROOM, power};
 use super::session::{MOST_PROBES, Session};
 use super::theme;
 use super::toolbar::named;
-use crate::picture::{grouped, number};
+use crate::picture::{grouped, number, point_label};
 use crate::run::{ProbeTrack, Report};
 use eframe::egui::{self, Label, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, uniform_grid_spacer};
@@ -28,10 +28,10 @@ pub(super) fn ui(
         ui.add(Label::new(RichText::new(text).weak()).wrap());
         return;
     }
-    let line = report.plan.problem.shape.dim() == 1;
+    let name = |point| point_label(point, report.plan.problem.shape.dim() == 1);
     ui.horizontal_wrapped(|ui| {
         for (index, &point) in session.look.probes.iter().enumerate() {
-            let name = name(point, line);
+            let name = name(point);
             let text = RichText::new(format!("{name} ×")).color(theme::curve(ui, index));
             let button = named(ui.add(egui::Button::new(text)), &format!("Remove {name}"));
             if button.on_hover_text("Follow this point no longer.").clicked() {
@@ -49,7 +49,7 @@ pub(super) fn ui(
         .probes
         .iter()
         .filter(|probe| probe.field == report.seen.field)
-        .map(|probe| (name(probe.point, line), colour_of(probe), curve(probe)))
+        .map(|probe| (name(probe.point), colour_of(probe), curve(probe)))
         .collect();
     let symbol = report.seen.field.symbol();
     Plot::new("probes")
@@ -76,10 +76,6 @@ pub(super) fn ui(
                 plot.line(Line::new(name, points).color(colour).width(1.5));
             }
         });
-}
-
-fn name([i, j]: [usize; 2], line: bool) -> String {
-    if line { format!("i {i}") } else { format!("({i}, {j})") }
 }
 
 /// Magnitudes over cycles, on a logarithmic axis; zeros are left out.

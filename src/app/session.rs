@@ -5,7 +5,7 @@ use super::panes::{Pane, Panes};
 use super::pins::Pins;
 use super::travel::Travel;
 use crate::grid::Tiling;
-use crate::picture::{ColourMap, FigureKind, Over, Range, ScaleKind, ViewSpec};
+use crate::picture::{ColourMap, FigureKind, InsideView, Over, Range, ScaleKind, ViewSpec};
 use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub(super) struct Look {
     /// What is drawn along the cut.
     pub cut: CutLook,
     /// What is shown of the inside of a cycle.
-    pub inside: InsideLook,
+    pub inside: InsideView,
     /// Points that are followed over the cycles, at most [`MOST_PROBES`].
     pub probes: Vec<[usize; 2]>,
 }
@@ -76,25 +76,6 @@ pub(super) struct CutLook {
     pub more: Vec<FieldKind>,
     /// Whether magnitudes are drawn on a logarithmic axis.
     pub log: bool,
-}
-
-/// Which tile is followed through a cycle, how far, and what is shown of it.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct InsideLook {
-    /// From the left and from the top.
-    pub tile: [usize; 2],
-    /// Whether of a line all tiles are followed.
-    pub all_of_line: bool,
-    pub subiteration: usize,
-    pub kind: InsideKind,
-}
-
-/// What is shown of a tile inside a cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum InsideKind {
-    #[default]
-    Lag,
-    Iterate,
 }
 
 /// How a field is coloured.
@@ -190,7 +171,7 @@ impl Default for Look {
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
             cut: CutLook { log: true, ..CutLook::default() },
-            inside: InsideLook { subiteration: 4, ..InsideLook::default() },
+            inside: InsideView::default(),
             probes: Vec::new(),
         }
     }
@@ -249,27 +230,6 @@ impl CurveKind {
             Self::ResidualMax => "‖r‖∞",
             Self::Change => "‖Δu‖∞",
             Self::Error => "‖u − u*‖₂",
-        }
-    }
-}
-
-impl InsideKind {
-    pub const ALL: [Self; 2] = [Self::Lag, Self::Iterate];
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Lag => "u − u_Jacobi",
-            Self::Iterate => "u",
-        }
-    }
-
-    /// What it is, in one sentence.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Lag => {
-                "How far each point lags behind Jacobi's sweeps from the same start: zero until the frozen ring has made itself felt."
-            }
-            Self::Iterate => "The tile's own iterate, and the ring that stands still.",
         }
     }
 }
@@ -333,7 +293,10 @@ impl Session {
         *look.of_field_mut(field) = Colours {
             scale: figure.scale,
             map: figure.map,
-            range: figure.range.map_or(RangeMode::ThisFrame, RangeMode::Locked),
+            range: match figure.range.filter(|_| kind != FigureKind::Inside) {
+                Some(range) => RangeMode::Locked(range),
+                None => RangeMode::ThisFrame,
+            },
             absolute: figure.absolute,
         };
         if view.shows(FigureKind::Curves) {
@@ -344,6 +307,16 @@ impl Session {
             look.borders = figure.borders;
         }
         look.cut.line = cut.or(look.cut.line);
+        if view.shows(FigureKind::Probes) {
+            look.probes.clone_from(&view.probes);
+        }
+        if view.shows(FigureKind::Inside) {
+            look.inside = view.inside;
+        }
+        // Whoever draws curves says whether Jacobi's is among them.
+        if view.shows(FigureKind::Curves) {
+            look.reference = view.classic.is_some();
+        }
     }
 
     /// The wish that stands for all this. `part` and `most` say which part of the field the map
@@ -396,9 +369,7 @@ impl Session {
 
     /// What is followed through a cycle.
     pub fn followed(&self) -> Followed {
-        let InsideLook { tile, all_of_line, .. } = self.look.inside;
-        let is_line = self.spec.problem.shape.len() == 1;
-        if is_line && all_of_line { Followed::Line } else { Followed::Tile(tile) }
+        self.look.inside.followed(self.spec.problem.shape.len() == 1)
     }
 
     /// The fields along the cut, that of the map first.

@@ -71,7 +71,8 @@ pub(super) fn curve(ui: &egui::Ui, index: usize) -> Color32 {
 
 /// The colour of a pinned run: none of those of the run itself and of its reference.
 pub(super) fn pin(ui: &egui::Ui, number: usize) -> Color32 {
-    curve(ui, 2 + number % super::pins::MOST)
+    let [red, green, blue] = of_figures(ui).beside(number);
+    Color32::from_rgb(red, green, blue)
 }
 
 /// The colour of a plot's grid: there, and never before the curves.

@@ -45,9 +45,9 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     }
     if let [run, other] = &ends[..] {
         let path = folder.join("curves.png");
-        let compared = Compared { cycle: other.cycle, run: overlapping };
+        let compared = Compared { cycle: other.cycle, until: None, run: overlapping };
         let kind = FigureKind::Curves;
-        let view = ViewSpec { cycle: run.cycle, kind, compared: Some(compared), ..view };
+        let view = ViewSpec { cycle: run.cycle, kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
         interrupt.hold(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
         files.push((path, "how the residual falls, without and with overlap"));

@@ -43,7 +43,7 @@ enum Command {
     /// Solve a system, and say how it went
     Solve(solve::Solve),
     /// Draw a figure of a run: a map of a field, or the convergence
-    Render(render::Render),
+    Render(Box<render::Render>),
     /// Measure many settings of k, overlap, tile and kernel, into a table that grows row by row
     Sweep(sweep::Sweep),
     /// Find the best setting for a problem, and the command line that runs it

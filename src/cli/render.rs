@@ -5,19 +5,18 @@ use super::console::{INTERRUPTED, UsageError, tell};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::solve::stopped;
-use super::values::{self, Size};
+use super::values::{self, Follow, Size};
 use crate::files;
 use crate::picture::{
-    self, ColourMap, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile, Frames,
-    LARGEST_SIDE, Opened, Over, Place, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing,
-    Theme, ViewError, ViewSpec, common_range, figure, natural_map, natural_scale, save_figure,
-    save_film,
+    self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
+    Frames, InsideKind, InsideView, LARGEST_SIDE, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
+    SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec, common_range, figure,
+    natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
-    Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage, Watch, When,
-    shoot,
+    Capture, Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage,
+    Watch, When, shoot,
 };
-use crate::solver::LONGEST_FOLDED;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -34,6 +33,12 @@ Examples:
       of a line, a space-time diagram: x across, cycles downwards
   tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
       the residual along a row, with the tile borders, to be put on a page of any colour
+  tilescope render --at-cycle 40 --kind curves --classic --compare overlap-4.toml --compare k-32.toml -o c.png
+      how the residual of three runs falls, beside that of Jacobi's iteration
+  tilescope render --at-cycle 40 --kind inside --follow 2,3 --subiteration 8 -o tile.png
+      a tile with its frozen ring, half-way through the next cycle: how far its points lag
+  tilescope render --at-cycle 400 --kind probes --probe 128,128 --probe 127,128 -o probes.csv
+      the residual at two points over the cycles, as numbers
   tilescope render --overlap 8 --at-cycle 40 --kind mean-tile --borders -o tile.png
       the residual folded onto one tile, and what of it inner tiles own
   tilescope render --at-cycle 40 --kind arrangement --theme screen -o overview.png
@@ -68,21 +73,63 @@ pub struct Render {
     /// What to draw [default: heat-map; side-by-side with --compare]
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
-    /// A second run for the same figure: a run file (.toml), or a figure that carries its run; of a
-    /// figure of two runs, the second
+    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; of a
+    /// figure of several runs, all but the first as they are in it. Curves and profiles take up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
-    compare: Option<PathBuf>,
-    /// Draw the second run after so many cycles [default: as many as the first]
+    compare: Vec<PathBuf>,
+    /// Draw the other runs after so many cycles [default: what --pair says]
     #[arg(
         long,
         value_name = "N",
         help_heading = "Figure",
         value_parser = values::whole::<u64>,
         allow_negative_numbers = true,
-        requires = "compare",
-        requires = "at_cycle"
+        requires = "compare"
     )]
     compare_at: Option<u64>,
+    /// Which cycle of the other runs stands beside that of the first; fixed is that of --compare-at
+    #[arg(long, default_value = "cycles", help_heading = "Figure", requires = "compare")]
+    pair: Pairing,
+    /// Make the run go on to this cycle after the one that is looked at: curves show it faintly
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true,
+        conflicts_with = "animate"
+    )]
+    until: Option<u64>,
+    /// Curves: beside the run so many sweeps of Jacobi's iteration [without a number: as many as the
+    /// run makes]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<u64>,
+        num_args = 0..=1,
+        default_missing_value = ALL_SWEEPS
+    )]
+    classic: Option<u64>,
+    /// A point whose values are drawn over the cycles (--kind probes), once for each
+    #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
+    probes: Vec<[usize; 2]>,
+    /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
+    /// top; all, of a line [default: 0,0]
+    #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow)]
+    follow: Option<Follow>,
+    /// How many subiterations of the next cycle it has made [default: 4]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Figure",
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
+    subiteration: Option<usize>,
+    /// What is drawn of the inside of a cycle
+    #[arg(long, default_value = "lag", help_heading = "Figure")]
+    inside_shows: InsideKind,
     /// The field
     #[arg(long, default_value = "residual", help_heading = "Figure")]
     field: FieldKind,
@@ -160,11 +207,14 @@ pub struct Render {
         requires = "animate"
     )]
     fps: Option<f64>,
-    /// The file: .png or .svg; an animation is an .apng (or .png), a .gif or, if ffmpeg is
+    /// The file: .png or .svg, or .csv for the numbers that are drawn; an animation is an .apng (or .png), a .gif or, if ffmpeg is
     /// installed, an .mp4
     #[arg(short, long, value_name = "FIGURE", help_heading = "Figure")]
     output: PathBuf,
 }
+
+/// As many sweeps of Jacobi's iteration as the run makes.
+const ALL_SWEEPS: &str = "18446744073709551615";
 
 /// Pixels an inch of a figure for paper.
 const PRINT_DPI: f64 = 300.0;
@@ -177,26 +227,31 @@ const CENTIMETRES_PER_INCH: f64 = 2.54;
 impl Render {
     /// Makes the runs, draws them, saves the figure.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let view = self.view()?;
+        let mut view = self.view()?;
         self.check_file(&view)?;
         files::check_place(&self.output)?;
         let spec = self.run.spec()?;
-        let other = self.compare.as_deref().map(picture::open).transpose()?;
+        let others = self.others(&mut view)?;
         let mut planner = Planner::default();
-        let plans = [Some(&spec), other.as_ref().map(Opened::second)];
-        let plans: Vec<_> =
-            plans.into_iter().flatten().map(|run| planner.plan(run)).collect::<Result<_, _>>()?;
-        let grid = |index: usize| plans.get(index).map(|plan| &plan.problem.shape);
-        if let Some(shape) = grid(0) {
-            view.check(shape, grid(1)).map_err(|refused| UsageError(refused.to_string()))?;
-        }
-        for warning in plans.iter().filter_map(Plan::warning) {
+        let first = planner.plan(&spec)?;
+        let plans = others.iter().map(|other| planner.plan(&other.run));
+        let plans: Vec<_> = plans.collect::<Result<_, _>>()?;
+        let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();
+        view.check(&first.problem.shape, &shapes)
+            .map_err(|refused| UsageError(refused.to_string()))?;
+        for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             tell(&warning);
         }
         let interrupt = Interrupt::listen()?;
         let mut runs = Vec::new();
-        for (plan, cycle) in plans.iter().zip([self.at_cycle, self.compare_at.or(self.at_cycle)]) {
-            match self.shoot(plan, &view, cycle, interrupt) {
+        let own = view.capture(0, &first.problem.shape);
+        let mut wanted = vec![(&first, own, self.cycles(&view))];
+        for (plan, other) in plans.iter().zip(&others) {
+            let capture = view.capture_beside(0, &plan.problem.shape, other.until);
+            wanted.push((plan, capture, self.cycles_beside(&view, &first, plan, other)));
+        }
+        for (plan, capture, cycles) in wanted {
+            match shoot_one(plan, &capture, &cycles, interrupt) {
                 Ok(shots) => runs.push(shots),
                 Err(error) => match error.downcast_ref() {
                     Some(ShootError::Cancelled { cycle }) => {
@@ -216,9 +271,65 @@ impl Render {
         }
     }
 
+    /// The other runs, and in the view their colours.
+    fn others(&self, view: &mut ViewSpec) -> anyhow::Result<Vec<Other>> {
+        let mut others: Vec<(usize, Other)> = Vec::new();
+        for path in &self.compare {
+            let opened = picture::open(path)?;
+            for (index, Compared { cycle, until, run }) in opened.beside().iter().enumerate() {
+                let colour = opened.view.as_ref().map_or(index, |view| view.colour(index));
+                let (cycle, until) = (Some(*cycle), *until);
+                others.push((colour, Other { run: run.clone(), cycle, until }));
+            }
+            if opened.beside().is_empty() {
+                let is_free = |colour: &usize| others.iter().all(|(other, _)| other != colour);
+                let colour = (0..).find(is_free).unwrap_or(0);
+                others.push((colour, Other { run: opened.run, cycle: None, until: None }));
+            }
+        }
+        let is_somewhere = |(_, other): &(_, Other)| self.compare_at.or(other.cycle).is_some();
+        if self.pair == Pairing::Fixed && !others.iter().all(is_somewhere) {
+            let why = "--pair fixed needs the cycle that stands beside all: --compare-at";
+            return Err(UsageError(why.to_owned()).into());
+        }
+        let is_plain = others.iter().enumerate().all(|(index, (colour, _))| index == *colour);
+        let (colours, others) = others.into_iter().unzip();
+        view.colours = if is_plain { Vec::new() } else { colours };
+        Ok(others)
+    }
+
+    /// The cycles of the first run that are drawn; none for its end.
+    fn cycles(&self, view: &ViewSpec) -> Vec<u64> {
+        view.frames.map_or_else(|| self.at_cycle.into_iter().collect(), |frames| frames.cycles())
+    }
+
+    /// Those of another run. A cycle that is named, or that of a figure, is drawn wherever the first is.
+    fn cycles_beside(&self, view: &ViewSpec, first: &Plan, plan: &Plan, other: &Other) -> Vec<u64> {
+        let fixed = self.compare_at.or(other.cycle);
+        let pairing = match (view.frames, fixed) {
+            (None, Some(_)) => Pairing::Fixed,
+            _ => view.pairing,
+        };
+        let beside = |cycle: u64| {
+            let sweeps = cycle.saturating_mul(first.sweeps_per_cycle());
+            pairing.cycle(cycle, sweeps, plan.sweeps_per_cycle(), fixed.unwrap_or(cycle))
+        };
+        match (&self.cycles(view)[..], fixed) {
+            ([], Some(cycle)) => vec![cycle],
+            (cycles, _) => cycles.iter().copied().map(beside).collect(),
+        }
+    }
+
     /// Whether such a file can be made of what is wanted, before there is anything to write.
     fn check_file(&self, view: &ViewSpec) -> anyhow::Result<()> {
         let path = self.output.display();
+        if picture::is_table(&self.output) && self.animate.is_none() {
+            let kind = view.kind.name();
+            return match view.kind.has_table() {
+                true => Ok(()),
+                false => Err(UsageError(format!("{kind} has no table; {path} is one")).into()),
+            };
+        }
         let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
             (_, Ok(film)) if self.animate.is_some() => match film.check(view.figure.theme) {
                 // The option makes sense; it is the machine that does not have it.
@@ -244,8 +355,11 @@ impl Render {
 
     /// What is to be drawn; the cycle, and that of the other run, are found out on the way.
     fn view(&self) -> Result<ViewSpec, UsageError> {
-        let usual =
-            if self.compare.is_some() { FigureKind::SideBySide } else { FigureKind::HeatMap };
+        let usual = match self.compare.len() {
+            0 => FigureKind::HeatMap,
+            1 => FigureKind::SideBySide,
+            _ => FigureKind::Curves,
+        };
         let kind = if self.bare { FigureKind::BareMap } else { self.kind.unwrap_or(usual) };
         if kind == FigureKind::BareMap && self.size.is_some() {
             let why = "--bare draws a pixel for each point; --size is of the other kinds";
@@ -256,11 +370,30 @@ impl Render {
             kind,
             over: self.over.unwrap_or_default(),
             cut: self.cut,
+            until: self.until,
+            classic: self.classic,
+            probes: self.probes.clone(),
+            pairing: self.pair,
+            inside: self.inside(),
             places: self.places.clone(),
             frames: self.frames(),
             figure: self.figure(kind)?,
             ..ViewSpec::default()
         })
+    }
+
+    fn inside(&self) -> InsideView {
+        let usual = InsideView::default();
+        InsideView {
+            tile: match self.follow {
+                Some(Follow::Tile(tile)) => tile,
+                _ => usual.tile,
+            },
+            all_of_line: self.follow == Some(Follow::All),
+            subiteration: self.subiteration.unwrap_or(usual.subiteration),
+            kind: self.inside_shows,
+            ..usual
+        }
     }
 
     fn figure(&self, kind: FigureKind) -> Result<FigureSpec, UsageError> {
@@ -303,42 +436,6 @@ impl Render {
         })
     }
 
-    /// Goes to the cycle that is wanted and looks. A cycle that is named is drawn wherever the run
-    /// would have stopped; what the figure carries is the run as it was asked for.
-    fn shoot(
-        &self,
-        plan: &Plan,
-        view: &ViewSpec,
-        cycle: Option<u64>,
-        interrupt: Interrupt,
-    ) -> anyhow::Result<Vec<Captured>> {
-        let capture = view.capture(0, &plan.problem.shape);
-        let frames = view.frames.map(|frames| frames.cycles());
-        let cycles = frames.unwrap_or_else(|| cycle.into_iter().collect());
-        let when = if cycles.is_empty() { When::End } else { When::Cycles(&cycles) };
-        let mut progress = Progress::start();
-        let mut told = |stage: Stage<'_>| match stage {
-            Stage::Run(run) => progress.show_run(run),
-            Stage::Jacobi(made) => {
-                progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
-            }
-        };
-        let mut watch = Watch { cancel: interrupt.flag(), told: &mut told };
-        let seen = match shoot(plan, &capture, when, &mut watch) {
-            Ok(seen) => seen,
-            // The exit code depends on what the solver says.
-            Err(ShootError::Solver(error)) => return Err(error.into()),
-            Err(error) => return Err(error.into()),
-        };
-        drop(progress);
-        if let Some(Outcome::Diverged(divergence)) = seen.outcome {
-            tell(&divergence.to_string());
-        }
-        // What is drawn is how far it goes; what it was to go to, its description says.
-        let asked = |shot| Captured { plan: plan.clone().into(), ..shot };
-        Ok(seen.shots.into_iter().map(asked).collect())
-    }
-
     fn save(
         &self,
         run: &RunSpec,
@@ -349,14 +446,15 @@ impl Render {
         let shots: Vec<&Captured> = runs.iter().filter_map(|shots| shots.last()).collect();
         let Some(first) = shots.first() else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle);
-        if view.kind.shows_field() && common_range(&shots, &view).is_none() {
-            let sides = first.plan.tiling.axes().iter().map(|axis| axis.tile());
-            if view.kind == FigureKind::MeanTile && sides.max() > Some(LONGEST_FOLDED) {
-                return Err(ViewError::NotFolded.into());
-            }
+        view.check_found(&shots)?;
+        let is_of_field = view.kind.shows_field() && !view.kind.is_over_cycles();
+        if is_of_field && common_range(&shots, &view).is_none() {
             return Err(ViewError::Unknown { field, cycle }.into());
         }
         let view = view.of(&shots);
+        if picture::is_table(&self.output) && view.frames.is_none() {
+            return Ok(save_table(&self.output, first, &view)?);
+        }
         let Some(frames) = view.frames else {
             return Ok(save_figure(&self.output, &figure(&shots, &view), run, Some(&view))?);
         };
@@ -366,6 +464,46 @@ impl Render {
         let mut told = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut told)?)
     }
+}
+
+/// A run beside the first.
+struct Other {
+    run: RunSpec,
+    /// The cycle that is drawn, and the last that its curve shows, in the figure that it is from.
+    cycle: Option<u64>,
+    until: Option<u64>,
+}
+
+/// Goes to the cycles that are wanted and looks; without any, to the end. A cycle that is named is
+/// drawn wherever the run would have stopped; what the figure carries is the run as it was asked for.
+fn shoot_one(
+    plan: &Plan,
+    capture: &Capture,
+    cycles: &[u64],
+    interrupt: Interrupt,
+) -> anyhow::Result<Vec<Captured>> {
+    let when = if cycles.is_empty() { When::End } else { When::Cycles(cycles) };
+    let mut progress = Progress::start();
+    let mut told = |stage: Stage<'_>| match stage {
+        Stage::Run(run) => progress.show_run(run),
+        Stage::Jacobi(made) => {
+            progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
+        }
+    };
+    let mut watch = Watch { cancel: interrupt.flag(), told: &mut told };
+    let seen = match shoot(plan, capture, when, &mut watch) {
+        Ok(seen) => seen,
+        // The exit code depends on what the solver says.
+        Err(ShootError::Solver(error)) => return Err(error.into()),
+        Err(error) => return Err(error.into()),
+    };
+    drop(progress);
+    if let Some(Outcome::Diverged(divergence)) = seen.outcome {
+        tell(&divergence.to_string());
+    }
+    // What is drawn is how far it goes; what it was to go to, its description says.
+    let asked = |shot| Captured { plan: plan.clone().into(), ..shot };
+    Ok(seen.shots.into_iter().map(asked).collect())
 }
 
 #[cfg(test)]
@@ -391,7 +529,17 @@ mod tests {
             view.figure.size = FigureSpec::default().size;
         }
         view.figure.borders |= view.kind == FigureKind::Profile;
-        view.cycle = if view.frames.is_some() { 0 } else { view.cycle };
+        if view.frames.is_some() {
+            (view.cycle, view.until) = (0, None);
+        }
+        if view.inside.all_of_line {
+            view.inside.tile = InsideView::default().tile;
+        }
+        if view.compared.is_empty() {
+            view.pairing = Pairing::default();
+        }
+        // Those of other runs are in the figure.
+        view.colours = Vec::new();
         view
     }
 
@@ -405,13 +553,9 @@ mod tests {
             let parsed = Parsed::try_parse_from(&words[1..]).unwrap().render;
             prop_assert_eq!(parsed.run.spec().unwrap(), run);
             let cycle = parsed.at_cycle.unwrap_or(0);
-            if let Some(compared) = &view.compared {
-                prop_assert_eq!(parsed.compare.as_deref(), Some(&*parsed.output));
-                let is_still = view.frames.is_none();
-                let beside = parsed.compare_at.or(parsed.at_cycle).filter(|_| is_still);
-                prop_assert_eq!(beside, is_still.then_some(compared.cycle));
-            }
-            let expected = ViewSpec { compared: None, ..view };
+            let is_from_figure = !view.compared.is_empty();
+            prop_assert_eq!(parsed.compare.contains(&parsed.output), is_from_figure);
+            let expected = ViewSpec { compared: Vec::new(), ..view };
             prop_assert_eq!(ViewSpec { cycle, ..parsed.view().unwrap() }, expected);
             prop_assert_eq!(parsed.output, Path::new("it's a figure.png"));
         }

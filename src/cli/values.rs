@@ -162,6 +162,28 @@ pub(super) fn cut(text: &str) -> Result<CutLine, String> {
     }
 }
 
+/// A point of the grid: `40,32`; of a line `40`.
+pub(super) fn point(text: &str) -> Result<[usize; 2], String> {
+    let (i, row) = text.split_once(',').unwrap_or((text, "0"));
+    match (i.trim().parse(), row.trim().parse()) {
+        (Ok(i), Ok(row)) => Ok([i, row]),
+        _ => {
+            Err("it must be two whole numbers with a comma, such as 40,32, or one of a line".into())
+        }
+    }
+}
+
+/// What is followed through a cycle: a tile, `2,3` or, of a line, `2`; or `all` of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follow {
+    Tile([usize; 2]),
+    All,
+}
+
+pub(super) fn follow(text: &str) -> Result<Follow, String> {
+    if text == "all" { Ok(Follow::All) } else { point(text).map(Follow::Tile) }
+}
+
 /// A part of an arrangement: `heat-map=0,0,0.6,1`.
 pub(super) fn place(text: &str) -> Result<Place, String> {
     let refuse =
@@ -237,6 +259,11 @@ mod tests {
         assert_eq!(place("mean-tile=0,.25, 0.5,1"), Ok(expected));
         for wrong in ["", "mean-tile", "mean-tile=0,0,1", "tile=0,0,1,1", "curves=0,0,1,a"] {
             assert!(place(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!((point("40, 32"), point("7")), (Ok([40, 32]), Ok([7, 0])));
+        assert_eq!((follow("all"), follow("2,3")), (Ok(Follow::All), Ok(Follow::Tile([2, 3]))));
+        for wrong in ["", "a", "1,", "-1,2", "1,2,3"] {
+            assert!(point(wrong).is_err() && follow(wrong).is_err(), "{wrong}");
         }
         assert_eq!(cycles("0..400:8"), Ok((0, 400, Spacing::Every(8))));
         assert_eq!(cycles("5..9"), Ok((5, 9, Spacing::Every(1))));

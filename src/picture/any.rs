@@ -1,14 +1,16 @@
 //! Any view of a run, and a small sweep, for the tests of what must hold for all of them.
 
 use super::colour_map::ColourMap;
+use super::figure_kind::FigureKind;
+use super::figure_spec::{FigureSpec, SCREEN_DPI};
+use super::frames::{Frames, Pairing, Spacing};
+use super::inside_view::{InsideKind, InsideView};
 use super::layout::SMALLEST_SIDE;
 use super::render::LARGEST_SIDE;
 use super::run_figure::Over;
 use super::scale::{Range, ScaleKind};
 use super::theme::Theme;
-use super::view_spec::{
-    Compared, FigureKind, FigureSpec, Frames, Place, SCREEN_DPI, Spacing, ViewSpec,
-};
+use super::view_spec::{Compared, Place, ViewSpec};
 use crate::run::any::{number, run};
 use crate::run::{CutLine, FieldKind, Measure, RunSpec, Sides, Sweep, SweepSpec};
 use crate::solver::Kernel;
@@ -35,6 +37,17 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn inside()(
+        tile in any::<[usize; 2]>(),
+        all_of_line in any::<bool>(),
+        subiteration in any::<usize>(),
+        kind in select(&InsideKind::ALL[..]),
+    ) -> InsideView {
+        InsideView { tile, all_of_line, subiteration, kind, ..InsideView::default() }
+    }
+}
+
+prop_compose! {
     /// Any view, whether it makes sense or not, of a figure of a size that there can be.
     pub(crate) fn view()(
         cycle in any::<u64>(),
@@ -45,19 +58,29 @@ prop_compose! {
             any::<usize>().prop_map(CutLine::Row),
             any::<usize>().prop_map(CutLine::Column),
         ]),
+        beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
+        probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
+        pairing in select(&[Pairing::Cycles, Pairing::Sweeps, Pairing::Fixed][..]),
+        colours in prop::collection::vec(0..9_usize, 0..2),
+        inside in inside(),
         figure in figure_spec(),
         frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
         places in prop::collection::vec((select(&FigureKind::ALL[..]), any::<[u8; 4]>()), 0..4),
-        compared in option::of((any::<u64>(), run())),
+        compared in prop::collection::vec((any::<u64>(), option::of(any::<u64>()), run()), 0..3),
     ) -> ViewSpec {
         let frames = frames.map(|([first, last, step], is_even, rate)| {
             let spacing = if is_even { Spacing::Every } else { Spacing::Logarithmic };
             Frames { first, last, spacing: spacing(step), rate }
         });
-        let compared = compared.map(|(cycle, run)| Compared { cycle, run });
+        let compared = compared.into_iter();
+        let compared = compared.map(|(cycle, until, run)| Compared { cycle, until, run }).collect();
         let place = |(kind, area): (_, [u8; 4])| Place { kind, area: area.map(|n| f32::from(n) / 255.0) };
         let places = places.into_iter().map(place).collect();
-        ViewSpec { cycle, field, kind, over, cut, figure, frames, places, compared }
+        let [until, classic] = beyond;
+        ViewSpec {
+            cycle, field, kind, over, cut, until, classic, probes, pairing, colours, inside, figure,
+            frames, places, compared,
+        }
     }
 }
 

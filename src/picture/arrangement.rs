@@ -1,9 +1,11 @@
 //! Several figures of a run, or of two, in one: each is drawn by itself, into its place.
 
+use super::figure_kind::FigureKind;
+use super::figure_spec::FigureSpec;
 use super::layout::{Head, Layout, Page};
 use super::run_figure::{Titles, figure};
 use super::saved::Drawing;
-use super::view_spec::{FigureKind, FigureSpec, Place, ViewSpec};
+use super::view_spec::{Place, ViewSpec};
 use crate::run::Captured;
 use std::sync::Arc;
 
@@ -37,7 +39,7 @@ pub(super) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
         let figure_spec = FigureSpec { size, font, annotations: false, ..*spec };
         let one = ViewSpec { kind, figure: figure_spec, places: Vec::new(), ..view.clone() };
         let shown: Vec<_> = shots.iter().map(|shot| shot_of(shot, kind, &parts)).collect();
-        let shown: Vec<_> = shown.iter().take(if kind.compares() { 2 } else { 1 }).collect();
+        let shown: Vec<_> = shown.iter().take(1 + kind.most_beside()).collect();
         if let Drawing::Figure(svg) = figure(&shown, &one) {
             canvas.figure(start[0], start[1], &svg);
         }
@@ -45,9 +47,11 @@ pub(super) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
     canvas.finish()
 }
 
-/// What was captured for one of the parts.
+/// What was captured for one of the parts. The diagram of a line shows all its cycles.
 fn shot_of(shot: &Captured, kind: FigureKind, parts: &[FigureKind]) -> Captured {
     let index = parts.iter().position(|part| *part == kind);
     let picture = index.and_then(|index| shot.more.get(index)).unwrap_or(&shot.picture);
-    Captured { picture: Arc::clone(picture), ..shot.clone() }
+    let is_diagram = picture.cycles_per_row.is_some();
+    let cycle = if is_diagram { shot.history.latest().cycle } else { shot.cycle };
+    Captured { picture: Arc::clone(picture), cycle, ..shot.clone() }
 }

@@ -1,9 +1,13 @@
 //! Figures of curves: the convergence of runs, and their fields along a line.
 
+use super::figure_spec::FigureSpec;
 use super::layout::{Area, Head, Layout, Page, room_for, snapped};
+use super::legend::{Legend, curve_stroke};
+use super::run_figure::Titles;
 use super::scale::{Range, Scale, ScaleKind};
+use super::stretch::{Stretch, path, place, thinned, touches};
 use super::svg::{Anchor, Canvas, Stroke, round};
-use super::text::{Weight, fit, width};
+use super::text::{fit, width};
 use super::theme::Palette;
 use super::ticks::{Tick, ticks};
 
@@ -32,6 +36,17 @@ pub struct Marks<'a> {
     pub colour: [u8; 3],
 }
 
+/// What lies between two curves of a [`CurvesFigure`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band<'a> {
+    /// Its lower end, from left to right.
+    pub low: &'a [(f64, f64)],
+    /// Its upper end, at the same abscissas.
+    pub high: &'a [(f64, f64)],
+    /// Red, green, blue; it is drawn faintly.
+    pub colour: [u8; 3],
+}
+
 /// Curves with axes, legend, title and settings.
 #[derive(Clone, Copy, Debug)]
 pub struct CurvesFigure<'a> {
@@ -45,6 +60,8 @@ pub struct CurvesFigure<'a> {
     pub y_label: &'a str,
     /// Drawn in this order, later ones above earlier ones.
     pub curves: &'a [Curve<'a>],
+    /// Drawn below all curves. What of a band lies at no place of the y axis is not drawn.
+    pub bands: &'a [Band<'a>],
     /// How the y axis goes.
     pub y_scale: ScaleKind,
     /// The lowest and the highest value shown; `None` to fit the curves.
@@ -61,9 +78,6 @@ pub struct CurvesFigure<'a> {
 /// Marks nearer than this many pixels would hide the curves.
 const NEAREST_MARKS: f64 = 4.0;
 
-/// A run of points in pixels, without a gap.
-type Stretch = Vec<(f64, f64)>;
-
 /// Where everything goes.
 struct Plan {
     plot: Area,
@@ -72,13 +86,23 @@ struct Plan {
     y_label_x: f64,
 }
 
-/// The entries of a legend, and how wide each is.
-struct Legend<'a> {
-    entries: Vec<(&'a Curve<'a>, String, f64)>,
-    /// The sample of the line and the room after it.
-    sample: f64,
-    line_height: f64,
-    padding: f64,
+impl<'a> CurvesFigure<'a> {
+    /// Axes without curves, for a view of a run.
+    pub(super) fn plain(titles: &'a Titles, spec: &FigureSpec) -> Self {
+        Self {
+            title: &titles.title,
+            subtitle: &titles.subtitle,
+            x_label: "",
+            y_label: "",
+            curves: &[],
+            bands: &[],
+            y_scale: spec.scale,
+            y_range: None,
+            level: None,
+            marks: &[],
+            page: spec.page(),
+        }
+    }
 }
 
 impl CurvesFigure<'_> {
@@ -89,7 +113,7 @@ impl CurvesFigure<'_> {
         let mut canvas = layout.canvas();
         let head = Head::new(&layout, self.title, self.subtitle);
         let (x_scale, y_scale) = self.scales();
-        let legend = self.legend(&layout);
+        let legend = Legend::new(self.curves, &layout);
 
         // The legend goes where no curve is; if curves are everywhere, above them.
         let mut plan = self.plan(&layout, head.height, &x_scale, &y_scale);
@@ -103,6 +127,7 @@ impl CurvesFigure<'_> {
 
         head.draw(&mut canvas, &layout, 0.0, &[plan.plot.x]);
         draw_grid(&mut canvas, &layout, &plan);
+        self.draw_bands(&mut canvas, plan.plot, &x_scale, &y_scale);
         self.draw_marks(&mut canvas, &layout, plan.plot, &x_scale);
         self.draw_level(&mut canvas, &layout, plan.plot, &y_scale, &stretches);
         for (curve, stretches) in self.curves.iter().zip(&stretches) {
@@ -200,27 +225,10 @@ impl CurvesFigure<'_> {
         x_scale: &Scale,
         y_scale: &Scale,
     ) -> Vec<Stretch> {
-        let place = |(x, y): (f64, f64)| {
-            let across = plot.x + x_scale.position(x) * plot.width;
-            (across, plot.bottom() - y_scale.position(y) * plot.height)
-        };
+        let place = |point| place(point, plot, x_scale, y_scale);
         let stretches = curve.points.split(|point| !self.shown(*point));
         let stretches = stretches.filter(|stretch| !stretch.is_empty());
         stretches.map(|stretch| thinned(stretch.iter().map(|point| place(*point)))).collect()
-    }
-
-    fn legend(&self, layout: &Layout) -> Legend<'_> {
-        let Layout { unit, .. } = *layout;
-        let size = layout.tick_label().size;
-        let sample = 2.2 * unit;
-        let room = 0.6 * f64::from(layout.width) - sample;
-        let mut entries = Vec::new();
-        for curve in self.curves.iter().filter(|curve| !curve.label.is_empty()) {
-            let label = fit(curve.label, Weight::Regular, size, room);
-            let entry_width = sample + width(&label, Weight::Regular, size);
-            entries.push((curve, label, entry_width));
-        }
-        Legend { entries, sample, line_height: 1.35 * unit, padding: 0.6 * unit }
     }
 
     /// The corner of the plot in which the legend hides nothing.
@@ -252,6 +260,21 @@ impl CurvesFigure<'_> {
                 && stretches.iter().flatten().all(|stretch| !touches(stretch, *area, inset))
         };
         corners.into_iter().map(|(x, y)| Area { x, y, width, height }).find(free)
+    }
+
+    fn draw_bands(&self, canvas: &mut Canvas, plot: Area, x_scale: &Scale, y_scale: &Scale) {
+        for band in self.bands {
+            let both = band.low.iter().zip(band.high);
+            let both: Vec<_> = both.map(|(low, high)| (*low, *high)).collect();
+            let is_shown = |(low, high): &(_, _)| self.shown(*low) && self.shown(*high);
+            for stretch in both.split(|pair| !is_shown(pair)).filter(|part| part.len() > 1) {
+                let place = |point| place(point, plot, x_scale, y_scale);
+                let there = stretch.iter().map(|(low, _)| place(*low));
+                let back = stretch.iter().rev().map(|(_, high)| place(*high));
+                let outline = format!("{}z", path(there.chain(back)));
+                canvas.area(&outline, band.colour, BAND);
+            }
+        }
     }
 
     fn draw_marks(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, x_scale: &Scale) {
@@ -304,57 +327,6 @@ impl CurvesFigure<'_> {
     }
 }
 
-/// The points that show at this size: of all that follow each other in one pixel column, the
-/// first, the lowest, the highest and the last.
-fn thinned(points: impl Iterator<Item = (f64, f64)>) -> Stretch {
-    let mut kept: Stretch = Vec::new();
-    let mut column: Stretch = Vec::new();
-    let mut empty = |column: &mut Stretch| {
-        if column.len() <= 4 {
-            kept.append(column);
-            return;
-        }
-        let by_height = |a: &usize, b: &usize| column[*a].1.total_cmp(&column[*b].1);
-        let last = column.len() - 1;
-        let highest = (0..=last).min_by(by_height).unwrap_or(0);
-        let lowest = (0..=last).max_by(by_height).unwrap_or(0);
-        let mut indices = vec![0, highest, lowest, last];
-        indices.sort_unstable();
-        indices.dedup();
-        kept.extend(indices.into_iter().map(|index| column[index]));
-        column.clear();
-    };
-    for point in points {
-        if column.first().is_some_and(|first| first.0.floor() != point.0.floor()) {
-            empty(&mut column);
-        }
-        column.push(point);
-    }
-    empty(&mut column);
-    kept
-}
-
-/// Whether a line comes within `distance` pixels of an area.
-fn touches(stretch: &[(f64, f64)], area: Area, distance: f64) -> bool {
-    let wide = Area {
-        x: area.x - distance,
-        y: area.y - distance,
-        width: area.width + 2.0 * distance,
-        height: area.height + 2.0 * distance,
-    };
-    let between = |pair: &[(f64, f64)]| {
-        let ((x0, y0), (x1, y1)) = (pair[0], pair[1]);
-        // Points of the line so near each other that none jumps over the area.
-        let steps = ((x1 - x0).abs().max((y1 - y0).abs()) / distance.max(1.0)).ceil().max(1.0);
-        let steps = steps as u32;
-        (0..=steps).any(|step| {
-            let share = f64::from(step) / f64::from(steps);
-            wide.contains(x0 + share * (x1 - x0), y0 + share * (y1 - y0))
-        })
-    };
-    stretch.iter().any(|(x, y)| wide.contains(*x, *y)) || stretch.windows(2).any(between)
-}
-
 fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
     let Area { x, y, width, height } = plan.plot;
     let line = layout.hairline();
@@ -374,106 +346,30 @@ fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
     }
 }
 
-fn curve_stroke(layout: &Layout, curve: &Curve<'_>) -> Stroke {
-    let width = (layout.unit / 7.0).max(1.5);
-    let dash = curve.dashed.then_some(3.0 * width);
-    Stroke { dash, ..Stroke::solid(width, curve.colour) }
-}
-
 /// How faint a part of a curve is that is still to come.
 const TO_COME: f64 = 0.25;
+
+/// How faint a band is.
+const BAND: f64 = 0.2;
 
 fn draw_dot(canvas: &mut Canvas, (x, y): (f64, f64), radius: f64, colour: [u8; 3]) {
     let r = round(radius);
     let (left, y) = (round(x - radius), round(y));
     let dot = format!("M{left} {y}a{r} {r} 0 1 1 {0} 0a{r} {r} 0 1 1 -{0} 0z", round(2.0 * r));
-    canvas.area(&dot, colour);
+    canvas.area(&dot, colour, 1.0);
 }
 
 fn draw_curve(canvas: &mut Canvas, curve: &Curve<'_>, stretches: &[Stretch], stroke: Stroke) {
-    let mut path = String::new();
+    let mut line = String::new();
     for stretch in stretches {
-        if let [point] = stretch[..] {
+        match stretch[..] {
             // A point between two gaps is no line; it is shown as a dot.
-            draw_dot(canvas, point, stroke.width, curve.colour);
-            continue;
-        }
-        for (index, (x, y)) in stretch.iter().enumerate() {
-            let step = if index == 0 { 'M' } else { 'L' };
-            path.push_str(&format!("{step}{} {}", round(*x), round(*y)));
+            [point] => draw_dot(canvas, point, stroke.width, curve.colour),
+            _ => line.push_str(&path(stretch.iter().copied())),
         }
     }
-    if !path.is_empty() {
-        canvas.line(&path, stroke);
-    }
-}
-
-impl Legend<'_> {
-    /// Its width and height as one column.
-    fn size(&self) -> (f64, f64) {
-        let widest = self.entries.iter().map(|entry| entry.2).fold(0.0, f64::max);
-        let lines = self.entries.len() as f64 * self.line_height;
-        (widest + 2.0 * self.padding, lines + self.padding)
-    }
-
-    /// The entries in rows that are no wider than `room`.
-    fn rows(&self, room: f64) -> Vec<Vec<&(&Curve<'_>, String, f64)>> {
-        let mut rows: Vec<Vec<_>> = Vec::new();
-        let mut left = 0.0;
-        for entry in &self.entries {
-            let needed = entry.2 + 2.0 * self.padding;
-            match rows.last_mut() {
-                Some(row) if needed <= left => row.push(entry),
-                _ => {
-                    rows.push(vec![entry]);
-                    left = room;
-                }
-            }
-            left -= needed;
-        }
-        rows
-    }
-
-    fn height_above(&self, room: f64) -> f64 {
-        (self.rows(room).len() as f64 * self.line_height + 0.5 * self.padding).round()
-    }
-
-    fn draw_inside(&self, canvas: &mut Canvas, layout: &Layout, area: Area) {
-        if let Some(background) = layout.background() {
-            canvas.rect(area.x, area.y, area.width, area.height, background, 0.85);
-        }
-        for (index, entry) in self.entries.iter().enumerate() {
-            let line = index as f64 + 0.5;
-            let y = area.y + 0.5 * self.padding + line * self.line_height;
-            self.draw_entry(canvas, layout, area.x + self.padding, y, entry);
-        }
-    }
-
-    fn draw_above(&self, canvas: &mut Canvas, layout: &Layout, plot: Area, top: f64) {
-        for (index, row) in self.rows(plot.width).into_iter().enumerate() {
-            let y = top + (index as f64 + 0.25) * self.line_height;
-            let mut x = plot.x;
-            for entry in row {
-                self.draw_entry(canvas, layout, x, y, entry);
-                x += entry.2 + 2.0 * self.padding;
-            }
-        }
-    }
-
-    fn draw_entry(
-        &self,
-        canvas: &mut Canvas,
-        layout: &Layout,
-        x: f64,
-        y: f64,
-        (curve, label, _): &(&Curve<'_>, String, f64),
-    ) {
-        let sample = self.sample - 0.5 * layout.unit;
-        canvas.line(
-            &format!("M{} {}h{}", round(x), round(y), round(sample)),
-            curve_stroke(layout, curve),
-        );
-        canvas.words(x + self.sample, y, Anchor::Start, layout.tick_label(), label);
+    if !line.is_empty() {
+        canvas.line(&line, stroke);
     }
 }
 
@@ -489,6 +385,7 @@ mod tests {
             x_label: "cycles",
             y_label: "‖r‖ / ‖r₀‖",
             curves,
+            bands: &[],
             y_scale,
             y_range: None,
             level: Some((1e-4, "tolerance")),
@@ -525,19 +422,6 @@ mod tests {
             let svg = CurvesFigure { page, ..figure(&many, ScaleKind::Log) }.svg();
             assert_eq!(render(&svg).unwrap().dimensions(), (width, height));
         }
-    }
-
-    #[test]
-    fn thinning_keeps_peaks_and_ends() {
-        let points = (0..100_000_i32).map(|k| (f64::from(k) / 1000.0, f64::from(k % 7)));
-        let mut points: Vec<(f64, f64)> = points.collect();
-        points[55_555].1 = 99.0;
-        let kept = thinned(points.iter().copied());
-        assert!(kept.len() <= 4 * 101, "{}", kept.len());
-        assert!(kept.contains(&points[55_555]));
-        assert_eq!((kept.first(), kept.last()), (points.first(), points.last()));
-        assert!(kept.windows(2).all(|pair| pair[0].0 <= pair[1].0));
-        assert_eq!(thinned(points[..3].iter().copied()), points[..3]);
     }
 
     #[test]

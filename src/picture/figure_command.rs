@@ -1,17 +1,21 @@
 //! A figure as the command line that makes it.
 
+use super::figure_kind::FigureKind;
+use super::figure_spec::{FigureSpec, SCREEN_DPI};
+use super::frames::{Pairing, RATE, Spacing};
+use super::inside_view::InsideView;
 use super::run_figure::Over;
-use super::view_spec::{FigureKind, FigureSpec, Place, RATE, SCREEN_DPI, Spacing, ViewSpec};
+use super::view_spec::{Place, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
 use clap::ValueEnum;
 use std::path::Path;
 
-/// The command line that makes a figure of this run again, for a POSIX shell. A second run beside
-/// the first is taken from the figure itself, so that has to be saved before.
+/// The command line that makes a figure of this run again, for a POSIX shell. Other runs beside the
+/// first are taken from the figure itself, so that has to be saved before.
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
-    let ViewSpec { cycle, field, kind, over, cut, frames, figure, places, compared } = view;
+    let ViewSpec { cycle, field, kind, over, cut, frames, figure, places, .. } = view;
     put("kind", kind.name());
     put("field", field.name());
     match frames {
@@ -27,11 +31,33 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
             }
         }
     }
-    if let Some(compared) = compared {
+    if !view.compared.is_empty() {
         put("compare", &path.to_string_lossy());
-        if frames.is_none() && compared.cycle != *cycle {
-            put("compare-at", &compared.cycle.to_string());
-        }
+    }
+    if view.pairing != Pairing::default() {
+        put("pair", view.pairing.name());
+    }
+    if let Some(until) = view.until {
+        put("until", &until.to_string());
+    }
+    if let Some(classic) = view.classic {
+        put("classic", &classic.to_string());
+    }
+    for [i, row] in &view.probes {
+        put("probe", &format!("{i},{row}"));
+    }
+    let (inside, usual) = (view.inside, InsideView::default());
+    let [across, down] = inside.tile;
+    if inside.all_of_line {
+        put("follow", "all");
+    } else if inside.tile != usual.tile {
+        put("follow", &format!("{across},{down}"));
+    }
+    if inside.subiteration != usual.subiteration {
+        put("subiteration", &inside.subiteration.to_string());
+    }
+    if inside.kind != usual.kind {
+        put("inside-shows", inside.kind.name());
     }
     if *over != Over::default() {
         let value = over.to_possible_value();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
 
-use super::view_spec::SCREEN_DPI;
+use super::figure_spec::SCREEN_DPI;
 use crate::files::{FileError, write_atomically};
 
 /// A text in a picture longer than this is not ours.

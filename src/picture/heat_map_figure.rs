@@ -1,6 +1,7 @@
 //! The figure of a field: the map, its axes, and a colour bar.
 
 use super::colour_map::{COLOURS, ColourMap};
+use super::figure_spec::SCREEN_DPI;
 use super::file::encode_png;
 use super::heat_map::{Samples, colours};
 use super::layout::{Area, Head, Layout, Page, over, room_for, snapped};
@@ -8,7 +9,6 @@ use super::scale::{End, Range, Scale};
 use super::svg::{Anchor, Canvas, Stroke, round};
 use super::text::{Weight, fit, width};
 use super::ticks::{Tick, linear_ticks, ticks};
-use super::view_spec::SCREEN_DPI;
 
 /// Tile borders nearer than this many pixels would hide the map.
 const NEAREST_BORDERS: f64 = 4.0;
@@ -39,6 +39,19 @@ pub struct Panel<'a> {
     pub tile_borders_x: &'a [f64],
     /// Where tile borders run across the map, in units of the y axis; empty to draw none.
     pub tile_borders_y: &'a [f64],
+    /// Parts that are outlined.
+    pub outlines: &'a [Outline],
+}
+
+/// A rectangle of a [`Panel`] with a line around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outline {
+    /// Its left and right end, in units of the x axis.
+    pub x: [f64; 2],
+    /// Its upper and lower end, in units of the y axis.
+    pub y: [f64; 2],
+    /// Red, green, blue.
+    pub colour: [u8; 3],
 }
 
 /// A heat map with axes, colour bar, title and settings; or several, with the same axes and colours.
@@ -257,6 +270,28 @@ impl HeatMapFigure<'_> {
         }
         self.draw_borders(canvas, layout, panel, area);
         layout.frame(canvas, area);
+        self.draw_outlines(canvas, layout, panel, area);
+    }
+
+    /// Lines that are seen on any map: each lies on a wider dark one.
+    fn draw_outlines(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
+        let line = (layout.unit / 5.0).round().max(1.0);
+        let place = |axis: &Axis<'_>, at: f64, start: f64, length: f64| {
+            snapped(start + (at - axis.start) / (axis.end - axis.start) * length, line)
+        };
+        for Outline { x, y, colour } in panel.outlines {
+            let [left, right] = x.map(|x| place(&self.x_axis, x, area.x, area.width));
+            let [top, bottom] = y.map(|y| place(&self.y_axis, y, area.y, area.height));
+            let (width, height) = (round(right - left), round(bottom - top));
+            let path = format!("M{left} {top}h{width}v{height}h-{width}z");
+            let under = Stroke {
+                opacity: 0.6,
+                ..Stroke::solid(line + 2.0 * layout.hairline(), over(false))
+            };
+            for stroke in [under, Stroke::solid(line, *colour)] {
+                canvas.line(&path, Stroke { crisp: true, ..stroke });
+            }
+        }
     }
 
     fn draw_borders(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
@@ -307,7 +342,7 @@ impl HeatMapFigure<'_> {
                 round(bar.x + 0.5 * bar.width),
                 round(base + rise)
             );
-            canvas.area(&path, [r, g, b]);
+            canvas.area(&path, [r, g, b], 1.0);
             canvas.line(&path, Stroke::solid(layout.hairline(), layout.palette.axis));
         }
     }
@@ -365,6 +400,7 @@ mod tests {
             end: samples.rows() as f64,
             tile_borders_x: &[2.0, f64::NAN, 1e300],
             tile_borders_y: &[1.0],
+            outlines: &[],
         }
     }
 

@@ -2,13 +2,18 @@
 
 use super::arrangement::arrangement;
 use super::curves_figure::{Curve, CurvesFigure, Marks};
+use super::distance_figure::{self, distance};
+use super::figure_kind::FigureKind;
+use super::figure_spec::FigureSpec;
 use super::heat_map::{NO_VALUE, Samples, colours, shown_values};
 use super::heat_map_figure::{Axis, HeatMapFigure, Panel};
+use super::inside_figure::{self, inside};
+use super::over_cycles_figure::{edge_share, probes};
 use super::saved::Drawing;
 use super::scale::{Range, Scale, ScaleKind};
 use super::ticks::number;
 use super::titles::{counted, grouped, problem_title, rounded, told_apart, value_label};
-use super::view_spec::{FigureKind, FigureSpec, ViewSpec};
+use super::view_spec::ViewSpec;
 use crate::grid::Tiling;
 use crate::run::{Captured, CutLine, MethodName, Record, RunSpec, StopRule, reduction};
 use clap::ValueEnum;
@@ -29,8 +34,8 @@ pub enum Over {
     Seconds,
 }
 
-/// Draws what a view shows of one run, or of two. They were captured for it
-/// ([`ViewSpec::capture`]), on the same grid.
+/// Draws what a view shows of one run, or of several. They were captured for it
+/// ([`ViewSpec::capture`]), on grids that go together ([`ViewSpec::check`]).
 pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
     match view.kind {
         FigureKind::HeatMap | FigureKind::SpaceTime | FigureKind::SideBySide => {
@@ -39,15 +44,25 @@ pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
         FigureKind::Curves => Drawing::Figure(curves(shots, view)),
         FigureKind::Profile => Drawing::Figure(profile(shots, view)),
         FigureKind::MeanTile => Drawing::Figure(mean_tile(shots, view)),
+        FigureKind::Distance => Drawing::Figure(distance(shots, view)),
+        FigureKind::EdgeShare => Drawing::Figure(edge_share(shots, view)),
+        FigureKind::Probes => Drawing::Figure(probes(shots, view)),
+        FigureKind::Inside => Drawing::Figure(inside(shots, view)),
         FigureKind::Arrangement => Drawing::Figure(arrangement(shots, view)),
         FigureKind::BareMap => Drawing::Map(bare(shots, view)),
     }
 }
 
 /// The range that shows all that these were captured for: what several figures with the same
-/// colours need. `None` where nothing is known, and of figures that show norms.
+/// colours need. `None` where nothing is known, and of figures that show all cycles in any case.
 pub fn common_range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
-    let ranges = shots.iter().filter(|_| view.kind.shows_field()).filter_map(|shot| {
+    match view.kind {
+        FigureKind::Distance => return distance_figure::range(shots, view),
+        FigureKind::Inside => return inside_figure::range(shots, view),
+        kind if kind.is_over_cycles() => return None,
+        _ => {}
+    }
+    let ranges = shots.iter().filter_map(|shot| {
         let values = Shown::of(shot, &view.figure);
         let known = values.known().values();
         let is_known = known.iter().any(|value| value.is_finite());
@@ -62,7 +77,16 @@ pub fn common_range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
     ranges.reduce(Range::union)
 }
 
-/// The colour of references among those of curves: grey.
+/// The colour of the `index`th run of a figure.
+fn colour(view: &ViewSpec, index: usize) -> [u8; 3] {
+    let theme = view.figure.theme;
+    match index.checked_sub(1) {
+        None => theme.curve(0),
+        Some(beside) => theme.beside(view.colour(beside)),
+    }
+}
+
+/// The colour of tile borders among those of curves: grey.
 const REFERENCE: usize = 7;
 
 /// What a figure shows of a field.
@@ -146,6 +170,7 @@ fn maps(shots: &[&Captured], view: &ViewSpec) -> String {
             end: shown.end(),
             tile_borders_x: across,
             tile_borders_y: if is_plane { down } else { &[] },
+            outlines: &[],
         })
         .collect();
     let samples = &first.picture.samples;
@@ -214,16 +239,12 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
         let places: Vec<f64> = inner(0).iter().map(|end| end - 0.5).collect();
         let marks = Marks { places: &places, colour: spec.theme.curve(REFERENCE) };
         return CurvesFigure {
-            title: &titles.title,
-            subtitle: &titles.subtitle,
             x_label: "place in the tile",
             y_label: &value_label,
             curves: &[curve],
-            y_scale: spec.scale,
             y_range: spec.range.or_else(|| common_range(shots, view)),
-            level: None,
             marks: &[marks],
-            page: spec.page(),
+            ..CurvesFigure::plain(&titles, spec)
         }
         .svg();
     }
@@ -233,6 +254,7 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
         end: down as f64,
         tile_borders_x: &inner(0),
         tile_borders_y: &inner(1),
+        outlines: &[],
     };
     HeatMapFigure {
         title: &titles.title,
@@ -279,7 +301,7 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
             label,
             points,
             so_far: points.len(),
-            colour: spec.theme.curve(index),
+            colour: colour(view, index),
             dashed: false,
         })
         .collect();
@@ -292,20 +314,16 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
         .collect();
     let marks = places.iter().enumerate().map(|(index, places)| Marks {
         places,
-        colour: spec.theme.curve(if same { REFERENCE } else { index }),
+        colour: if same { spec.theme.curve(REFERENCE) } else { colour(view, index) },
     });
     let marks: Vec<_> = marks.filter(|_| spec.borders).collect();
     CurvesFigure {
-        title: &titles.title,
-        subtitle: &titles.subtitle,
         x_label: ["i", "j"][axis],
         y_label: &value_label(first.field, spec.scale, spec.absolute),
         curves: &curves,
-        y_scale: spec.scale,
         y_range: spec.range.or_else(|| common_range(shots, view)),
-        level: None,
         marks: &marks,
-        page: spec.page(),
+        ..CurvesFigure::plain(&titles, spec)
     }
     .svg()
 }
@@ -340,7 +358,7 @@ fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
                 label,
                 points: &curve.points,
                 so_far: curve.so_far,
-                colour: spec.theme.curve(if is_reference { REFERENCE } else { index }),
+                colour: if is_reference { spec.theme.reference() } else { colour(view, index) },
                 dashed: is_reference,
             }
         })
@@ -349,8 +367,6 @@ fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
     let tolerance = stop.tolerance.filter(|_| stop.rule == StopRule::Residual);
     let level_label = tolerance.map(|value| format!("tolerance {}", number(value)));
     CurvesFigure {
-        title: &titles.title,
-        subtitle: &titles.subtitle,
         x_label: match view.over {
             Over::Cycles => "cycles",
             Over::Sweeps => "sweeps",
@@ -359,10 +375,8 @@ fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
         y_label: "‖r‖₂ / ‖r₀‖₂",
         curves: &curves,
         y_scale: ScaleKind::Log,
-        y_range: None,
         level: tolerance.zip(level_label.as_deref()),
-        marks: &[],
-        page: spec.page(),
+        ..CurvesFigure::plain(&titles, spec)
     }
     .svg()
 }
@@ -431,7 +445,7 @@ pub(super) struct Titles {
     pub title: String,
     pub subtitle: String,
     /// Empty for a single run.
-    each: Vec<String>,
+    pub each: Vec<String>,
 }
 
 impl Titles {
@@ -442,16 +456,18 @@ impl Titles {
         let same = |of: fn(&Captured) -> u64| shots.iter().all(|shot| of(shot) == of(first));
         let same_cycle = same(|shot| shot.cycle);
         let is_diagram = first.picture.cycles_per_row.is_some();
-        let shows_cycle = view.kind.shows_field() && !is_diagram;
+        let shows_cycle = !view.kind.is_over_cycles() && !is_diagram;
         let after = |shot: &Captured| format!("after {}", counted(shot.cycle, "cycle"));
         let runs: Vec<&RunSpec> = shots.iter().map(|shot| &shot.plan.spec).collect();
         let (common, mut each) = told_apart(&runs);
 
         let shape = &first.plan.problem.shape;
         let same_problem = runs.iter().all(|run| run.problem == runs[0].problem);
-        let problem = match same_problem {
-            true => problem_title(runs[0], shape),
-            false => shape.to_string(),
+        let same_shape = shots.iter().all(|shot| shot.plan.problem.shape == *shape);
+        let problem = match (same_problem, same_shape) {
+            (true, _) => format!(" — {}", problem_title(runs[0], shape)),
+            (false, true) => format!(" — {shape}"),
+            (false, false) => String::new(),
         };
         let label = first.field.label();
         let what = match view.kind {
@@ -460,6 +476,13 @@ impl Titles {
                 format!("{label} along {}", spaced(view.cut.unwrap_or(CutLine::middle(shape))))
             }
             FigureKind::MeanTile => format!("Mean tile of the {}", first.field.name()),
+            FigureKind::Distance => format!("{label} by distance"),
+            FigureKind::EdgeShare => "Residual near tile borders".to_owned(),
+            FigureKind::Probes => format!("{label} at single points"),
+            FigureKind::Inside => match &first.findings.inside {
+                Some(inside) => inside_figure::what(inside, shape.dim() == 1),
+                None => "Inside a cycle".to_owned(),
+            },
             _ if is_diagram => format!("{label}, cycle by cycle"),
             _ => label.to_owned(),
         };
@@ -469,7 +492,7 @@ impl Titles {
             true if !is_frame => format!(" {}", after(first)),
             _ => String::new(),
         };
-        let title = format!("{what}{when} — {problem}");
+        let title = format!("{what}{when}{problem}");
 
         let mut subtitle = common;
         if is_frame {
@@ -477,13 +500,18 @@ impl Titles {
         }
         match shots {
             [shot] => {
-                if view.kind != FigureKind::Curves {
-                    subtitle.push_str(&told_of(shot));
+                match (view.kind, &shot.findings.inside) {
+                    (FigureKind::Inside, Some(inside)) => {
+                        subtitle.push_str(&inside_figure::lagging(inside, shape.dim() == 1));
+                    }
+                    (kind, _) if kind.is_over_cycles() => {}
+                    _ => subtitle.push_str(&told_of(shot)),
                 }
                 each = vec![String::new()];
             }
             _ => {
-                for ((title, shot), name) in each.iter_mut().zip(shots).zip(["first", "second"]) {
+                let names = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
+                for ((title, shot), name) in each.iter_mut().zip(shots).zip(names) {
                     if title.is_empty() && same_cycle {
                         *title = format!("{name} run");
                     }

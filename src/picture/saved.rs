@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use image::RgbaImage;
 use resvg::usvg::roxmltree;
 
+use super::figure_spec::SCREEN_DPI;
 use super::file::{PngError, encode_png, read_png_text, save_png};
 use super::render::{PictureError, render};
 use super::svg::Canvas;
-use super::view_spec::{Compared, SCREEN_DPI, ViewSpec};
+use super::view_spec::{Compared, ViewSpec};
 use crate::files::{FileError, read_text, write_atomically};
 use crate::run::{RunSpec, SpecError};
 
@@ -100,10 +101,9 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The second run of a figure of two; of any other file its run.
-    pub fn second(&self) -> &RunSpec {
-        let compared = self.view.as_ref().and_then(|view| view.compared.as_ref());
-        compared.map_or(&self.run, |compared| &compared.run)
+    /// The runs beside the first of a figure of several.
+    pub fn beside(&self) -> &[Compared] {
+        self.view.as_ref().map_or(&[], |view| &view.compared)
     }
 }
 
@@ -191,7 +191,8 @@ pub(super) fn texts(
     let mut texts = vec![(RUN, run.beside(path).to_toml())];
     if let Some(view) = view {
         let beside = |compared: Compared| Compared { run: compared.run.beside(path), ..compared };
-        let view = ViewSpec { compared: view.compared.clone().map(beside), ..view.clone() };
+        let compared = view.compared.iter().cloned().map(beside).collect();
+        let view = ViewSpec { compared, ..view.clone() };
         // A view is numbers and names: it can always be written.
         texts.push((VIEW, toml::to_string(&view).unwrap_or_default()));
     }
@@ -227,7 +228,10 @@ pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError
     let view: Option<ViewSpec> =
         view.map_err(|source| OpenError::View { path: path.to_owned(), source: Box::new(source) })?;
     let beside = |compared: Compared| Compared { run: compared.run.found_beside(path), ..compared };
-    let view = view.map(|view| ViewSpec { compared: view.compared.map(beside), ..view });
+    let view = view.map(|view| {
+        let compared = view.compared.into_iter().map(beside).collect();
+        ViewSpec { compared, ..view }
+    });
     Ok((run.found_beside(path), view))
 }
 
@@ -283,7 +287,7 @@ fn read_svg(path: &Path) -> Result<Texts, OpenError> {
 #[cfg(test)]
 mod tests {
     use super::super::any::view;
-    use super::super::view_spec::FigureSpec;
+    use super::super::figure_spec::FigureSpec;
     use super::*;
     use crate::run::FieldKind;
     use crate::run::any::run;
@@ -305,7 +309,7 @@ mod tests {
         let mut run = RunSpec::default();
         run.problem.rhs = Some(folder.path().join("a <&> \"b\"\n‖r‖.png"));
         let figure = FigureSpec::suiting(FieldKind::Error);
-        let compared = Some(Compared { cycle: 30, run: run.clone() });
+        let compared = vec![Compared { cycle: 30, until: None, run: run.clone() }];
         let field = FieldKind::Error;
         let view = ViewSpec { cycle: 40, field, figure, compared, ..Default::default() };
         for name in ["a.png", "a.svg", "a.PNG"] {
@@ -339,7 +343,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let run = placed(run, folder.path());
             let placed = |one: Compared| Compared { run: placed(one.run, folder.path()), ..one };
-            let view = ViewSpec { compared: view.compared.clone().map(placed), ..view };
+            let compared = view.compared.iter().cloned().map(placed).collect();
+            let view = ViewSpec { compared, ..view };
             for name in ["a.png", "a.svg"] {
                 let path = folder.path().join(name);
                 save_figure(&path, &drawings()[0], &run, Some(&view)).unwrap();
@@ -358,6 +363,12 @@ mod tests {
             assert!(!text.contains(key), "{text}");
         }
         assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), plain);
+        // One run beside the first was no list.
+        let run = RunSpec::default();
+        let beside = vec![Compared { cycle: 30, until: None, run }];
+        let two = ViewSpec { compared: beside, ..plain };
+        let text = toml::to_string(&two).unwrap().replace("[[compared]]", "[compared]");
+        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), two);
     }
 
     #[test]

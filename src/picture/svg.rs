@@ -99,8 +99,9 @@ impl Canvas {
     }
 
     /// A path that is filled.
-    pub fn area(&mut self, path: &str, fill: Rgb) {
-        put!(self, r#"<path d="{path}" fill="{}"/>"#, hex(fill));
+    pub fn area(&mut self, path: &str, fill: Rgb, opacity: f64) {
+        let opacity = opacity_attribute("fill-opacity", opacity);
+        put!(self, r#"<path d="{path}" fill="{}"{opacity}/>"#, hex(fill));
     }
 
     /// A text whose capitals are centred on `y`.

@@ -1,6 +1,7 @@
 //! The figure of a sweep: a map of k × overlap.
 
 use super::colour_map::COLOURS;
+use super::figure_spec::FigureSpec;
 use super::heat_map_figure::draw_pixels;
 use super::layout::{Area, Head, Layout, room_for};
 use super::svg::{Canvas, Stroke, round};
@@ -8,7 +9,6 @@ use super::sweep_map::{Layer, MAP_COLOURS, MapValue, SweepMap};
 use super::text::{Weight, width};
 use super::ticks::{Tick, number, ticks};
 use super::titles::rounded;
-use super::view_spec::FigureSpec;
 use crate::run::{Classic, Outline, Row};
 
 /// The map of a sweep as SVG: overlap across, k down, colours by what the best setting has least

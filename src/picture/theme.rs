@@ -21,6 +21,9 @@ pub enum Theme {
     TransparentDark,
 }
 
+/// Runs that there are colours for beside one.
+pub const MOST_BESIDE: usize = 6;
+
 /// Red, green and blue (sRGB).
 pub(super) type Rgb = [u8; 3];
 
@@ -110,6 +113,16 @@ impl Theme {
             [0xaa, 0xaf, 0xba],
         ];
         if self.is_dark() { DARK[index % DARK.len()] } else { LIGHT[index % LIGHT.len()] }
+    }
+
+    /// The colour of a run beside another: none of those of that run, 0, and of its reference.
+    pub const fn beside(self, number: usize) -> [u8; 3] {
+        self.curve(2 + number % MOST_BESIDE)
+    }
+
+    /// The colour of a reference among the curves of runs.
+    pub const fn reference(self) -> [u8; 3] {
+        self.curve(1)
     }
 
     pub(super) const fn palette(self) -> Palette {

@@ -260,6 +260,19 @@ impl Experiment {
         Ok(())
     }
 
+    /// Makes sweeps of Jacobi's iteration on the way to so many, whatever the run has made.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays do not fit, or its solver fails.
+    pub(super) fn advance_classic_to(&mut self, sweeps: u64) -> Result<&Run, SolverError> {
+        let classic = self.classic_run()?;
+        classic.allow(sweeps);
+        if classic.outcome().is_none() && classic.cycle() < sweeps {
+            classic.advance(sweeps - classic.cycle())?;
+        }
+        Ok(classic)
+    }
+
     /// Whether a field of the present iterate can be shown; if not, there is work to do first.
     pub fn is_ready(&self, kind: FieldKind) -> bool {
         kind != FieldKind::Staleness || self.staleness_goal().is_none()

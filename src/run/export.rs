@@ -4,10 +4,12 @@ use super::cut::CutLine;
 use super::experiment::{FieldKind, Picture};
 use super::history::{History, Record};
 use super::spec::RunSpec;
+use super::track::{AtCycle, ProbeTrack};
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision};
-use crate::solver::Samples;
+use crate::solver::{AtDistance, Inside, Samples};
 use npyz::{DType, TypeStr, WriterBuilder};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -120,6 +122,99 @@ pub fn save_map(path: &Path, header: [&str; 3], picture: &Picture) -> Result<(),
     })
 }
 
+/// Saves the magnitude of a field by distance from the nearest tile border as CSV, a row a distance
+/// (or a few, of large tiles).
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_distances(path: &Path, distances: &[AtDistance]) -> Result<(), FileError> {
+    let header = ["from", "to", "points", "lower_quartile", "median", "upper_quartile"];
+    save_rows(
+        path,
+        &header.map(str::to_owned),
+        distances.iter().map(|class| {
+            let [lower, median, upper] = class.quartiles.map(sample);
+            let ends = [class.distances.start(), class.distances.end()].map(ToString::to_string);
+            let [from, to] = ends;
+            vec![from, to, class.points.to_string(), lower, median, upper]
+        }),
+    )
+}
+
+/// Saves the part of ‖r‖² near tile borders, 0 to 1, as CSV, a row a cycle.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_edge_share(path: &Path, edges: &[AtCycle]) -> Result<(), FileError> {
+    let header = ["cycle", "edge_share"].map(str::to_owned);
+    let row = |at: &AtCycle| vec![at.cycle.to_string(), cell(Some(at.value))];
+    save_rows(path, &header, edges.iter().map(row))
+}
+
+/// Saves the values of a field at single points as CSV, a row a cycle and a column a point; what is
+/// not known is an empty cell.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> {
+    let name = |probe: &ProbeTrack| {
+        let [i, j] = probe.point;
+        format!("{}({i},{j})", probe.field.name())
+    };
+    let header: Vec<_> =
+        std::iter::once("cycle".to_owned()).chain(probes.iter().map(name)).collect();
+    let cycles = probes.iter().flat_map(|probe| probe.values.iter().map(|at| at.cycle));
+    let cycles: BTreeSet<_> = cycles.collect();
+    let rows = cycles.into_iter().map(|cycle| {
+        let value = |probe: &ProbeTrack| {
+            let at = probe.values.binary_search_by_key(&cycle, |at| at.cycle).ok()?;
+            Some(probe.values[at].value)
+        };
+        let values = probes.iter().map(|probe| cell(value(probe)));
+        std::iter::once(cycle.to_string()).chain(values).collect()
+    });
+    save_rows(path, &header, rows)
+}
+
+/// Saves the inside of a cycle as CSV, a row a point of the tile and of its ring; of a line, of each
+/// subiteration. Points count from 0, so that those of the ring may be −1; what is not known is an
+/// empty cell.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_inside(path: &Path, inside: &Inside, is_line: bool) -> Result<(), FileError> {
+    let down = if is_line { "subiteration" } else { "j" };
+    let header = ["i", down, "u", "lag"].map(str::to_owned);
+    let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as i64 - 1);
+    let top = if is_line { 0 } else { top };
+    let width = inside.size[0].max(1);
+    let rows = inside.iterate.iter().zip(&inside.staleness).enumerate();
+    save_rows(
+        path,
+        &header,
+        rows.map(|(at, (u, lag))| {
+            let place = [left + (at % width) as i64, top + (at / width) as i64];
+            let [i, j] = place.map(|place| place.to_string());
+            vec![i, j, sample(*u), sample(*lag)]
+        }),
+    )
+}
+
+fn save_rows(
+    path: &Path,
+    header: &[String],
+    rows: impl Iterator<Item = Vec<String>>,
+) -> Result<(), FileError> {
+    write_atomically(path, |out| {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(header)?;
+        for row in rows {
+            csv.write_record(row)?;
+        }
+        csv.flush()
+    })
+}
+
 /// A sample with all its digits; nothing of one that is not known.
 fn sample(value: f32) -> String {
     if value.is_nan() { String::new() } else { format!("{value:?}") }
@@ -206,6 +301,24 @@ mod tests {
         let samples = Samples { columns: 7..8, rows: 2..5, block: [1, 1], size: [1, 3], values };
         save_profile(&path, CutLine::Column(7), FieldKind::Residual, &samples).unwrap();
         let expected = "j,residual\n2,0.25\n3,\n4,-1e-7\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    }
+
+    #[test]
+    fn numbers_over_the_cycles_have_a_row_a_cycle_and_a_column_a_point() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        let probe = |point, values: &[(u64, f64)]| ProbeTrack {
+            point,
+            field: FieldKind::Change,
+            values: values.iter().map(|&(cycle, value)| AtCycle { cycle, value }).collect(),
+        };
+        let probes = [probe([3, 4], &[(0, 0.5), (2, -1e-7)]), probe([5, 0], &[(2, 2.0)])];
+        save_probes(&path, &probes).unwrap();
+        let expected = "cycle,\"change(3,4)\",\"change(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        save_edge_share(&path, &probes[0].values).unwrap();
+        let expected = "cycle,edge_share\n0,0.5\n2,-1e-7\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     }
 

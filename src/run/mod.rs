@@ -9,9 +9,11 @@ mod decline;
 mod differences;
 mod experiment;
 mod export;
+mod findings;
 mod history;
 mod keyframes;
 mod newest;
+mod over_cycles;
 pub mod papers;
 mod past;
 mod plan;
@@ -33,9 +35,12 @@ pub use cut::{Along, Cut, CutLine};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{
-    CURVE_HEADER, reduction, save_curve, save_field, save_map, save_profile, save_run, save_samples,
+    CURVE_HEADER, reduction, save_curve, save_distances, save_edge_share, save_field, save_inside,
+    save_map, save_probes, save_profile, save_run, save_samples,
 };
+pub use findings::{Findings, Inquiry};
 pub use history::{History, Largest, Record};
+pub use over_cycles::OverCycles;
 pub use past::{Made, Past, cycle_at, seconds_at};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

@@ -138,16 +138,21 @@ impl Run {
     /// at another tolerance. It may make as many sweeps as it takes for either run.
     pub(super) fn take_classic(&self, mut classic: Self) -> Option<Self> {
         let Stop { tolerance, max_cycles, .. } = self.classic_stop();
-        let stop = classic.plan.stop;
-        if stop.tolerance != tolerance {
+        if classic.plan.stop.tolerance != tolerance {
             return None;
         }
+        classic.allow(max_cycles);
+        Some(classic)
+    }
+
+    /// Lets the run make so many cycles, if its limit is lower.
+    pub(super) fn allow(&mut self, max_cycles: u64) {
+        let stop = self.plan.stop;
         if stop.max_cycles < max_cycles {
             let stop = Stop { max_cycles, ..stop };
-            classic.plan = Arc::new(Plan { stop, ..Plan::clone(&classic.plan) });
-            classic.outcome = classic.outcome.filter(|outcome| *outcome != Outcome::OutOfCycles);
+            self.plan = Arc::new(Plan { stop, ..Plan::clone(&self.plan) });
+            self.outcome.take_if(|outcome| *outcome == Outcome::OutOfCycles);
         }
-        Some(classic)
     }
 
     pub(super) fn at_start(

@@ -1,9 +1,10 @@
 //! A run from its start to its end, looked at on the way: what figures and animations are made of.
 
-use super::experiment::{Experiment, FieldKind, Picture};
+use super::experiment::{Experiment, FieldKind};
+use super::over_cycles::Notes;
 use super::plan::{Plan, Stop};
 use super::runner::{Divergence, Outcome, Run};
-use super::worker::{Capture, Captured, Part};
+use super::worker::{Capture, Captured, Look, Part};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
 use crate::solver::SolverError;
@@ -50,7 +51,8 @@ pub enum ShootError {
 pub enum When<'a> {
     /// Once, at its end.
     End,
-    /// After each of these numbers of cycles, which rise, wherever the run would have stopped.
+    /// After each of these numbers of cycles, of which none is lower than the one before, wherever the
+    /// run would have stopped. It goes on after the last where the capture says so.
     Cycles(&'a [u64]),
 }
 
@@ -92,13 +94,14 @@ pub fn shoot(
     let shape = plan.problem.shape;
     // All of a line's cycles are in its diagram at the end.
     let is_diagram = shape.dim() == 1 && capture.part == Part::All;
+    let is_all = is_diagram && capture.more.is_empty() && !capture.inquiry.is_of_iterates();
     let stop = match when {
         When::End => plan.stop,
         When::Cycles(cycles) => {
             if !is_diagram {
                 check_memory(capture.part.window(&shape, capture.most).size(), cycles.len())?;
             }
-            let last = cycles.last().copied().unwrap_or(0);
+            let last = cycles.last().copied().max(capture.until).unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
@@ -111,38 +114,51 @@ pub fn shoot(
             Err(error) => return Err(ShootError::Exact(error)),
         }
     }
+    let notes = Notes::new(&capture.inquiry, capture.field);
+    let mut shooting = Shooting { experiment, capture, notes };
     let mut looks: Vec<(u64, Look)> = Vec::new();
     if let When::Cycles(cycles) = when
-        && !is_diagram
+        && !is_all
     {
         for &cycle in cycles {
-            make(&mut experiment, cycle, watch)?;
-            looks.push((cycle, look(&mut experiment, capture, watch)?));
+            shooting.make(cycle, watch)?;
+            shooting.check_reached(cycle)?;
+            let look = match looks.last() {
+                Some((before, look)) if *before == cycle => look.clone(),
+                _ => shooting.look(watch)?,
+            };
+            looks.push((cycle, look));
         }
     }
-    make(&mut experiment, u64::MAX, watch)?;
-    experiment.settle()?;
-    let last = experiment.run().cycle();
+    shooting.make(u64::MAX, watch)?;
+    shooting.experiment.settle()?;
+    shooting.note_look(watch)?;
     match when {
         When::Cycles(cycles) if is_diagram => {
-            check_reached(&experiment, stop.max_cycles)?;
-            let diagram = look(&mut experiment, capture, watch)?;
-            looks.extend(cycles.iter().map(|&cycle| (cycle, diagram.clone())));
+            shooting.check_reached(stop.max_cycles)?;
+            let end = shooting.look(watch)?;
+            looks.iter_mut().for_each(|(_, look)| look.picture = Arc::clone(&end.picture));
+            if is_all {
+                looks.extend(cycles.iter().map(|&cycle| (cycle, end.clone())));
+            }
         }
         When::Cycles(_) => {}
-        When::End => looks.push((last, look(&mut experiment, capture, watch)?)),
+        When::End => looks.push((shooting.cycle(), shooting.look(watch)?)),
     }
+    shooting.make_classic(watch)?;
+    let Shooting { experiment, notes, .. } = shooting;
     let outcome = experiment.run().outcome().cloned();
-    let Some((_, (picture, more))) = looks.last().cloned() else {
+    let Some((_, look)) = looks.last().cloned() else {
         return Ok(Shots { shots: Vec::new(), outcome });
     };
-    let seen = Captured::with(&experiment, capture, picture, more)?;
-    let shot = |(cycle, (picture, more))| Captured { cycle, picture, more, ..seen.clone() };
+    let over_cycles = Arc::new(notes.told(experiment.run().cycle()));
+    let seen = Captured { over_cycles, ..Captured::with(&experiment, capture, look) };
+    let shot = |(cycle, look)| {
+        let Look { picture, more, findings, solution } = look;
+        Captured { cycle, picture, more, findings, solution, ..seen.clone() }
+    };
     Ok(Shots { shots: looks.into_iter().map(shot).collect(), outcome })
 }
-
-/// What was asked for, and what else was.
-type Look = (Arc<Picture>, Arc<[Arc<Picture>]>);
 
 /// Refuses more pictures than the memory that is free now can hold.
 fn check_memory(size: [usize; 2], looks: usize) -> Result<(), ShootError> {
@@ -155,42 +171,100 @@ fn check_memory(size: [usize; 2], looks: usize) -> Result<(), ShootError> {
     Err(ShootError::Memory { looks, size, needed, available })
 }
 
-/// Makes cycles up to this one, or to the end of the run.
-fn make(experiment: &mut Experiment, cycle: u64, watch: &mut Watch<'_>) -> Result<(), ShootError> {
-    while experiment.run().outcome().is_none() && experiment.run().cycle() < cycle {
-        let made = experiment.run().cycle();
-        if watch.cancel.load(Ordering::Relaxed) {
-            return Err(ShootError::Cancelled { cycle: made });
-        }
-        experiment.advance(cycle - made)?;
-        (watch.told)(Stage::Run(experiment.run()));
-    }
-    if cycle == u64::MAX { Ok(()) } else { check_reached(experiment, cycle) }
+/// A run that is made and looked at.
+struct Shooting<'a> {
+    experiment: Experiment,
+    capture: &'a Capture,
+    notes: Notes<'a>,
 }
 
-/// A run that diverged never gets to the cycles after that.
-fn check_reached(experiment: &Experiment, cycle: u64) -> Result<(), ShootError> {
-    match experiment.run().outcome() {
-        Some(Outcome::Diverged(divergence)) if experiment.run().cycle() < cycle => {
-            Err(ShootError::Diverged(divergence.clone()))
-        }
-        _ => Ok(()),
+impl Shooting<'_> {
+    fn cycle(&self) -> u64 {
+        self.experiment.run().cycle()
     }
-}
 
-/// Looks at the present iterate, once all that is wanted of it can be told.
-fn look(
-    experiment: &mut Experiment,
-    capture: &Capture,
-    watch: &mut Watch<'_>,
-) -> Result<Look, ShootError> {
-    let cycle = experiment.run().cycle();
-    while !experiment.is_ready(capture.field) {
-        if watch.cancel.load(Ordering::Relaxed) {
-            return Err(ShootError::Cancelled { cycle });
+    /// Makes cycles up to this one, or to the end of the run, and notes numbers on the way.
+    fn make(&mut self, cycle: u64, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+        let mut next = self.note(watch)?;
+        while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
+            let made = self.cycle();
+            if watch.cancel.load(Ordering::Relaxed) {
+                return Err(ShootError::Cancelled { cycle: made });
+            }
+            self.experiment.advance(cycle.min(next) - made)?;
+            (watch.told)(Stage::Run(self.experiment.run()));
+            if self.cycle() == next {
+                next = self.note(watch)?;
+            }
         }
-        experiment.prepare(capture.field)?;
-        (watch.told)(Stage::Jacobi(experiment.prepared()));
+        Ok(())
     }
-    Ok((Arc::new(capture.picture(experiment)?), capture.more(experiment)?))
+
+    /// Notes numbers of the present cycle, and gives the next of which they are noted.
+    fn note(&mut self, watch: &mut Watch<'_>) -> Result<u64, ShootError> {
+        let cycle = self.cycle();
+        let next = self.notes.next(cycle);
+        if next < u64::MAX {
+            self.prepare(watch)?;
+            self.notes.take(&self.experiment, false)?;
+        }
+        Ok(next)
+    }
+
+    /// A run that diverged never gets to the cycles after that.
+    fn check_reached(&self, cycle: u64) -> Result<(), ShootError> {
+        match self.experiment.run().outcome() {
+            Some(Outcome::Diverged(divergence)) if self.cycle() < cycle => {
+                Err(ShootError::Diverged(divergence.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Looks at the present iterate.
+    fn look(&mut self, watch: &mut Watch<'_>) -> Result<Look, ShootError> {
+        self.prepare(watch)?;
+        self.note_look(watch)?;
+        Ok(self.capture.look(&self.experiment)?)
+    }
+
+    /// Notes numbers of a cycle that are told in any case.
+    fn note_look(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+        if self.capture.inquiry.is_over_cycles() {
+            self.prepare(watch)?;
+            self.notes.take(&self.experiment, true)?;
+        }
+        Ok(())
+    }
+
+    /// Does the work that has to be done before the field of the present iterate can be told.
+    fn prepare(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+        let field = self.capture.field;
+        while !self.experiment.is_ready(field) {
+            if watch.cancel.load(Ordering::Relaxed) {
+                return Err(ShootError::Cancelled { cycle: self.cycle() });
+            }
+            self.experiment.prepare(field)?;
+            (watch.told)(Stage::Jacobi(self.experiment.prepared()));
+        }
+        Ok(())
+    }
+
+    /// Makes the sweeps of Jacobi's iteration whose curve is wanted, and the one after them, with
+    /// which the residual of the last comes.
+    fn make_classic(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+        let Some(sweeps) = self.capture.classic else { return Ok(()) };
+        let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
+        loop {
+            let classic = self.experiment.advance_classic_to(sweeps.saturating_add(1))?;
+            let made = classic.cycle();
+            if made > sweeps || classic.outcome().is_some() {
+                return Ok(());
+            }
+            if watch.cancel.load(Ordering::Relaxed) {
+                return Err(ShootError::Cancelled { cycle: self.cycle() });
+            }
+            (watch.told)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
+        }
+    }
 }

@@ -205,6 +205,24 @@ impl NextCycle<'_> {
 }
 
 impl Inside {
+    /// How many of the points that are owned lag behind Jacobi's after these subiterations, and how
+    /// many are owned; `None` where telling would take too long.
+    pub fn lagging(&self, is_line: bool) -> Option<(u64, u64)> {
+        if self.staleness.iter().all(|lag| lag.is_nan()) {
+            return None;
+        }
+        let [columns, rows] = &self.owned;
+        let [left, top] = [0, 1].map(|axis| self.computed[axis].start);
+        // Of a line the rows are subiterations, without a ring above them.
+        let lags = rows.clone().flat_map(|row| {
+            let down = if is_line { self.subiteration } else { row - top + 1 };
+            let first = down * self.size[0] + columns.start - left + 1;
+            &self.staleness[first..first + columns.len()]
+        });
+        let lagging = lags.filter(|lag| **lag != 0.0).count();
+        Some((lagging as u64, (columns.len() * rows.len()) as u64))
+    }
+
     /// Takes what a tile of a line owns into the whole line, and the boundary beside the line's ends.
     fn take(&mut self, part: &Self) {
         let ([width, rows], owned) = (self.size, &part.owned[0]);

@@ -10,12 +10,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::tempdir;
 use tilescope::picture::{
-    self, ColourMap, Drawing, FigureKind, FigureSpec, Place, Range, ScaleKind, ViewSpec,
+    self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, Place, Range, ScaleKind,
+    ViewSpec,
 };
 use tilescope::problem::Stencil;
 use tilescope::run::{
     CURVE_HEADER, Captured, CutLine, FieldKind, MethodSpec, Planner, ProblemKind, ProblemSpec,
-    RunSpec, Stage, Watch, When, save_run, shoot,
+    RunSpec, Stage, Watch, When, save_run,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -36,6 +37,11 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_figures_range_comes_back_with_it", a_figures_range_comes_back_with_it),
     ("a_figure_shows_the_cycle_that_is_looked_back_at", a_figure_shows_an_earlier_cycle),
     ("a_figure_of_two_runs_gives_both_back", a_figure_of_two_runs_gives_both_back),
+    ("a_figure_of_many_runs_gives_all_back", a_figure_of_many_runs_gives_all_back),
+    (
+        "an_animation_of_two_runs_pairs_them_as_the_map_does",
+        an_animation_of_two_runs_pairs_them_as_the_map_does,
+    ),
     ("what_a_figure_shows_is_shown_again", what_a_figure_shows_is_shown_again),
 ];
 
@@ -79,7 +85,7 @@ fn a_dropped_figure_gives_its_run_back() {
         window.step(2);
         window.choose("Field", "Change");
         window.until("shown", |window| window.says("|Δu|"));
-        window.save_and_wait("Figure of the map", &path);
+        window.save_and_wait("Heat map", &path);
         let (run, view) = picture::read_figure(&path).unwrap();
         let view = view.expect("what was looked at");
         assert_eq!((run, view.cycle, view.field), (other(), 2, FieldKind::Change));
@@ -193,16 +199,25 @@ fn everything_can_be_saved_and_read_back() {
     let path = |name: &str| folder.path().join(name);
     let mut window = Window::paused(other());
     window.step(5);
-    window.save_and_wait("Figure of the map", &path("map.png"));
-    window.save_and_wait("Figure of the curves", &path("curves.svg"));
+    window.save_and_wait("Heat map", &path("map.png"));
+    window.save_and_wait("Convergence", &path("curves.svg"));
     window.save_and_wait("Bare map, one pixel a point", &path("bare.png"));
     window.save_and_wait("Run description", &path("run.toml"));
-    window.save_and_wait("Curve as a table", &path("curve.csv"));
+    window.save_and_wait("Convergence", &path("curve.csv"));
     window.save_and_wait("Iterate as an array", &path("u.npy"));
-    window.save_and_wait("Figure of a profile", &path("profile.png"));
-    window.save_and_wait("Profile as a table", &path("profile.csv"));
-    window.save_and_wait("Map as a table", &path("map.csv"));
-    window.save_and_wait("Mean tile as a table", &path("tile.csv"));
+    window.save_and_wait("Profile", &path("profile.png"));
+    window.save_and_wait("Profile", &path("profile.csv"));
+    window.save_and_wait("Heat map", &path("map.csv"));
+    window.save_and_wait("Mean tile", &path("tile.csv"));
+    for name in ["distance.csv", "distance.svg"] {
+        window.save_and_wait("By distance", &path(name));
+    }
+    for name in ["share.csv", "share.svg"] {
+        window.save_and_wait("Edge share", &path(name));
+    }
+    for name in ["inside.csv", "inside.svg"] {
+        window.save_and_wait("Inside a cycle", &path(name));
+    }
     window.save_and_wait("Field as an array", &path("r.npy"));
     window.until("told", |window| window.says("r.npy"));
     assert_eq!(image::image_dimensions(path("map.png")).unwrap(), (1200, 900));
@@ -231,6 +246,17 @@ fn everything_can_be_saved_and_read_back() {
     let mut table = csv::Reader::from_path(path("tile.csv")).unwrap();
     assert_eq!(table.headers().unwrap(), vec!["across", "down", "mean_abs_residual"]);
     assert_eq!(table.records().count(), 16 * 16, "the points of a tile");
+    let rows = |name: &str| csv::Reader::from_path(path(name)).unwrap().into_records().count();
+    assert_eq!(
+        rows("distance.csv"),
+        13,
+        "as far as a point of a tile at the end is from its border"
+    );
+    assert_eq!(rows("share.csv"), 6, "the start and five cycles");
+    assert_eq!(rows("inside.csv"), 18 * 18, "a tile with its ring");
+    for name in ["distance.svg", "share.svg", "inside.svg"] {
+        assert!(is_made_again(&path(name)), "{name}");
+    }
     let array = npyz::NpyFile::new(fs::File::open(path("u.npy")).unwrap()).unwrap();
     assert_eq!(array.shape(), [40, 48]);
     let u: Vec<f64> = array.into_vec().unwrap();
@@ -251,7 +277,7 @@ fn what_cannot_be_saved_is_told() {
     window.step(1);
     window.save("Run description", &folder.path().join("no/such/run.toml"));
     window.until_text("no such file or folder");
-    window.save("Figure of the map", &folder.path().join("figure.gif"));
+    window.save("Heat map", &folder.path().join("figure.gif"));
     window.until_text("neither .png nor .svg");
     window.step(1);
     window.save_and_wait("Run description", &folder.path().join("run.toml"));
@@ -271,7 +297,7 @@ fn a_file_that_waits_in_vain_is_told() {
     let mut window = Window::paused(run);
     window.choose("Field", "Error");
     window.until_text("singular");
-    window.save("Figure of the map", &path);
+    window.save("Heat map", &path);
     window.until_text("error.png was not saved");
     assert!(!path.exists());
     // What shows no error can be saved all the same.
@@ -284,7 +310,7 @@ fn the_dialog_shows_what_will_be_saved() {
     window.button("Save …");
     window.until("drawn", |window| !window.says("Drawing …"));
     assert!(window.is_enabled(Role::Button, "Copy image"));
-    window.click(Role::RadioButton, "Figure of the curves");
+    window.click(Role::RadioButton, "Convergence");
     window.settle();
     window.click(Role::RadioButton, "Run description");
     window.until_text("Text, no picture");
@@ -343,7 +369,7 @@ fn a_figures_range_comes_back_with_it() {
     window.drop_file(&path);
     window.until("opened", |window| window.slider("k") == 8.0 && window.has_picture());
     let copy = folder.path().join("b.png");
-    window.save_and_wait("Figure of the map", &copy);
+    window.save_and_wait("Heat map", &copy);
     let (_, copied) = picture::read_figure(&copy).unwrap();
     assert_eq!(copied.unwrap().figure.range, Some(range));
 }
@@ -354,28 +380,35 @@ fn a_figure_shows_an_earlier_cycle() {
     let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut window = Window::paused(other());
+    // The edge share, over the distances, and the inside of a cycle.
+    for key in [Key::Num6, Key::Num8] {
+        window.harness.key_press_modifiers(Modifiers::COMMAND, key);
+        window.frames(2);
+    }
     window.step(12);
     window.key(Key::ArrowLeft);
     window.key(Key::ArrowLeft);
     window.until_text("10 of 12");
     for (what, name) in [
-        ("Figure of the map", "map.svg"),
-        ("Figure of a profile", "profile.svg"),
-        ("Figure of the mean tile", "tile.svg"),
+        ("Heat map", "map.svg"),
+        ("Profile", "profile.svg"),
+        ("Mean tile", "tile.svg"),
+        ("By distance", "distance.svg"),
+        ("Inside a cycle", "inside.svg"),
         ("Bare map, one pixel a point", "bare.png"),
-        ("The panes as they lie", "panes.png"),
+        // With the curves and the edge share of all cycles, and what is looked back at in them.
+        ("The panes as they lie", "panes.svg"),
     ] {
         window.save_and_wait(what, &path(name));
         let (run, view) = picture::read_figure(&path(name)).unwrap();
         assert_eq!((&run, view.as_ref().unwrap().cycle), (&other(), 10), "{name}");
-        // The curves among the panes go on after the cycle that is looked back at.
-        assert!(name == "panes.png" || is_made_again(&path(name)), "{name}");
+        assert!(is_made_again(&path(name)), "{name}");
     }
     window.save_and_wait("Iterate as an array", &path("u.npy"));
     let array = npyz::NpyFile::new(fs::File::open(path("u.npy")).unwrap()).unwrap();
     assert_eq!(array.into_vec::<f64>().unwrap(), iterate_after(&other(), 10));
     // The curves show all cycles, as in their pane.
-    window.save_and_wait("Figure of the curves", &path("curves.svg"));
+    window.save_and_wait("Convergence", &path("curves.svg"));
     let (_, view) = picture::read_figure(&path("curves.svg")).unwrap();
     assert_eq!(view.unwrap().cycle, 12);
     assert!(window.says("10 of 12"), "the window looks where it did");
@@ -385,18 +418,23 @@ fn a_figure_shows_an_earlier_cycle() {
 fn is_made_again(path: &Path) -> bool {
     let (run, view) = picture::read_figure(path).unwrap();
     let view = view.unwrap();
-    let shoot = |run: &RunSpec, cycle| {
+    let shoot = |run: &RunSpec, cycle, until: Option<Option<u64>>| {
         let plan = Planner::default().plan(run).unwrap();
-        let capture = view.capture(0, &plan.problem.shape);
+        let shape = &plan.problem.shape;
+        let capture = match until {
+            None => view.capture(0, shape),
+            Some(until) => view.capture_beside(0, shape, until),
+        };
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Watch { cancel: &cancel, told: &mut told };
-        let shots = shoot(&plan, &capture, When::Cycles(&[cycle]), &mut watch).unwrap().shots;
-        let [shot] = <[Captured; 1]>::try_from(shots).unwrap();
+        let shots = tilescope::run::shoot(&plan, &capture, When::Cycles(&[cycle]), &mut watch);
+        let [shot] = <[Captured; 1]>::try_from(shots.unwrap().shots).unwrap();
         Captured { plan: plan.into(), ..shot }
     };
-    let second = view.compared.as_ref().map(|second| shoot(&second.run, second.cycle));
-    let shots = [Some(shoot(&run, view.cycle)), second];
-    let shots: Vec<_> = shots.iter().flatten().collect();
+    let others =
+        view.compared.iter().map(|other| shoot(&other.run, other.cycle, Some(other.until)));
+    let shots: Vec<_> = std::iter::once(shoot(&run, view.cycle, None)).chain(others).collect();
+    let shots: Vec<_> = shots.iter().collect();
     let copy = path.with_file_name(format!("again-{}", path.file_name().unwrap().display()));
     picture::save_figure(&copy, &picture::figure(&shots, &view), &run, Some(&view)).unwrap();
     fs::read(path).unwrap() == fs::read(&copy).unwrap()
@@ -422,7 +460,7 @@ fn a_figure_of_two_runs_gives_both_back() {
     let path = folder.path().join("both.svg");
     let run = two_runs(&path);
     let (first, view) = picture::read_figure(&path).unwrap();
-    let second = view.as_ref().unwrap().compared.clone().unwrap();
+    let [second] = <[_; 1]>::try_from(view.as_ref().unwrap().compared.clone()).unwrap();
     assert_eq!((first, view.unwrap().cycle), (run.clone(), 7));
     assert_eq!((second.run, second.cycle), (small(), 14));
     assert!(is_made_again(&path));
@@ -445,6 +483,79 @@ fn a_figure_of_two_runs_gives_both_back() {
     assert!(!window.has(Role::TextInput, "Name of B"));
 }
 
+/// The curves of all pinned runs, in their colours, the first of them let go since.
+fn a_figure_of_many_runs_gives_all_back() {
+    let folder = tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut window = Window::paused(small());
+    for (k, name) in [("4", "A"), ("8", "B"), ("2", "C"), ("6", "")] {
+        window.type_into("k", k);
+        window.until("begun anew", |window| window.cycle() == 0);
+        window.step(9);
+        if !name.is_empty() {
+            window.button("Pin");
+            window.until_text(&format!("Pinned as {name}"));
+        }
+    }
+    window.button("Remove A");
+    window.save_and_wait("Convergence", &path("curves.svg"));
+    window.save_and_wait("Profile", &path("profile.svg"));
+    for name in ["curves.svg", "profile.svg"] {
+        let (run, view) = picture::read_figure(&path(name)).unwrap();
+        let view = view.unwrap();
+        let told: Vec<_> = view.compared.iter().map(|other| other.run.method.k).collect();
+        assert_eq!((run.method.k, told), (6, vec![8, 2]), "{name}");
+        assert_eq!(view.colours, [1, 2], "{name}");
+        assert!(is_made_again(&path(name)), "{name}");
+    }
+    let mut window = Window::paused(other());
+    window.drop_file(&path("profile.svg"));
+    window.until_text("B · k 8 · cycle 7");
+    window.until_text("C · k 8 → 2 · cycle 9");
+    window.until_text("cycle 9, live");
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+    window.frames(2);
+    window.save_as(&path("copy.svg"));
+    window.until("saved", |_| path("copy.svg").exists());
+    assert_eq!(fs::read(path("profile.svg")).unwrap(), fs::read(path("copy.svg")).unwrap());
+}
+
+/// Runs beside each other in an animation as they are over the map, where that can be made again.
+fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
+    let folder = tempdir().unwrap();
+    let mut window = Window::paused(small());
+    window.step(9);
+    window.key(Key::P);
+    window.until_text("Pinned as A");
+    window.type_into("k", "8");
+    window.until("begun anew", |window| window.cycle() == 0);
+    window.step(4);
+    window.choose("Compare", "side by side");
+    for (at_equal, pairing, last) in [
+        ("equal sweeps", Pairing::Sweeps, 8),
+        ("equal cycles", Pairing::Cycles, 4),
+        ("its end", Pairing::Fixed, 9),
+        ("equal solver time", Pairing::Sweeps, 8),
+    ] {
+        window.choose("At equal", at_equal);
+        let path = folder.path().join(format!("{}.apng", at_equal.replace(' ', "-")));
+        window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
+        window.frames(2);
+        window.click(Role::RadioButton, "Two maps side by side");
+        window.click(Role::CheckBox, "over cycles");
+        let says = window.says("an animation is at equal sweeps");
+        assert_eq!(says, at_equal == "equal solver time");
+        window.type_into("Last cycle", "4");
+        window.type_into("Step", "2");
+        window.save_as(&path);
+        window.until("saved", |_| path.exists());
+        let (_, view) = picture::read_figure(&path).unwrap();
+        let view = view.unwrap();
+        assert_eq!((view.pairing, view.compared[0].cycle), (pairing, last), "{at_equal}");
+        window.until("closed", |window| !window.has(Role::Button, "Cancel"));
+    }
+}
+
 /// A figure of any kind is opened, and what the dialog saves without a word is that figure.
 fn what_a_figure_shows_is_shown_again() {
     let folder = tempdir().unwrap();
@@ -461,9 +572,17 @@ fn what_a_figure_shows_is_shown_again() {
         ..FigureSpec::default()
     };
     let cut = CutLine::Column(9);
-    let kinds =
-        [FigureKind::HeatMap, FigureKind::Profile, FigureKind::MeanTile, FigureKind::Arrangement];
-    for kind in kinds {
+    let inside = InsideView { tile: [1, 2], subiteration: 5, ..InsideView::default() };
+    for kind in [
+        FigureKind::HeatMap,
+        FigureKind::Profile,
+        FigureKind::MeanTile,
+        FigureKind::Distance,
+        FigureKind::EdgeShare,
+        FigureKind::Probes,
+        FigureKind::Inside,
+        FigureKind::Arrangement,
+    ] {
         let view = ViewSpec {
             cycle: 5,
             field: FieldKind::Change,
@@ -473,12 +592,20 @@ fn what_a_figure_shows_is_shown_again() {
                 FigureKind::Arrangement => vec![
                     Place { kind: FigureKind::MeanTile, area: [0.0, 0.0, 0.5, 1.0] },
                     Place { kind: FigureKind::Profile, area: [0.5, 0.25, 0.5, 0.5] },
+                    Place { kind: FigureKind::Probes, area: [0.5, 0.75, 0.25, 0.25] },
+                    Place { kind: FigureKind::Inside, area: [0.75, 0.75, 0.25, 0.25] },
                 ],
                 _ => Vec::new(),
             },
             ..ViewSpec::default()
         };
-        let view = ViewSpec { cut: view.shows(FigureKind::Profile).then_some(cut), ..view };
+        let mut view = ViewSpec { cut: view.shows(FigureKind::Profile).then_some(cut), ..view };
+        if view.shows(FigureKind::Probes) {
+            view.probes = vec![[7, 9], [40, 3]];
+        }
+        if view.shows(FigureKind::Inside) {
+            view.inside = inside;
+        }
         let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"></svg>"#;
         let drawing = Drawing::Figure(svg.into());
         picture::save_figure(&path("a.svg"), &drawing, &other(), Some(&view)).unwrap();

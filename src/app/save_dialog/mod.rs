@@ -1,70 +1,32 @@
 //! The dialog that saves: what, where, and what it looks like, with a preview.
 
+mod beside;
+mod film;
+mod paper;
 mod preview;
+mod request;
 mod sources;
 mod what;
 
 use super::command::Command;
-use super::pins::Pin;
+use super::compare::AtEqual;
 use super::session::{RangeMode, Session};
 use super::theme::row;
-use super::toolbar::{named, typed};
-use crate::grid::Shape;
+use super::toolbar::named;
 use crate::picture::{
-    FONT_SIZES, FigureKind, FigureSpec, FilmFile, Frames, LARGEST_SIDE, Over, Place, RATE, RATES,
-    Range, SCREEN_DPI, SMALLEST_SIDE, Spacing, Theme, ViewSpec, figure_command,
+    FigureKind, FigureSpec, Frames, InsideView, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
+    Spacing, Theme, ViewSpec, figure_command, is_table,
 };
-use crate::run::{Capture, Captured, CutLine, FieldKind, Part, Report};
-use eframe::egui::{self, ComboBox, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
+use crate::run::{Capture, Captured, CutLine, FieldKind, Report};
+use beside::With;
+use eframe::egui::{self, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
+use paper::Unit;
 use preview::{Preview, Shown};
+pub(super) use request::SaveRequest;
 pub(super) use sources::Sources;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub(super) use what::What;
-
-/// A file to be saved.
-#[derive(Clone, Debug)]
-pub(super) struct SaveRequest {
-    pub what: What,
-    pub path: PathBuf,
-    /// What is drawn, or looked at.
-    pub view: ViewSpec,
-    /// What it is drawn from.
-    pub sources: Sources,
-}
-
-impl SaveRequest {
-    /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
-    pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
-        let wanted = self.view.capture(id, shape);
-        let bare = Capture { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
-        match self.what {
-            What::Run | What::CurveTable => bare,
-            What::Iterate => Capture { solution: true, ..bare },
-            What::Field => Capture { part: Part::Iterate, ..wanted },
-            _ => wanted,
-        }
-    }
-
-    /// Why it cannot be done, if that is known beforehand.
-    pub fn refusal(&self) -> Option<String> {
-        let sides = ["width", "height"].into_iter().zip(self.view.figure.size);
-        let mut sides = sides.filter(|_| self.what.has_letters());
-        let wrong = sides.find(|(_, side)| !(SMALLEST_SIDE..=LARGEST_SIDE).contains(side));
-        if let Some((name, side)) = wrong {
-            return Some(format!(
-                "{name} is {side}; it must be {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"
-            ));
-        }
-        let frames = self.view.frames.as_ref()?;
-        if let Err(refused) = frames.check() {
-            return Some(refused.to_string());
-        }
-        let theme = self.view.figure.theme;
-        let file = FilmFile::of(&self.path).and_then(|file| file.check_theme(theme));
-        file.err().map(|refused| refused.to_string())
-    }
-}
 
 /// How far an animation is that is being made.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,21 +36,6 @@ pub(super) struct Making {
     /// Whether frames are drawn by now.
     pub is_drawing: bool,
 }
-
-/// The units of a figure's size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Pixels,
-    Centimetres,
-}
-
-/// Pixels an inch to choose from, for paper.
-const RESOLUTIONS: [f64; 4] = [150.0, 300.0, 600.0, 1200.0];
-
-const CENTIMETRES_PER_INCH: f64 = 2.54;
-
-/// The font size that one begins with who wants to choose it, in points.
-const FONT: f64 = 11.0;
 
 /// The dialog, in points: it fits into the smallest window.
 const CONTROLS: f32 = 400.0;
@@ -108,8 +55,8 @@ pub(super) struct SaveDialog {
     cut: CutLine,
     /// The panes that can be drawn, and where they lie.
     places: Vec<Place>,
-    /// The number of the pinned run that is shown beside the run, where two can be.
-    with: Option<usize>,
+    /// The pinned runs that are shown beside the run, where there can be any.
+    with: With,
     is_film: bool,
     frames: Frames,
     /// The cycle that is shown; `None` while it changes, and that of the file is not known.
@@ -135,8 +82,12 @@ impl SaveDialog {
         let usual = FigureSpec { theme, ..FigureSpec::default() };
         let figure = like.map_or(usual, |view| view.figure);
         let what = like.map_or(What::Map, |view| What::of(view.kind));
-        let is_of_two = like.is_some_and(|view| view.compared.is_some());
-        let pinned = session.look.compare.chosen(session.pins.all()).filter(|_| is_of_two);
+        let chosen = session.look.compare.chosen(session.pins.all());
+        let with = match (like.map(|view| view.compared.len()), chosen) {
+            (Some(0), _) => With::None,
+            (Some(1), Some(pin)) => With::One(pin.number),
+            _ => With::All,
+        };
         let usual = Frames {
             first: 0,
             last: latest.max(1),
@@ -156,7 +107,7 @@ impl SaveDialog {
                 .filter(|own| !own.is_empty())
                 .cloned()
                 .unwrap_or(places),
-            with: pinned.map(|pin| pin.number),
+            with,
             is_film: frames.is_some(),
             frames: frames.unwrap_or(usual),
             cycle: stands.then(|| travel.cycle(latest)),
@@ -184,28 +135,35 @@ impl SaveDialog {
     /// Suggests a name for what is to be saved.
     fn suggest(&mut self, field: FieldKind) {
         let at = match self.cycle {
-            _ if self.is_film() => format!("-film-{}", self.frames.last),
+            _ if self.is_film && self.what.is_picture() => format!("-film-{}", self.frames.last),
             Some(cycle) => format!("-cycle-{cycle}"),
             None => String::new(),
         };
         let stem = match self.what {
-            What::Map | What::BareMap | What::MapTable | What::Field => {
-                format!("{}{at}", field.name())
-            }
+            What::Map | What::BareMap | What::Field => format!("{}{at}", field.name()),
             What::SideBySide => format!("{}-side-by-side{at}", field.name()),
-            What::MeanTile | What::MeanTileTable => format!("mean-tile{at}"),
+            What::MeanTile => format!("mean-tile{at}"),
+            What::Distance => format!("{}-by-distance{at}", field.name()),
+            What::EdgeShare => "edge-share".to_owned(),
+            What::Probes => format!("{}-probes", field.name()),
+            What::Inside => format!("inside{at}"),
             What::Arrangement => format!("{}-panes{at}", field.name()),
-            What::Profile | What::ProfileTable => format!("{}-profile{at}", field.name()),
-            What::Curves | What::CurveTable => "convergence".to_owned(),
+            What::Profile => format!("{}-profile{at}", field.name()),
+            What::Curves => "convergence".to_owned(),
             What::Run => "run".to_owned(),
             What::Iterate => format!("u{at}"),
         };
-        let extension = if self.is_film() { "gif" } else { self.what.extension() };
+        let is_film = self.is_film && self.what.is_picture();
+        let extension = if is_film { "gif" } else { self.what.extension() };
         self.name = format!("{stem}.{extension}");
     }
 
     fn is_film(&self) -> bool {
-        self.is_film && self.what.is_picture()
+        self.is_film && self.what.is_picture() && !self.is_table()
+    }
+
+    fn is_table(&self) -> bool {
+        self.what.has_table() && is_table(Path::new(&self.name))
     }
 
     /// The dialog. `making` is the animation that is under way, if one is.
@@ -241,7 +199,7 @@ impl SaveDialog {
                 });
                 ui.add_space(8.0);
                 ui.vertical(|ui| {
-                    let view = self.what.kind().map(|_| self.view(session, shown));
+                    let view = self.what.kind().map(|_| self.view(session, report, shown));
                     let sources = view.as_ref().map(|view| self.sources(session, report, view));
                     if let (Some(view), Some(report)) = (&view, report) {
                         let capture = view.capture(0, &report.plan.problem.shape);
@@ -275,11 +233,15 @@ impl SaveDialog {
         let field = session.look.field;
         let chosen = session.look.compare.chosen(session.pins.all());
         ui.columns_const(|[left, right]| {
-            for (column, choices) in [(left, &What::PICTURES[..]), (right, &What::DATA)] {
+            for (column, choices) in [left, right].into_iter().zip(What::COLUMNS) {
                 column.spacing_mut().interact_size.y = CHOICE;
                 for &what in choices {
-                    let can_be = what != What::SideBySide || chosen.is_some();
-                    let can_be = can_be && (what != What::Arrangement || !self.places.is_empty());
+                    let can_be = match what {
+                        What::SideBySide => chosen.is_some(),
+                        What::Arrangement => !self.places.is_empty(),
+                        What::Probes => !session.look.probes.is_empty(),
+                        _ => true,
+                    };
                     let button = egui::RadioButton::new(self.what == what, what.label());
                     let button = column.add_enabled(can_be, button).on_hover_text(what.about());
                     let button = button.on_disabled_hover_text(what.missing());
@@ -307,18 +269,22 @@ impl SaveDialog {
         if self.what.is_picture() {
             self.format(ui);
         }
-        if self.what.has_letters() {
+        if self.what.has_letters() && !self.is_table() {
             self.paper(ui);
         }
-        if self.what.is_picture() {
+        if self.what.is_picture() && !self.is_table() {
             self.film(ui, field);
         }
     }
 
     /// Kinds of files, as they stand in the name.
     fn format(&mut self, ui: &mut Ui) {
-        let stills: &[(&str, &str)] =
-            &[("png", "Pixels; carries the run."), ("svg", "Lines and text; carries the run.")];
+        let stills: &[(&str, &str)] = &[
+            ("png", "Pixels; carries the run."),
+            ("svg", "Lines and text; carries the run."),
+            ("csv", "The numbers that are drawn, as a table."),
+        ];
+        let stills = if self.what.has_table() { stills } else { &stills[..2] };
         let films: &[(&str, &str)] = &[
             ("gif", "256 colours; plays anywhere."),
             ("apng", "Every pixel as it is; carries the run."),
@@ -365,182 +331,14 @@ impl SaveDialog {
         if self.drawn().shows(FigureKind::Profile) {
             self.cut(ui, report);
         }
-        if self.is_of_two() && !session.pins.all().is_empty() {
-            self.second(ui, session);
+        if self.compares() && !session.pins.all().is_empty() {
+            self.beside(ui, session);
+            let has_others = !self.others(session, report).is_empty();
+            if self.is_film() && has_others && session.look.compare.at_equal == AtEqual::Time {
+                let text = "Times are not the same twice: an animation is at equal sweeps.";
+                ui.label(RichText::new(text).weak());
+            }
         }
-    }
-
-    /// Whether it can show two runs.
-    fn is_of_two(&self) -> bool {
-        self.what.is_picture() && self.what.kind().is_some_and(FigureKind::compares)
-    }
-
-    /// The pinned run beside the run, where two can be shown; side by side, one in any case.
-    fn pinned<'a>(&self, session: &'a Session) -> Option<&'a Pin> {
-        let pins = session.pins.all();
-        let chosen = pins.iter().find(|pin| Some(pin.number) == self.with);
-        let is_needed = self.drawn().shows(FigureKind::SideBySide);
-        let needed = || session.look.compare.chosen(pins).filter(|_| is_needed);
-        chosen.filter(|_| self.is_of_two()).or_else(needed)
-    }
-
-    /// Which pinned run is shown beside the run.
-    fn second(&mut self, ui: &mut Ui, session: &Session) {
-        let about = "The second run: at equal cycles, sweeps or solver time, as over the map.";
-        row(ui, "Beside it", about, |ui| {
-            let pinned = self.pinned(session);
-            let name = pinned.map_or("no other run", |pin| &pin.name);
-            let mut with = pinned.map(|pin| pin.number);
-            let combo = ComboBox::from_id_salt("second").width(200.0).truncate();
-            let response = combo.selected_text(name).show_ui(ui, |ui| {
-                if self.what != What::SideBySide {
-                    ui.selectable_value(&mut with, None, "no other run")
-                        .on_hover_text("This run alone.");
-                }
-                for pin in session.pins.all() {
-                    ui.selectable_value(&mut with, Some(pin.number), &pin.name)
-                        .on_hover_text("Show this pinned run, too.");
-                }
-            });
-            named(response.response, "Beside it").on_hover_text(about);
-            self.with = with;
-        });
-    }
-
-    /// How large a figure is, and its letters and colours.
-    fn paper(&mut self, ui: &mut Ui) {
-        row(ui, "Size", "The size of the figure.", |ui| {
-            let names = [("Width", "Across."), ("Height", "From top to bottom.")];
-            let per_pixel = CENTIMETRES_PER_INCH / self.figure.dpi;
-            for (side, (name, about)) in self.figure.size.iter_mut().zip(names) {
-                let response = match self.unit {
-                    Unit::Pixels => ui.add(typed(ui, side, SMALLEST_SIDE..=LARGEST_SIDE)),
-                    Unit::Centimetres => {
-                        let mut length = f64::from(*side) * per_pixel;
-                        let ends =
-                            [SMALLEST_SIDE, LARGEST_SIDE].map(|end| f64::from(end) * per_pixel);
-                        let number = typed(ui, &mut length, ends[0]..=ends[1]);
-                        let response = ui.add(number.speed(0.1).fixed_decimals(1));
-                        if response.changed() {
-                            *side =
-                                (length / per_pixel).round().clamp(0.0, f64::from(u32::MAX)) as u32;
-                        }
-                        response
-                    }
-                };
-                named(response, name).on_hover_text(about);
-            }
-            let before = self.unit;
-            ui.selectable_value(&mut self.unit, Unit::Pixels, "px")
-                .on_hover_text("Pixels, for a screen.");
-            ui.selectable_value(&mut self.unit, Unit::Centimetres, "cm")
-                .on_hover_text("Centimetres, for paper.");
-            if self.unit != before {
-                self.set_dpi(if self.unit == Unit::Pixels { SCREEN_DPI } else { RESOLUTIONS[1] });
-            }
-            if self.unit == Unit::Centimetres {
-                let mut dpi = self.figure.dpi;
-                let combo = ComboBox::from_id_salt("dpi").width(76.0);
-                let response = combo.selected_text(format!("{dpi} dpi")).show_ui(ui, |ui| {
-                    for one in RESOLUTIONS {
-                        ui.selectable_value(&mut dpi, one, format!("{one} dpi"))
-                            .on_hover_text("Pixels an inch.");
-                    }
-                });
-                named(response.response, "Resolution").on_hover_text("Pixels an inch.");
-                if dpi != self.figure.dpi {
-                    self.set_dpi(dpi);
-                }
-            }
-        });
-        row(ui, "Theme", "What the figure is to stand on.", |ui| {
-            let combo = ComboBox::from_id_salt("figure theme").width(200.0);
-            let response = combo.selected_text(self.figure.theme.label()).show_ui(ui, |ui| {
-                for theme in Theme::ALL {
-                    ui.selectable_value(&mut self.figure.theme, theme, theme.label())
-                        .on_hover_text(theme.about());
-                }
-            });
-            named(response.response, "Theme").on_hover_text(self.figure.theme.about());
-        });
-        row(ui, "Letters", "How large they are, and whether there is a title.", |ui| {
-            let mut suits = self.figure.font.is_none();
-            if ui
-                .checkbox(&mut suits, "as suits")
-                .on_hover_text("As large as suits the size.")
-                .changed()
-            {
-                self.figure.font = (!suits).then_some(FONT);
-            }
-            let mut font = self.figure.font.unwrap_or(FONT);
-            let number = typed(ui, &mut font, FONT_SIZES).suffix(" pt").speed(0.1).max_decimals(1);
-            let response = ui.add_enabled(self.figure.font.is_some(), number);
-            if named(response, "Font size").on_hover_text("In points, 1/72 inch.").changed() {
-                self.figure.font = Some(font);
-            }
-            ui.checkbox(&mut self.figure.annotations, "Title").on_hover_text(
-                "The title and the line of settings; leave them out if there is a caption.",
-            );
-        });
-    }
-
-    /// Another resolution, at the same size on paper.
-    fn set_dpi(&mut self, dpi: f64) {
-        let most = f64::from(LARGEST_SIDE);
-        let scaled = |side: u32| (f64::from(side) * dpi / self.figure.dpi).round().min(most) as u32;
-        self.figure.size = self.figure.size.map(scaled);
-        self.figure.dpi = dpi;
-    }
-
-    /// The cycles of an animation.
-    fn film(&mut self, ui: &mut Ui, field: FieldKind) {
-        row(ui, "Animation", "A frame for each of many cycles, all over the same range.", |ui| {
-            let film = ui.checkbox(&mut self.is_film, "over cycles");
-            if film.on_hover_text("The run is made once more, from its start.").changed() {
-                self.suggest(field);
-            }
-            if !self.is_film() {
-                return;
-            }
-            let Frames { first, last, rate, .. } = &mut self.frames;
-            for (cycle, name, about) in [
-                (first, "First cycle", "The cycle of the first frame."),
-                (last, "Last cycle", "The cycle of the last frame."),
-            ] {
-                named(ui.add(typed(ui, cycle, 0..=u64::MAX)), name).on_hover_text(about);
-            }
-            let number = typed(ui, rate, RATES).suffix(" fps").speed(0.1).max_decimals(1);
-            named(ui.add(number), "Frame rate").on_hover_text("Frames a second.");
-        });
-        if !self.is_film() {
-            return;
-        }
-        row(ui, "Frames", "Which cycles between them are frames.", |ui| {
-            let even = matches!(self.frames.spacing, Spacing::Every(_));
-            let count = self.frames.cycles().len() as u64;
-            let steps = Spacing::Every((self.frames.last / count.max(1)).max(1));
-            let mut choose = |ui: &mut Ui, is_chosen, other, name: &str, about: &str| {
-                if ui.selectable_label(is_chosen, name).on_hover_text(about).clicked() && !is_chosen
-                {
-                    self.frames.spacing = other;
-                }
-            };
-            choose(ui, even, steps, "even", "Every so manieth cycle.");
-            let logarithmic = Spacing::Logarithmic(count);
-            choose(
-                ui,
-                !even,
-                logarithmic,
-                "logarithmic",
-                "More of the early cycles, where more happens.",
-            );
-            let (value, name, about) = match &mut self.frames.spacing {
-                Spacing::Every(step) => (step, "Step", "Cycles from one frame to the next."),
-                Spacing::Logarithmic(count) => (count, "Number of frames", "So many frames."),
-            };
-            named(ui.add(typed(ui, value, 1..=1_000_000)), name).on_hover_text(about);
-            ui.label(RichText::new(format!("{count} frames")).weak());
-        });
     }
 
     fn buttons(
@@ -579,9 +377,9 @@ impl SaveDialog {
                 commands.push(Command::CopyImage(shots, view.into()));
             }
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
-            let about = match shown.is_some_and(|shown| shown.view.compared.is_some()) {
+            let about = match shown.is_some_and(|shown| !shown.view.compared.is_empty()) {
                 true => {
-                    "Copy the command line that makes this figure again; it takes the second run from the file, once that is saved."
+                    "Copy the command line that makes this figure again; it takes the other runs from the file, once that is saved."
                 }
                 false => "Copy the command line that makes this figure again.",
             };
@@ -594,17 +392,32 @@ impl SaveDialog {
         });
     }
 
-    fn view(&self, session: &Session, shown: Option<Range>) -> ViewSpec {
+    fn view(&self, session: &Session, report: Option<&Report>, shown: Option<Range>) -> ViewSpec {
         let field = session.look.field;
         let colours = session.look.of_field(field);
-        // A figure of one frame fits itself; any other range is the window's.
-        let range = shown.filter(|_| colours.range != RangeMode::ThisFrame);
         let drawn = self.drawn();
+        // A figure of one frame fits itself; any other range is the window's, of the field.
+        let is_of_field = drawn.kind != FigureKind::Inside;
+        let range = shown.filter(|_| is_of_field && colours.range != RangeMode::ThisFrame);
         let over = session.look.against.over();
+        let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
+        let numbers: Vec<_> = numbers.collect();
+        let is_plain = numbers.iter().copied().eq(0..numbers.len());
+        let is_line = session.spec.problem.shape.len() == 1;
+        let InsideView { all_of_line, .. } = session.look.inside;
+        let inside = InsideView { all_of_line: all_of_line && is_line, ..session.look.inside };
+        let probes = session.look.probes.iter().copied();
         ViewSpec {
             field,
             over: if drawn.shows(FigureKind::Curves) { over } else { Over::default() },
             cut: drawn.shows(FigureKind::Profile).then_some(self.cut),
+            probes: probes.filter(|_| drawn.shows(FigureKind::Probes)).collect(),
+            inside: if drawn.shows(FigureKind::Inside) { inside } else { InsideView::default() },
+            pairing: match self.is_film() && !numbers.is_empty() {
+                true => session.look.compare.at_equal.pairing(),
+                false => Pairing::default(),
+            },
+            colours: if is_plain { Vec::new() } else { numbers },
             frames: self.is_film().then_some(self.frames),
             figure: FigureSpec {
                 scale: colours.scale,
@@ -627,7 +440,8 @@ impl SaveDialog {
     }
 
     fn sources(&self, session: &Session, report: Option<&Report>, view: &ViewSpec) -> Sources {
-        Sources::of(session, report, view, self.pinned(session))
+        let others = self.others(session, report).into_iter().cloned().collect();
+        Sources::of(session, report, view, others)
     }
 
     /// A name with a whole path in it stands for itself.
@@ -641,7 +455,7 @@ impl SaveDialog {
         report: Option<&Report>,
         shown: Option<Range>,
     ) -> SaveRequest {
-        let view = self.view(session, shown);
+        let view = self.view(session, report, shown);
         let sources = self.sources(session, report, &view);
         SaveRequest { what: self.what, path: self.path(), view, sources }
     }
@@ -689,7 +503,15 @@ mod tests {
     /// What the dialog can say of a plane: no kind by two names, and nothing that its kind does not
     /// show. The cycle and the second run come with what is drawn.
     fn said(view: &ViewSpec, session: &Session) -> ViewSpec {
-        let mut said = ViewSpec { cycle: 0, compared: None, ..view.clone() };
+        let mut said = ViewSpec {
+            cycle: 0,
+            until: None,
+            classic: None,
+            pairing: Pairing::default(),
+            colours: Vec::new(),
+            compared: Vec::new(),
+            ..view.clone()
+        };
         if view.kind == FigureKind::SpaceTime {
             said.kind = FigureKind::HeatMap;
         }
@@ -698,6 +520,16 @@ mod tests {
         }
         if !view.shows(FigureKind::Curves) {
             said.over = Over::default();
+        }
+        if !view.shows(FigureKind::Probes) {
+            said.probes.clear();
+        }
+        said.inside.all_of_line = false;
+        if !view.shows(FigureKind::Inside) {
+            said.inside = InsideView::default();
+        }
+        if view.kind == FigureKind::Inside {
+            said.figure.range = None;
         }
         said.cut = view.shows(FigureKind::Profile).then(|| session.cut_line());
         said.figure.borders |= view.kind == FigureKind::Profile;
@@ -711,7 +543,7 @@ mod tests {
             session.show(&view);
             let context = egui::Context::default();
             let dialog = SaveDialog::new(&context, &session, None, Vec::new(), Some(&view));
-            let again = dialog.view(&session, view.figure.range);
+            let again = dialog.view(&session, None, view.figure.range);
             prop_assert_eq!(again, said(&view, &session));
             if let Some(cut) = view.cut {
                 prop_assert_eq!(session.cut_line(), cut);

@@ -1,5 +1,5 @@
 //! What a figure is drawn from: what the worker captured of the newest cycle, an earlier one in its
-//! place where the window looks back, and a pinned run beside it.
+//! place where the window looks back, and pinned runs beside it.
 
 use crate::app::compare::AtEqual;
 use crate::app::pins::Pin;
@@ -12,33 +12,42 @@ use std::sync::atomic::AtomicBool;
 /// Which cycles of which runs a figure shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::app) struct Sources {
+    /// What is kept of the run, once there is one.
+    past: Option<Arc<Past>>,
     /// The earlier cycle that is shown in the place of the newest.
-    back: Option<(Arc<Past>, u64)>,
-    /// The pinned run beside the run, and which of its cycles.
-    pub second: Option<(Pin, AtEqual)>,
+    back: Option<u64>,
+    /// The pinned runs beside the run …
+    pub others: Vec<Pin>,
+    /// … and which of their cycles.
+    at_equal: AtEqual,
+    /// Whether Jacobi's curve stands beside that of the run.
+    has_reference: bool,
 }
 
 impl Sources {
-    /// What `view` shows while the window shows this, beside a pinned run if one is given. Curves
-    /// and the diagram of a line show all cycles there are, whichever the window looks at.
+    /// What `view` shows while the window shows this, beside pinned runs if some are given. What is
+    /// over the cycles and the diagram of a line show all cycles there are, whichever the window
+    /// looks at.
     pub fn of(
         session: &Session,
         report: Option<&Report>,
         view: &ViewSpec,
-        second: Option<&Pin>,
+        others: Vec<Pin>,
     ) -> Self {
         let report = report.filter(|report| report.epoch == session.epoch);
-        let shows_all = view.kind == FigureKind::Curves;
+        let shows_all = view.kind.is_over_cycles();
         let back = report.filter(|report| !shows_all && !is_diagram(report, view));
-        let back = back.and_then(|report| {
-            let cycle = session.travel.earlier(report.latest.cycle)?;
-            Some((Arc::clone(&report.past), cycle))
-        });
-        let at_equal = if shows_all { AtEqual::End } else { session.look.compare.at_equal };
-        Self { back, second: second.map(|pin| (pin.clone(), at_equal)) }
+        let ends = view.kind == FigureKind::Curves;
+        Self {
+            past: report.map(|report| Arc::clone(&report.past)),
+            back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
+            others,
+            at_equal: if ends { AtEqual::End } else { session.look.compare.at_equal },
+            has_reference: session.look.reference,
+        }
     }
 
-    /// Takes what the figure shows: of the run, and of the pinned one after it.
+    /// Takes what the figure shows: of the run, and of the pinned ones after it.
     ///
     /// # Errors
     /// A sentence that says why it cannot be drawn, or made again.
@@ -50,32 +59,59 @@ impl Sources {
         cancel: &AtomicBool,
     ) -> Result<Vec<Captured>, String> {
         let shape = &newest.plan.problem.shape;
-        let second = self.second.as_ref();
-        view.check(shape, second.map(|(pin, _)| &pin.past.plan().problem.shape))
-            .map_err(|refused| refused.to_string())?;
-        let again = |past: &Arc<Past>, cycle| {
-            Captured::again(past, cycle, capture, cancel).map_err(|error| error.to_string())
+        let shapes: Vec<_> = self.others.iter().map(|pin| pin.past.plan().problem.shape).collect();
+        view.check(shape, &shapes).map_err(|refused| refused.to_string())?;
+        let own = self.own(newest, capture, view, cancel)?;
+        let sweeps = own.cycle * own.plan.sweeps_per_cycle();
+        let seconds = own.history.of(own.cycle).seconds;
+        let beside = |pin: &Pin| {
+            let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
+            let until = Some(pin.latest.cycle).filter(|_| view.shows(FigureKind::Curves));
+            let capture = view.capture_beside(capture.id, shape, until);
+            Captured::again(&pin.past, cycle, &capture, cancel).map_err(|error| error.to_string())
         };
-        let own = match &self.back {
-            None => newest.clone(),
-            Some((past, cycle)) => Captured {
-                plan: Arc::clone(&newest.plan),
-                history: Arc::clone(&newest.history),
-                reference: newest.reference.clone(),
-                ..again(past, *cycle)?
-            },
+        let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
+        let shots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
+        let seen: Vec<_> = shots.iter().collect();
+        view.check_found(&seen).map_err(|refused| refused.to_string())?;
+        Ok(shots)
+    }
+
+    /// Takes what the figure shows of the run itself.
+    fn own(
+        &self,
+        newest: &Captured,
+        capture: &Capture,
+        view: &ViewSpec,
+        cancel: &AtomicBool,
+    ) -> Result<Captured, String> {
+        let made = match (&self.past, self.back) {
+            (Some(past), Some(cycle)) => {
+                let goes_on = view.goes_on(&newest.plan.problem.shape);
+                let until = Some(newest.cycle).filter(|_| goes_on);
+                let capture = Capture { until, ..capture.clone() };
+                Captured::again(past, cycle, &capture, cancel).map(|again| Captured {
+                    plan: Arc::clone(&newest.plan),
+                    history: Arc::clone(&newest.history),
+                    reference: newest.reference.clone(),
+                    ..again
+                })
+            }
+            (Some(past), None) => newest.clone().with_numbers(past, capture, cancel),
+            (None, _) => Ok(newest.clone()),
         };
-        let other = second.map(|(pin, at_equal)| {
-            let sweeps = own.cycle * own.plan.sweeps_per_cycle();
-            let seconds = own.history.of(own.cycle).seconds;
-            again(&pin.past, at_equal.cycle(own.cycle, sweeps, seconds, pin))
-        });
-        Ok(std::iter::once(own).chain(other.transpose()?).collect())
+        let mut made = made.map_err(|error| error.to_string())?;
+        if !self.has_reference {
+            made.reference = Arc::default();
+        }
+        Ok(made)
     }
 }
 
 fn is_diagram(report: &Report, view: &ViewSpec) -> bool {
-    use FigureKind::{Arrangement, MeanTile, Profile};
-    let is_map = !matches!(view.kind, Profile | MeanTile | Arrangement);
+    let is_map = matches!(
+        view.kind,
+        FigureKind::HeatMap | FigureKind::SideBySide | FigureKind::SpaceTime | FigureKind::BareMap
+    );
     report.plan.problem.shape.dim() == 1 && is_map
 }

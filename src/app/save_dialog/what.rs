@@ -10,38 +10,53 @@ pub(in crate::app) enum What {
     Curves,
     Profile,
     MeanTile,
+    Distance,
+    EdgeShare,
+    Probes,
+    Inside,
     Arrangement,
     BareMap,
     Run,
-    CurveTable,
-    ProfileTable,
-    MapTable,
-    MeanTileTable,
     Field,
     Iterate,
 }
 
 impl What {
-    /// What files carry their run.
-    pub const PICTURES: [Self; 7] = [
+    /// What can be saved as a picture, which carries its run, and mostly as a table.
+    pub const PICTURES: [Self; 11] = [
         Self::Map,
         Self::SideBySide,
         Self::Curves,
         Self::Profile,
         Self::MeanTile,
+        Self::Distance,
+        Self::EdgeShare,
+        Self::Probes,
+        Self::Inside,
         Self::Arrangement,
         Self::BareMap,
     ];
 
-    /// Files of text and numbers.
-    pub const DATA: [Self; 7] = [
-        Self::Run,
-        Self::CurveTable,
-        Self::ProfileTable,
-        Self::MapTable,
-        Self::MeanTileTable,
-        Self::Field,
-        Self::Iterate,
+    /// The columns of the dialog.
+    pub const COLUMNS: [&[Self]; 2] = [
+        &[
+            Self::Map,
+            Self::SideBySide,
+            Self::Curves,
+            Self::Profile,
+            Self::MeanTile,
+            Self::Distance,
+            Self::EdgeShare,
+        ],
+        &[
+            Self::Probes,
+            Self::Inside,
+            Self::Arrangement,
+            Self::BareMap,
+            Self::Field,
+            Self::Iterate,
+            Self::Run,
+        ],
     ];
 
     /// What a figure of this kind is saved as.
@@ -51,18 +66,18 @@ impl What {
 
     pub fn label(self) -> &'static str {
         match self {
-            Self::Map => "Figure of the map",
+            Self::Map => "Heat map",
             Self::SideBySide => "Two maps side by side",
-            Self::Curves => "Figure of the curves",
-            Self::Profile => "Figure of a profile",
-            Self::MeanTile => "Figure of the mean tile",
+            Self::Curves => "Convergence",
+            Self::Profile => "Profile",
+            Self::MeanTile => "Mean tile",
+            Self::Distance => "By distance",
+            Self::EdgeShare => "Edge share",
+            Self::Probes => "Probes",
+            Self::Inside => "Inside a cycle",
             Self::Arrangement => "The panes as they lie",
             Self::BareMap => "Bare map, one pixel a point",
             Self::Run => "Run description",
-            Self::CurveTable => "Curve as a table",
-            Self::ProfileTable => "Profile as a table",
-            Self::MapTable => "Map as a table",
-            Self::MeanTileTable => "Mean tile as a table",
             Self::Field => "Field as an array",
             Self::Iterate => "Iterate as an array",
         }
@@ -70,31 +85,33 @@ impl What {
 
     pub fn about(self) -> &'static str {
         match self {
-            Self::Map => "The field with title, axes and colour bar. The file carries its run.",
+            Self::Map => {
+                "The field with title, axes and colour bar. A picture carries its run; a table has the samples of the figure."
+            }
             Self::SideBySide => {
                 "The field of this run and of a pinned one, in the same colours. It carries both runs."
             }
-            Self::Curves => "The convergence curves. The file carries its run.",
-            Self::Profile => "The field along a line, with the tile borders. It carries its run.",
-            Self::MeanTile => {
-                "The magnitude of the field, folded onto one tile. It carries its run."
+            Self::Curves => {
+                "The convergence curves. A table has all norms of this run, cycle by cycle (of runs over 262,144 cycles every second, fourth, …)."
             }
-            Self::Arrangement => {
-                "The map, the curves, the profile and the mean tile, as far as their panes are shown. It carries its run."
+            Self::Profile => "The field along a line, with the tile borders.",
+            Self::MeanTile => "The magnitude of the field, folded onto one tile.",
+            Self::Distance => {
+                "The field's magnitude by distance from the nearest tile border: median and quartiles."
             }
+            Self::EdgeShare => {
+                "How much of ‖r‖² lies near tile borders, from the start on: at every cycle (from 512 cycles on, every second, fourth, …)."
+            }
+            Self::Probes => {
+                "The field at the points that are followed, from the start on: at every cycle (from 512 cycles on, every second, fourth, …)."
+            }
+            Self::Inside => {
+                "The tile and the subiteration that the pane shows, with the frozen ring."
+            }
+            Self::Arrangement => "All panes that are shown, but for the table of pinned runs.",
             Self::BareMap => "The colours alone, one pixel for each point of the grid.",
             Self::Run => {
                 "A small TOML file, which makes the run again: open it, or use it as --run."
-            }
-            Self::CurveTable => {
-                "A CSV file with the norms, cycle by cycle (of runs over 262,144 cycles every second, fourth, …)."
-            }
-            Self::ProfileTable => "A CSV file with the field along a line, point by point.",
-            Self::MapTable => {
-                "A CSV file with the values of the map, or of the space–time diagram: the samples of the figure."
-            }
-            Self::MeanTileTable => {
-                "A CSV file with the magnitude of the field, folded onto one tile, point by point."
             }
             Self::Field => {
                 "An NPY file with the field that is shown, [ny, nx] or [copies, nx], in single precision."
@@ -109,15 +126,15 @@ impl What {
     pub fn missing(self) -> &'static str {
         match self {
             Self::SideBySide => "Pin a run first, to stand beside.",
-            _ => "Show one of these panes first: map, convergence, cut, mean tile.",
+            Self::Probes => "Drop a probe first: point at the map and press D.",
+            _ => "Show one of these panes first: any but the table of pinned runs.",
         }
     }
 
-    /// The extension of its files, where there is one kind of them.
+    /// The extension of its files; of pictures the usual one.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Run => "toml",
-            Self::CurveTable | Self::ProfileTable | Self::MapTable | Self::MeanTileTable => "csv",
             Self::Field | Self::Iterate => "npy",
             _ => "png",
         }
@@ -126,11 +143,15 @@ impl What {
     /// What is drawn for it; numbers are seen as a figure, too.
     pub fn kind(self) -> Option<FigureKind> {
         match self {
-            Self::Map | Self::MapTable => Some(FigureKind::HeatMap),
+            Self::Map => Some(FigureKind::HeatMap),
             Self::SideBySide => Some(FigureKind::SideBySide),
-            Self::Curves | Self::CurveTable => Some(FigureKind::Curves),
-            Self::Profile | Self::ProfileTable => Some(FigureKind::Profile),
-            Self::MeanTile | Self::MeanTileTable => Some(FigureKind::MeanTile),
+            Self::Curves => Some(FigureKind::Curves),
+            Self::Profile => Some(FigureKind::Profile),
+            Self::MeanTile => Some(FigureKind::MeanTile),
+            Self::Distance => Some(FigureKind::Distance),
+            Self::EdgeShare => Some(FigureKind::EdgeShare),
+            Self::Probes => Some(FigureKind::Probes),
+            Self::Inside => Some(FigureKind::Inside),
             Self::Arrangement => Some(FigureKind::Arrangement),
             Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BareMap),
             Self::Run => None,
@@ -142,7 +163,12 @@ impl What {
         Self::PICTURES.contains(&self)
     }
 
-    /// Whether it has letters, and a size of its own.
+    /// Whether its file can be a table of numbers.
+    pub fn has_table(self) -> bool {
+        self.is_picture() && self.kind().is_some_and(FigureKind::has_table)
+    }
+
+    /// Whether its picture has letters, and a size of its own.
     pub fn has_letters(self) -> bool {
         self.is_picture() && self != Self::BareMap
     }

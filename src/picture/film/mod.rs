@@ -8,11 +8,15 @@ mod gif;
 mod mp4;
 mod palette;
 
+use super::figure_spec::FigureSpec;
+use super::frames::Frames;
+use super::inside_figure;
+use super::inside_view::InsideView;
 use super::render::{PictureError, render};
 use super::run_figure::{common_range, figure};
 use super::saved::{Drawing, texts};
 use super::theme::Theme;
-use super::view_spec::{FigureSpec, Frames, ViewSpec};
+use super::view_spec::ViewSpec;
 use crate::files::{FileError, write_atomically};
 use crate::grid::memory;
 use crate::run::{Captured, RunSpec};
@@ -131,7 +135,9 @@ impl Film<'_> {
         let shots: Vec<_> = self.runs.iter().flatten().collect();
         let range = self.view.figure.range.or_else(|| common_range(&shots, self.view));
         let figure = FigureSpec { range, ..self.view.figure };
-        ViewSpec { figure, frames: Some(self.frames), ..self.view.clone() }
+        let inside =
+            InsideView { range: inside_figure::range(&shots, self.view), ..self.view.inside };
+        ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
     }
 
     fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
@@ -272,8 +278,9 @@ fn flattened(frame: &RgbaImage, theme: Theme) -> Vec<[u8; 3]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::figure_kind::FigureKind;
+    use super::super::frames::Spacing;
     use super::super::saved::open;
-    use super::super::view_spec::{FigureKind, Spacing};
     use super::*;
     use crate::run::{Planner, Stage, Watch, When, shoot};
     use proptest::prelude::*;

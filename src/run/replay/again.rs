@@ -3,6 +3,7 @@
 use super::remade::Remade;
 use crate::problem::{self, ExactError};
 use crate::run::experiment::FieldKind;
+use crate::run::over_cycles::{Notes, OverCycles, stride};
 use crate::run::past::Past;
 use crate::run::seen::View;
 use crate::run::shoot::{ShootError, Stage, Watch, When, shoot};
@@ -29,25 +30,88 @@ impl Captured {
             let shot = shots.into_iter().next().ok_or(ShootError::Cancelled { cycle })?;
             return Ok(Self { plan: Arc::clone(plan), ..shot });
         }
-        if capture.field == FieldKind::Error && past.exact().is_none() {
-            match problem::exact(&plan.problem, cancel) {
-                Ok(exact) => past.set_exact(&Arc::new(exact)),
-                Err(ExactError::Cancelled) => return Err(ShootError::Cancelled { cycle }),
-                Err(error) => return Err(ShootError::Exact(error)),
-            }
-        }
-        let mut remade = Remade::new(past)?;
-        let view = View { field: capture.field, ..View::default() };
-        let goes_on = &mut |_: &Remade, _| !cancel.load(Ordering::Relaxed);
-        if !remade.go_to(cycle, &view, goes_on)? {
-            return Err(ShootError::Cancelled { cycle });
-        }
+        let mut again = Again::new(past, capture, cancel)?;
+        let over_cycles = again.over_cycles(cycle, capture.until.unwrap_or(cycle).max(cycle))?;
+        again.go_to(cycle)?;
+        let remade = &again.remade;
         let curve = past.curve();
         let (before, after) = curve.split_at(curve.partition_point(|record| record.cycle < cycle));
         let here = [remade.norms()?];
+        let after = after.iter().filter(|record| record.cycle > cycle);
         Ok(Self {
             history: Arc::new(before.iter().chain(&here).chain(after).copied().collect()),
+            over_cycles,
             ..Self::of(remade.experiment(), capture)?
         })
+    }
+
+    /// The same with the numbers over the cycles that were wanted with it, which a worker does not
+    /// tell: the run is made again from its start, or from iterates that were kept.
+    ///
+    /// # Errors
+    /// [`ShootError`].
+    pub fn with_numbers(
+        self,
+        past: &Arc<Past>,
+        capture: &Capture,
+        cancel: &AtomicBool,
+    ) -> Result<Self, ShootError> {
+        if !capture.inquiry.is_over_cycles() {
+            return Ok(self);
+        }
+        let over_cycles = Again::new(past, capture, cancel)?.over_cycles(self.cycle, self.cycle)?;
+        Ok(Self { over_cycles, ..self })
+    }
+}
+
+/// A run that is made again for a file.
+struct Again<'a> {
+    remade: Remade,
+    capture: &'a Capture,
+    view: View,
+    cancel: &'a AtomicBool,
+}
+
+impl<'a> Again<'a> {
+    fn new(
+        past: &Arc<Past>,
+        capture: &'a Capture,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, ShootError> {
+        if capture.field == FieldKind::Error && past.exact().is_none() {
+            match problem::exact(&past.plan().problem, cancel) {
+                Ok(exact) => past.set_exact(&Arc::new(exact)),
+                Err(ExactError::Cancelled) => return Err(ShootError::Cancelled { cycle: 0 }),
+                Err(error) => return Err(ShootError::Exact(error)),
+            }
+        }
+        let view = View { field: capture.field, ..View::default() };
+        Ok(Self { remade: Remade::new(past)?, capture, view, cancel })
+    }
+
+    fn go_to(&mut self, cycle: u64) -> Result<(), ShootError> {
+        let goes_on = &mut |_: &Remade, _| !self.cancel.load(Ordering::Relaxed);
+        match self.remade.go_to(cycle, &self.view, goes_on)? {
+            true => Ok(()),
+            false => Err(ShootError::Cancelled { cycle }),
+        }
+    }
+
+    /// Numbers over the cycles up to the last, as [`shoot()`] takes them when it looks at `cycle`.
+    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<OverCycles>, ShootError> {
+        let inquiry = &self.capture.inquiry;
+        let mut notes = Notes::new(inquiry, self.capture.field);
+        if !inquiry.is_over_cycles() {
+            return Ok(Arc::default());
+        }
+        let step = stride(last);
+        let mut cycles: Vec<_> = (0..=last / step).map(|n| n * step).chain([cycle, last]).collect();
+        cycles.sort_unstable();
+        cycles.dedup();
+        for at in cycles {
+            self.go_to(at)?;
+            notes.take(self.remade.experiment(), at == cycle || at == last)?;
+        }
+        Ok(Arc::new(notes.told(last)))
     }
 }

@@ -5,10 +5,12 @@ use crate::grid::Precision;
 use crate::problem;
 use crate::run::cut::{Cut, CutLine};
 use crate::run::experiment::{Experiment, FieldKind};
+use crate::run::findings::Inquiry;
 use crate::run::plan::{Plan, Planner};
 use crate::run::shoot::{Stage, Watch, When, shoot};
 use crate::run::spec::{MethodName, RunSpec};
 use crate::run::worker::{Capture, Captured, Part};
+use crate::solver::Followed;
 use proptest::prelude::*;
 use std::time::Instant;
 
@@ -260,14 +262,26 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
             for part in [Part::All, Part::Iterate, Part::Along(CutLine::Row(0)), Part::MeanTile] {
                 let more = vec![Part::Along(CutLine::Row(0)), Part::MeanTile];
                 let most = [usize::MAX; 2];
-                let capture = Capture { id: 1, field, part, more, most, solution: true };
+                let inquiry = Inquiry {
+                    distances: true,
+                    inside: Some((Followed::Tile([1, 0]), 2)),
+                    edge_share: true,
+                    probes: vec![[3, 0], [7, 0]],
+                };
+                let until = Some(17);
+                let plain = Capture { id: 1, field, part, more, most, ..Capture::default() };
+                let capture = Capture { inquiry, solution: true, until, ..plain };
                 let mut watch = Watch { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
                 let shots = shoot(&plan, &capture, When::Cycles(&[13]), &mut watch).unwrap().shots;
                 let again = Captured::again(&made.past, 13, &capture, &cancel).unwrap();
                 assert_eq!((again.cycle, shots[0].cycle), (13, 13));
                 // No two bits differ; NaN is not itself.
-                let text = |shot: &Captured| format!("{:?} {:?}", shot.picture, shot.more);
+                let text = |shot: &Captured| {
+                    let Captured { picture, more, findings, over_cycles, .. } = shot;
+                    format!("{picture:?} {more:?} {findings:?} {over_cycles:?}")
+                };
                 assert_eq!(text(&again), text(&shots[0]), "{field:?}, {part:?}");
+                assert_eq!(again.over_cycles.edges.len(), 18);
                 let iterate = |shot: &Captured| shot.solution.as_ref().unwrap().to_interior();
                 assert_eq!(iterate(&again), iterate(&shots[0]));
             }
@@ -276,9 +290,8 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
             id: 1,
             field: FieldKind::Solution,
             part: Part::MeanTile,
-            more: Vec::new(),
             most: [1, 1],
-            solution: false,
+            ..Capture::default()
         };
         let stopped = Captured::again(&made.past, 13, &capture, &AtomicBool::new(true));
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));

@@ -3,7 +3,9 @@
 use crate::grid::{Field, Shape};
 use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
+use crate::run::findings::{Findings, Inquiry};
 use crate::run::history::{History, Largest, Record};
+use crate::run::over_cycles::OverCycles;
 use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
@@ -36,7 +38,7 @@ pub struct Wish {
 }
 
 /// A request for what a file needs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Capture {
     /// Its number.
     pub id: u64,
@@ -48,8 +50,16 @@ pub struct Capture {
     pub more: Vec<Part>,
     /// Samples across and down at the most.
     pub most: [usize; 2],
+    /// What is to be found out beside them. A worker tells it of the iterate alone: numbers over the
+    /// cycles are made again by whoever needs them.
+    pub inquiry: Inquiry,
     /// Whether the iterate itself is wanted too.
     pub solution: bool,
+    /// How far a run is made that is made for this, for its curve, after the cycle that is looked at.
+    pub until: Option<u64>,
+    /// How many sweeps of Jacobi's iteration are made beside such a run, for their curve; `u64::MAX`
+    /// for as many as the run makes.
+    pub classic: Option<u64>,
 }
 
 /// What a file needs.
@@ -67,6 +77,10 @@ pub struct Captured {
     pub more: Arc<[Arc<Picture>]>,
     /// Which field it is.
     pub field: FieldKind,
+    /// What was found out beside it.
+    pub findings: Arc<Findings>,
+    /// Numbers over the cycles.
+    pub over_cycles: Arc<OverCycles>,
     /// All norms so far.
     pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it is made beside the run.
@@ -74,6 +88,15 @@ pub struct Captured {
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The iterate, if it was asked for.
+    pub solution: Option<Arc<Field<f64>>>,
+}
+
+/// What a file needs of one iterate.
+#[derive(Clone)]
+pub(in crate::run) struct Look {
+    pub picture: Arc<Picture>,
+    pub more: Arc<[Arc<Picture>]>,
+    pub findings: Arc<Findings>,
     pub solution: Option<Arc<Field<f64>>>,
 }
 
@@ -102,17 +125,19 @@ impl Part {
 }
 
 impl Capture {
-    /// The field of the present iterate, or of all cycles of a line.
-    pub(in crate::run) fn picture(&self, experiment: &Experiment) -> Result<Picture, SolverError> {
-        self.picture_of(self.part, experiment)
-    }
-
-    /// What else is sampled.
-    pub(in crate::run) fn more(
-        &self,
-        experiment: &Experiment,
-    ) -> Result<Arc<[Arc<Picture>]>, SolverError> {
-        self.more.iter().map(|&part| self.picture_of(part, experiment).map(Arc::new)).collect()
+    /// Looks at an experiment as it is now.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its solver fails.
+    pub(in crate::run) fn look(&self, experiment: &Experiment) -> Result<Look, SolverError> {
+        let picture = |part: &Part| self.picture_of(*part, experiment).map(Arc::new);
+        let solution = self.solution.then(|| experiment.run().solver().solution());
+        Ok(Look {
+            picture: picture(&self.part)?,
+            more: self.more.iter().map(picture).collect::<Result<_, _>>()?,
+            findings: Arc::new(self.inquiry.of(experiment, self.field)?),
+            solution: solution.transpose()?.map(Arc::new),
+        })
     }
 
     fn picture_of(&self, part: Part, experiment: &Experiment) -> Result<Picture, SolverError> {
@@ -135,32 +160,30 @@ impl Captured {
     /// # Errors
     /// [`SolverError`] if its solver fails.
     pub fn of(experiment: &Experiment, capture: &Capture) -> Result<Self, SolverError> {
-        let picture = Arc::new(capture.picture(experiment)?);
-        Self::with(experiment, capture, picture, capture.more(experiment)?)
+        Ok(Self::with(experiment, capture, capture.look(experiment)?))
     }
 
-    /// The same with pictures that were taken before.
-    pub(in crate::run) fn with(
-        experiment: &Experiment,
-        capture: &Capture,
-        picture: Arc<Picture>,
-        more: Arc<[Arc<Picture>]>,
-    ) -> Result<Self, SolverError> {
+    /// The same with what was seen before.
+    pub(in crate::run) fn with(experiment: &Experiment, capture: &Capture, look: Look) -> Self {
+        let Look { picture, more, findings, solution } = look;
         let run = experiment.run();
-        Ok(Self {
+        let known = |record: &&Record| capture.classic.is_none_or(|last| record.cycle <= last);
+        Self {
             id: capture.id,
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
             picture,
             more,
             field: capture.field,
+            findings,
+            over_cycles: Arc::default(),
             history: Arc::new(run.history().clone()),
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
-                classic.history().records().copied().collect()
+                classic.history().records().filter(known).copied().collect()
             }),
             start_residual: run.start_residual(),
-            solution: capture.solution.then(|| run.solver().solution()).transpose()?.map(Arc::new),
-        })
+            solution,
+        }
     }
 }
 

@@ -12,6 +12,8 @@ mod work_loop;
 
 pub use messages::{Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish};
 
+pub(super) use messages::Look;
+
 use super::newest::Newest;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
