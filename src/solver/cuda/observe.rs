@@ -58,7 +58,6 @@ impl Values {
 /// The kernels that look at an iterate.
 pub(super) struct Observer {
     residual: CudaFunction,
-    distance: CudaFunction,
     add_parts: CudaFunction,
     sample: CudaFunction,
     values_of_ranks: CudaFunction,
@@ -74,7 +73,6 @@ impl Observer {
         let function = |name| card.function(File::Observe, *precision, *form, name);
         Ok(Self {
             residual: function("residual")?,
-            distance: function("distance")?,
             add_parts: function("add_parts")?,
             sample: function("sample")?,
             values_of_ranks: function("values_of_ranks")?,
@@ -123,8 +121,11 @@ impl Observer {
         u: Pointer,
         exact: Pointer,
     ) -> Result<f64, SolverError> {
+        let DeviceSystem { card, precision, form, .. } = system;
+        // Taken in by the driver for those alone who know u*.
+        let function = card.function(File::Observe, *precision, *form, "distance")?;
         let norms = self.pass(system, stream, over_grid(system), |config, parts| {
-            let mut launch = stream.launch_builder(&self.distance);
+            let mut launch = stream.launch_builder(&function);
             launch.arg(&u).arg(&exact).arg(&system.grid).arg(parts);
             // SAFETY: as above.
             unsafe { launch.launch(config) }.map(|_| ())
