@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Copying may take this part of the time: too little to be seen in the solver's.
-const SHARE: f64 = 0.01;
+const SHARE: f64 = 0.005;
 
 /// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
 /// be woken, and its arrays leave the caches, which costs several times what the copy takes. So much

@@ -1,7 +1,7 @@
 //! What it takes from a solver that somebody looks at it.
 
 use super::measure::warm_up;
-use crate::run::{Plan, Report, View, Wish, Worker};
+use crate::run::{Cut, CutLine, FieldKind, Plan, Report, View, Wish, Worker};
 use crate::solver::{self, Unmeasured};
 use anyhow::anyhow;
 use serde::Serialize;
@@ -70,7 +70,8 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
 /// Bytes that the window lets a run keep of its iterates.
 const MEMORY: usize = 512_000_000;
 
-/// Somebody who looks at a run as the window does.
+/// Somebody who looks at a run as the window does at first: at the map, along a cut, and about tile
+/// borders.
 struct Watcher {
     worker: Worker,
     wish: Wish,
@@ -84,7 +85,9 @@ impl Watcher {
         spec.stop.max_cycles = u64::MAX;
         let worker =
             Worker::start(|| {}).map_err(|error| anyhow!("the system gives no thread: {error}"))?;
-        let view = View { most: VIEW, ..View::default() };
+        let line = CutLine::middle(&plan.problem.shape);
+        let cut = Cut { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
+        let view = View { most: VIEW, statistics: true, cut: Some(cut), ..View::default() };
         let wish = Wish {
             epoch: 1,
             spec: Arc::new(spec),

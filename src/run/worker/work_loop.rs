@@ -22,9 +22,9 @@ const CLASSIC_SHARE: f64 = 0.25;
 /// Jacobi's iteration could be, which then has the card to itself.
 const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
 
-/// A report may take this part of the time while cycles are being made: on the CPU, where looking
-/// at a grid takes about as long as a cycle …
-const REPORT_SHARE: f64 = 0.05;
+/// A report may take this part of the time while cycles are being made: on the CPU, where a look takes
+/// as long as one or two sweeps and the solver is to keep 97 % of the time …
+const REPORT_SHARE: f64 = 0.025;
 
 /// … and on a card, which makes cycles meanwhile: of its own time it gives a look little.
 const REPORT_SHARE_ON_CARD: f64 = 0.25;
