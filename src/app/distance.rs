@@ -68,14 +68,9 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
         });
 }
 
-/// The middle of the distances of a class.
-fn middle(class: &AtDistance) -> f64 {
-    (class.distances.start() + class.distances.end()) as f64 / 2.0
-}
-
 /// A quartile over the distances, on a logarithmic axis; zeros are left out.
 fn curve(classes: &[AtDistance], quarter: usize) -> Vec<[f64; 2]> {
-    let point = |class: &AtDistance| [middle(class), f64::from(class.quartiles[quarter]).log10()];
+    let point = |class: &AtDistance| [class.middle(), f64::from(class.quartiles[quarter]).log10()];
     classes.iter().map(point).filter(|[_, y]| y.is_finite()).collect()
 }
 
@@ -93,7 +88,7 @@ fn band(low: &[[f64; 2]], high: &[[f64; 2]]) -> [Vec<f64>; 3] {
 }
 
 fn nearest(classes: &[AtDistance], x: f64) -> Option<&AtDistance> {
-    let far = |class: &&AtDistance| (middle(class) - x).abs();
+    let far = |class: &&AtDistance| (class.middle() - x).abs();
     classes.iter().min_by(|a, b| far(a).total_cmp(&far(b)))
 }
 

@@ -309,7 +309,10 @@ fn film(
         let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
         let shape = &plan.problem.shape;
         let capture = match seen.is_empty() {
-            true => request.view.capture(0, shape),
+            true => {
+                let classic = request.sources.classic(&request.view);
+                Capture { classic, ..request.view.capture(0, shape) }
+            }
             false => request.view.capture_beside(0, shape, None),
         };
         match shoot(plan, &capture, When::Cycles(cycles), &mut watch) {

@@ -15,7 +15,7 @@ pub(super) fn distance(shots: &[&Captured], view: &ViewSpec) -> String {
     let titles = Titles::of(&shots[..1], view);
     let classes = &shot.findings.distances;
     let [low, median, high] = [0, 1, 2].map(|quarter| {
-        let point = |class: &AtDistance| (middle(class), f64::from(class.quartiles[quarter]));
+        let point = |class: &AtDistance| (class.middle(), f64::from(class.quartiles[quarter]));
         classes.iter().map(point).collect::<Vec<_>>()
     });
     let colour = spec.theme.curve(0);
@@ -61,9 +61,4 @@ fn y_scale(spec: &FigureSpec) -> ScaleKind {
         ScaleKind::Linear => ScaleKind::Linear,
         ScaleKind::Log | ScaleKind::Symmetric => ScaleKind::Log,
     }
-}
-
-/// The middle of the distances of a class.
-pub(super) fn middle(class: &AtDistance) -> f64 {
-    (class.distances.start() + class.distances.end()) as f64 / 2.0
 }

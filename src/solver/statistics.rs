@@ -56,6 +56,13 @@ pub struct AtDistance {
     pub quartiles: [f32; 3],
 }
 
+impl AtDistance {
+    /// The middle of its distances.
+    pub fn middle(&self) -> f64 {
+        (self.distances.start() + self.distances.end()) as f64 / 2.0
+    }
+}
+
 /// The magnitude of a field, folded onto one tile: at each place of the tile the mean over all
 /// tiles that own their point there. Places count from the first point that a tile computes, so
 /// that a last tile, which is moved back, takes part with the points that it owns. What an inner

@@ -47,6 +47,12 @@ impl Sources {
         }
     }
 
+    /// How many sweeps of Jacobi's iteration stand beside the run where that is made once more: as many
+    /// as it makes, if any do.
+    pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
+        (self.has_reference && view.shows(FigureKind::Curves)).then_some(u64::MAX)
+    }
+
     /// Takes what the figure shows: of the run, and of the pinned ones after it.
     ///
     /// # Errors
