@@ -93,7 +93,8 @@ impl Range {
         if size == 0.0 {
             Self { lo: 0.0, hi: 1.0 }
         } else if hi - lo < 1e-12 * size {
-            Self { lo: lo - 0.1 * size, hi: hi + 0.1 * size }
+            // Ends that were moved stay where they can be, so that a range that is read again is the same.
+            Self { lo: tame(lo - 0.1 * size), hi: tame(hi + 0.1 * size) }
         } else {
             Self { lo, hi }
         }
@@ -405,6 +406,15 @@ mod tests {
         let range = Range::of(ScaleKind::Log, values);
         assert!(range.lo() > 0.05 && range.lo() <= 0.1, "{range:?}");
         assert_eq!(range.hi(), 1.0);
+    }
+
+    #[test]
+    fn a_range_of_a_range_is_the_same() {
+        for (lo, hi) in [(-1e300, -2e300), (1e299, 1e299), (1e-150, 1e-150), (3.0, 3.0), (0.0, 0.0)]
+        {
+            let range = Range::new(lo, hi);
+            assert_eq!(Range::new(range.lo(), range.hi()), range);
+        }
     }
 
     #[test]
