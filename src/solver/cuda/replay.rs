@@ -13,6 +13,7 @@ use cudarc::driver::{
     CudaEvent, CudaFunction, CudaGraph, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
     LaunchConfig, PinnedHostSlice, PushKernelArg, result,
 };
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -270,7 +271,7 @@ impl Replay {
         // What is left after the last graph is not worth as many launches: the next batch makes it.
         while made < count && count - made >= graph {
             let (some, is_graph) =
-                self.some(system, stream, rung, &mut iterates, made, count - made, measure)?;
+                self.some(system, stream, rung, &mut iterates, made..count, measure)?;
             made += some;
             graph = if is_graph { some } else { graph };
         }
@@ -294,21 +295,19 @@ impl Replay {
         Ok((norms, count as u64, seconds))
     }
 
-    /// Asks the card for some cycles, at most `left`; their norms go to `self.cycles[first..]`. Says how
-    /// many, and whether by a graph.
-    #[allow(clippy::too_many_arguments)]
+    /// Asks the card for some cycles, as many as there is `room` for in `self.cycles` at the most; there
+    /// their norms go. Says how many, and whether by a graph.
     fn some<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         rung: &dyn Rung<R>,
         iterates: &mut Iterates,
-        first: usize,
-        left: usize,
+        room: Range<usize>,
         measure: bool,
     ) -> Result<(usize, bool), DriverError> {
         let (count, is_graph) = match self.graph(system, stream, rung, *iterates, measure)? {
-            Some(recorded) if recorded.length <= left => {
+            Some(recorded) if recorded.length <= room.len() => {
                 recorded.graph.launch()?;
                 // It ends where it began, and came from the other array.
                 iterates.before = iterates.next();
@@ -317,13 +316,13 @@ impl Replay {
             recorded => {
                 // Where a graph cannot begin yet, one cycle goes before.
                 let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
-                let count = if is_before { 1 } else { left.min(self.together) };
+                let count = if is_before { 1 } else { room.len().min(self.together) };
                 self.launch(system, stream, rung, iterates, count, measure)?;
                 (count, false)
             }
         };
         if measure {
-            self.add(stream, first, count)?;
+            self.add(stream, room.start, count)?;
         }
         Ok((count, is_graph))
     }
