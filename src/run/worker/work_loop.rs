@@ -26,8 +26,11 @@ const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
 /// as long as one or two sweeps and the solver is to keep 97 % of the time …
 const REPORT_SHARE: f64 = 0.025;
 
-/// … and on a card, which makes cycles meanwhile: of its own time it gives a look little.
+/// … and on a card, which makes cycles meanwhile: of its own time it gives a look at the map little …
 const REPORT_SHARE_ON_CARD: f64 = 0.25;
+
+/// … but all of it to one that sorts the field by its tiles.
+const SORTING_SHARE_ON_CARD: f64 = 0.05;
 
 /// Reports come no faster than this, and not before the last one was taken: on the CPU a little faster
 /// than a screen shows them …
@@ -229,10 +232,10 @@ impl WorkLoop {
         };
         let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
         let busy = job.has_work();
-        let (share, every) = if job.is_on_card() {
-            (REPORT_SHARE_ON_CARD, REPORT_EVERY_ON_CARD)
-        } else {
-            (REPORT_SHARE, REPORT_EVERY)
+        let (share, every) = match (job.is_on_card(), job.wish.view.statistics) {
+            (false, _) => (REPORT_SHARE, REPORT_EVERY),
+            (true, false) => (REPORT_SHARE_ON_CARD, REPORT_EVERY_ON_CARD),
+            (true, true) => (SORTING_SHARE_ON_CARD, REPORT_EVERY_ON_CARD),
         };
         let rest = if busy { self.report_took.div_f64(share) } else { Duration::ZERO };
         // The first picture of a run waits for nothing.
