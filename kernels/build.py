@@ -25,7 +25,7 @@ PTX_FOR = "compute_70"
 # The paper's TITAN V, and an H200: neither may spill.
 CHECKED_ON = ["sm_70", "sm_90"]
 
-KERNELS = ["classic", "shared", "register", "observe", "statistics"]
+KERNELS = ["classic", "shared", "register", "observe", "statistics", "gather"]
 PRECISIONS = {"f32": 32, "f64": 64}
 FORMS = ["line-isotropic", "line-general", "plane-isotropic", "plane-per-axis", "plane-general"]
 OPTIONS = ["--std=c++17", "--fmad=false"]

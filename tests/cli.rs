@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use tilescope::picture::{
     FigureKind, Frames, Spacing, ViewSpec, figure_command, open, read_figure,
 };
-use tilescope::run::{FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
+use tilescope::run::{CutLine, FieldKind, Planner, ProblemKind, Run, RunSpec, save_run};
 
 fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
@@ -480,6 +480,10 @@ fn two_runs_are_drawn_in_one_figure() {
     drawn("--kind profile --at-cycle 5 --theme transparent", "c.png");
     let page = image::open(folder.path().join("c.png")).unwrap().into_rgba8();
     assert_eq!(page.get_pixel(0, 0).0[3], 0, "what lies behind it shows through");
+    let view = drawn("--kind profile --cut 0,0:23,19 --at-cycle 5", "e.svg");
+    assert_eq!(view.cut, Some(CutLine::Segment([[0, 0], [23, 19]])));
+    let svg = fs::read_to_string(folder.path().join("e.svg")).unwrap();
+    assert!(svg.contains("along (0, 0) – (23, 19)") && svg.contains("distance from (0, 0)"));
     // A figure stands for its run, too.
     tilescope(&folder, "render --shape 24x20 --tile 8 --k 2 --compare c.png -o d.png")
         .assert()
@@ -893,6 +897,9 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
         ("--kind profile --cut j=256", &["cut is j=256", "j=0 to j=255"]),
         ("--kind profile --cut i=-1", &["--cut", "j=128"]),
         ("--kind profile --shape 90 --cut i=3", &["cut is i=3", "no columns"]),
+        ("--kind profile --cut 0,0:256,3", &["cut is 0,0:256,3", "0,0 to 255,255"]),
+        ("--kind profile --cut 0,0:3", &["--cut", "0,0:255,255"]),
+        ("--kind profile --shape 90 --cut 0,0:9,0", &["cut is 0,0:9,0", "rows alone"]),
         ("--size 9x9cm --dpi 9000", &["9 × 9 cm at 9000 pixels an inch", "64 to 16384"]),
         ("--dpi 7", &["dpi is 7", "30 to 2400"]),
         ("--font-size 0", &["font size is 0", "3 to 144 points"]),

@@ -8,7 +8,7 @@ use tilescope::picture::{
     InsideView, Over, Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme,
     ViewSpec, figure, render, save_png,
 };
-use tilescope::run::{Captured, FieldKind, Planner, RunSpec, Watch, When, shoot};
+use tilescope::run::{Captured, CutLine, FieldKind, Planner, RunSpec, Watch, When, shoot};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -233,6 +233,15 @@ fn a_profile_with_tile_borders() {
     let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Light);
     view.figure.borders = true;
     check("profile.png", &drawn(&[64, 64], view));
+}
+
+/// Across the corners of tiles.
+#[test]
+fn an_oblique_profile_of_two_runs_with_tile_borders() {
+    let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Dark);
+    view.figure.borders = true;
+    view.cut = Some(CutLine::Segment([[0, 0], [63, 47]]));
+    check("profile-oblique.png", &drawn(&[64, 64], view));
 }
 
 #[test]

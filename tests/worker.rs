@@ -327,11 +327,12 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
 
     let mut more = paused(1, &run, 3);
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
-    more.view.cut = Some(Cut { line: CutLine::Column(999), fields: fields.clone(), most: 4096 });
+    let cut = |line| Some(Cut { line, fields: fields.clone(), most: 4096 });
+    more.view.cut = cut(CutLine::Column(999));
     more.view.statistics = true;
     more.view.inside = Some((Followed::Tile([1, 1]), 2));
     more.view.probes = vec![[5, 7], [999, 0]];
-    worker.wish(more);
+    worker.wish(more.clone());
     let known = |report: &Report| {
         report.seen.along.len() == 3
             && report.seen.along[1].samples.values.iter().all(|value| value.is_finite())
@@ -343,7 +344,17 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let column: Vec<_> = (0..48).map(|row| map.at(63, row).unwrap()).collect();
     assert_eq!(seen.along[0].samples.values, column);
     assert_eq!(seen.along.iter().map(|along| along.field).collect::<Vec<_>>(), fields);
-    assert_eq!(seen.along[0].points().count(), 48);
+    let shape = plan(&run).problem.shape;
+    assert_eq!(seen.along[0].points(&shape).len(), 48);
+    // From corner to corner, too.
+    let diagonal = CutLine::diagonal(&shape);
+    more.view.cut = cut(diagonal);
+    worker.wish(more);
+    let oblique = until(&worker, |report| known(report) && report.seen.along[0].line == diagonal)
+        .seen
+        .clone();
+    let values: Vec<_> = diagonal.points(&shape).map(|[i, j]| map.at(i, j).unwrap()).collect();
+    assert_eq!(oblique.along[0].samples.values, values);
     assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
     let plain = plain(&run, 3);
     let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();

@@ -3,6 +3,7 @@
 
 use super::Explorer;
 use super::command::Command;
+use super::cut::line::Way;
 use super::heat_map::AUTOMATIC;
 use super::panes::Pane;
 use super::scale::Scale;
@@ -415,6 +416,7 @@ pub(super) static ALL: LazyLock<Vec<Action>> = LazyLock::new(|| {
     all.extend(fields());
     all.extend([BORDERS, WHOLE_GRID, PROBE]);
     all.extend(colouring());
+    all.extend(cuts());
     all.push(CLASSIC);
     all.extend(curves());
     all.extend(panes());
@@ -601,6 +603,21 @@ fn colouring() -> impl Iterator<Item = Action> {
         },
     });
     scales.chain(maps).chain(ranges)
+}
+
+fn cuts() -> impl Iterator<Item = Action> {
+    Way::ALL.into_iter().enumerate().map(|(which, way)| Action {
+        group: "Cut along",
+        name: way.label(),
+        about: way.about(),
+        keys: &NUMBERS[which],
+        first: Some(Key::L),
+        which,
+        command: |it, which| {
+            let shape = it.report.as_ref()?.plan.problem.shape;
+            (shape.dim() == 2).then(|| Command::CutAlong(Way::ALL[which].line(&shape)))
+        },
+    })
 }
 
 fn curves() -> impl Iterator<Item = Action> {

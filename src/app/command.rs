@@ -13,7 +13,7 @@ use super::tuning;
 use super::undo::Choice;
 use super::welcome::{EXPERIMENTS, Experiment};
 use crate::picture::ViewSpec;
-use crate::run::{Capture, Captured, RunSpec};
+use crate::run::{Capture, Captured, CutLine, RunSpec};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -55,6 +55,8 @@ pub(super) enum Command {
     Memory(usize),
     /// Show all of the grid.
     ZoomOut,
+    /// Show the fields along this line.
+    CutAlong(CutLine),
     /// Follow a point of the map over the cycles, or no longer.
     ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
@@ -150,6 +152,13 @@ impl Explorer {
             Command::SortPins(sorted) => self.session.pins.sorted = sorted,
             Command::Memory(bytes) => self.session.memory = bytes,
             Command::ZoomOut => self.map.zoom_out(),
+            Command::CutAlong(line) => {
+                self.undo.note(&self.session);
+                self.session.look.cut.line = Some(line);
+                if !self.panes.is_seen(Pane::Cut) {
+                    self.panes.show(Pane::Cut, true);
+                }
+            }
             Command::ToggleProbe(point) => {
                 self.session.look.toggle_probe(point);
                 let is_first = self.session.look.probes == [point];

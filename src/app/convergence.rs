@@ -237,7 +237,7 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
 }
 
 /// An axis across that counts something.
-pub(super) fn counting_axis(of: &'static str) -> AxisHints<'static> {
+pub(super) fn counting_axis(of: impl Into<WidgetText>) -> AxisHints<'static> {
     AxisHints::new_x().label(of).formatter(|mark, _| along(mark.value)).label_spacing(LABEL_SPACING)
 }
 

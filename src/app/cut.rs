@@ -1,5 +1,7 @@
 //! Fields along a line of the grid, which is dragged over the map.
 
+pub(super) mod line;
+
 use super::command::Command;
 use super::compare::{Compared, Place};
 use super::convergence::{LABEL_ROOM, counting_axis, decades, steps};
@@ -7,13 +9,14 @@ use super::legend;
 use super::session::Session;
 use super::theme;
 use super::toolbar::named;
-use crate::grid::{AxisTiling, Shape};
+use crate::grid::Shape;
 use crate::picture::{grouped, number};
-use crate::run::{Along, CutLine, FieldKind, Report};
-use eframe::egui::{self, Color32, ComboBox, DragValue, PopupCloseBehavior, RichText, Ui};
+use crate::run::{Along, CutLine, FieldKind, Plan, Report};
+use eframe::egui::{self, Color32, ComboBox, PopupCloseBehavior, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
+use std::f64::consts::SQRT_2;
 
-/// Tiles of a line whose borders can be told apart in its profile.
+/// Tiles along a line whose borders can be told apart in its profile.
 const MOST_BORDERS: usize = 128;
 
 /// Room for the values beside a profile, such as `−5×10⁻⁴`.
@@ -40,11 +43,6 @@ pub(super) fn ui(
     let report = report?;
     let shape = report.plan.problem.shape;
     controls(ui, session, &shape, commands);
-    let line = report.seen.along.first()?.line;
-    let tiles = match line {
-        CutLine::Row(_) => Some(report.plan.tiling.x()),
-        CutLine::Column(_) => report.plan.tiling.y(),
-    };
     let is_known = |along: &&Along| along.samples.values.iter().any(|value| value.is_finite());
     let known: Vec<_> = report.seen.along.iter().filter(is_known).collect();
     for along in report.seen.along.iter().filter(|along| !is_known(along)) {
@@ -58,37 +56,18 @@ pub(super) fn ui(
         [along] => of_runs(ui, session, report, along, compared),
         _ => of_fields(ui, &known, log),
     };
-    let at = plot(ui, &profiles, log, tiles)?;
-    Some(match line {
-        CutLine::Row(row) => [at, row],
-        CutLine::Column(column) => [column, at],
-    })
+    plot(ui, &profiles, log, &report.plan)
 }
 
 fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Command>) {
     let mut look = session.look.clone();
+    let before = session.cut_line().within(shape);
+    let mut line = before;
     ui.horizontal_wrapped(|ui| {
         let cut = &mut look.cut;
-        if shape.dim() == 2 {
-            let line = session.cut_line();
-            let is_row = matches!(line, CutLine::Row(_));
-            let about = "Cut along a row of points; drag the line over the map to another.";
-            if ui.selectable_label(is_row, "Row").on_hover_text(about).clicked() && !is_row {
-                cut.line = Some(CutLine::Row(shape.rows() / 2));
-            }
-            let about = "Cut along a column of points; drag the line over the map to another.";
-            if ui.selectable_label(!is_row, "Column").on_hover_text(about).clicked() && is_row {
-                cut.line = Some(CutLine::Column(shape.nx() / 2));
-            }
-            let (mut at, n, prefix) = match line {
-                CutLine::Row(row) => (row, shape.rows(), "j "),
-                CutLine::Column(column) => (column, shape.nx(), "i "),
-            };
-            let drag = ui.add(DragValue::new(&mut at).range(0..=n - 1).prefix(prefix));
-            let about = "Which row or column the cut runs along, from 0.";
-            if named(drag, "Cut at").on_hover_text(about).changed() {
-                cut.line = Some(if is_row { CutLine::Row(at) } else { CutLine::Column(at) });
-            }
+        let is_plane = shape.dim() == 2;
+        if is_plane {
+            line::kinds(ui, &mut line, shape);
         }
         let text = match session.cut_fields().len() {
             1 => session.look.field.label().to_owned(),
@@ -115,7 +94,11 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
         ui.checkbox(&mut cut.log, "Log").on_hover_text(
             "Draw magnitudes on a logarithmic axis; otherwise several fields are each divided by their largest magnitude.",
         );
+        if is_plane {
+            line::numbers(ui, &mut line, shape);
+        }
     });
+    commands.extend((line != before).then_some(Command::CutAlong(line)));
     if look != session.look {
         commands.push(Command::Look(look));
     }
@@ -154,7 +137,8 @@ fn of_runs<'a>(
 /// Several fields of the run.
 fn of_fields<'a>(ui: &Ui, known: &[&'a Along], log: bool) -> Vec<Profile<'a>> {
     let largest = |along: &Along| {
-        along.points().map(|[_, value]| value.abs()).filter(|v| v.is_finite()).fold(0.0, f64::max)
+        let sizes = along.samples.values.iter().map(|value| f64::from(value.abs()));
+        sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
     };
     let profile = |(index, &along): (usize, &&'a Along)| Profile {
         name: along.field.label().to_owned(),
@@ -165,29 +149,22 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a Along], log: bool) -> Vec<Profile<'a>> {
     known.iter().enumerate().map(profile).collect()
 }
 
-/// Draws the profiles, and gives the place along the cut under the cursor.
-fn plot(
-    ui: &mut Ui,
-    profiles: &[Profile<'_>],
-    log: bool,
-    tiles: Option<&AxisTiling>,
-) -> Option<usize> {
-    let along = profiles.first()?.along;
-    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let (i, borders) = match along.line {
-        CutLine::Row(_) => ("i", tiles),
-        CutLine::Column(_) => ("j", tiles),
-    };
-    let place = tiles.cloned();
+/// Draws the profiles, and gives the point of the grid whose place along the cut is under the cursor.
+fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
+    let line = profiles.first()?.along.line;
+    let shape = &plan.problem.shape;
+    let borders = line.borders(shape, &plan.tiling);
+    let is_told = borders.len() < MOST_BORDERS;
     if profiles.len() > 1 {
         let names = profiles.iter().map(|profile| (profile.name.clone(), profile.colour));
         legend::ui(ui, &names.collect::<Vec<_>>());
     }
+    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
     let mut plot = Plot::new("profile")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
         .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![counting_axis(i)])
+        .custom_x_axes(vec![counting_axis(line.axis_label())])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(move |mark, _| if log { power(mark.value) } else { number(mark.value) })
         .allow_scroll(false)
@@ -195,36 +172,39 @@ fn plot(
     if log {
         plot = plot.y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)));
     }
-    let curves: Vec<_> = profiles.iter().map(|profile| curve(profile, log)).collect();
+    let curves: Vec<_> = profiles.iter().map(|profile| curve(profile, shape, log)).collect();
     let units: Vec<_> =
         profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
-    let plot = plot
-        .label_formatter(move |hover| Some(read_off(hover, i, log, &units, place.as_ref())))
-        .show(ui, |plot| {
+    let plot = plot.label_formatter(|hover| Some(read_off(hover, line, log, &units, plan))).show(
+        ui,
+        |plot| {
             // More borders than can be told apart would be a grey wall.
-            if let Some(tiles) = borders.filter(|tiles| tiles.count() <= MOST_BORDERS) {
-                for border in tiles.borders() {
-                    let line = VLine::new("", border as f64 - 0.5).color(faint).width(1.0);
-                    plot.vline(line.allow_hover(false));
-                }
+            for border in borders.into_iter().take_while(|_| is_told) {
+                plot.vline(VLine::new("", border).color(faint).width(1.0).allow_hover(false));
             }
             for (points, profile) in curves.into_iter().zip(profiles) {
                 plot.line(Line::new(&profile.name, points).color(profile.colour).width(1.5));
             }
-        });
+        },
+    );
     let pointer = plot.response.hover_pos()?;
-    let at = plot.transform.value_from_position(pointer).x.round();
-    let n = tiles.map_or(along.samples.values.len(), AxisTiling::n);
-    (at >= 0.0 && at < n as f64).then_some(at as usize)
+    point_at(line, shape, plot.transform.value_from_position(pointer).x)
+}
+
+/// The point of a line that lies nearest to a place along it, unless that is beyond its ends.
+fn point_at(line: CutLine, shape: &Shape, place: f64) -> Option<[usize; 2]> {
+    let distance = |point: &[usize; 2]| (line.place(*point) - place).abs();
+    let nearest = line.points(shape).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    // No two of its points are farther from one another than those of a diagonal.
+    (distance(&nearest) <= SQRT_2 / 2.0).then_some(nearest)
 }
 
 /// The points of a profile as they are drawn.
-fn curve(profile: &Profile<'_>, log: bool) -> PlotPoints<'static> {
-    let points = profile
-        .along
-        .points()
-        .map(|[i, value]| [i, if log { value.abs().log10() } else { value / profile.unit }]);
-    points.filter(|[_, y]| y.is_finite()).collect()
+fn curve(profile: &Profile<'_>, shape: &Shape, log: bool) -> PlotPoints<'static> {
+    let points = profile.along.points(shape).into_iter();
+    let drawn = points
+        .map(|[at, value]| [at, if log { value.abs().log10() } else { value / profile.unit }]);
+    drawn.filter(|[_, y]| y.is_finite()).collect()
 }
 
 /// A mark of the logarithmic axis; none between the decades.
@@ -239,10 +219,10 @@ pub(super) fn power(mark: f64) -> String {
 /// What stands at the cursor: the point, its value, and how far a tile border is.
 fn read_off(
     hover: &HoverPosition<'_>,
-    axis: &str,
+    line: CutLine,
     log: bool,
     units: &[(String, f64)],
-    tiles: Option<&AxisTiling>,
+    plan: &Plan,
 ) -> String {
     let (name, at) = match hover {
         HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
@@ -250,20 +230,22 @@ fn read_off(
     };
     let unit = units.iter().find(|(other, _)| other == name).map(|(_, unit)| *unit);
     let value = if log { 10f64.powf(at.y) } else { at.y * unit.unwrap_or(1.0) };
-    let i = at.x.round().max(0.0) as usize;
-    let place = match tiles.filter(|tiles| i < tiles.n()) {
-        Some(tiles) => {
-            let border = match tiles.distance(i) {
-                Some(1) => ", at a border".to_owned(),
-                Some(distance) => format!(", {distance} points to a border"),
-                None => String::new(),
-            };
-            format!("\ntile {}{border}", tiles.owner(i))
-        }
+    let name = if name.is_empty() { String::new() } else { format!("{name}\n") };
+    let shape = &plan.problem.shape;
+    let Some([i, j]) = point_at(line, shape, at.x) else {
+        return format!("{name}{}", number(value));
+    };
+    let border = match plan.tiling.distance(i, j) {
+        Some(1) => ", at a border".to_owned(),
+        Some(distance) => format!(", {distance} points to a border"),
         None => String::new(),
     };
-    let name = if name.is_empty() { String::new() } else { format!("{name}\n") };
-    format!("{name}{axis} {i}\n{}{place}", number(value))
+    let [across, down] = plan.tiling.owner([i, j]);
+    let (place, tile) = match shape.dim() {
+        1 => (format!("i {i}"), across.to_string()),
+        _ => (format!("i {i}, j {j}"), format!("({across}, {down})")),
+    };
+    format!("{name}{place}\n{}\ntile {tile}{border}", number(value))
 }
 
 /// Why there is no profile of a field.

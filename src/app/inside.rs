@@ -3,9 +3,10 @@
 use super::cells::{self, Cells, Shown, Values};
 use super::command::Command;
 use super::session::Session;
+use super::theme;
 use super::toolbar::named;
 use crate::grid::AxisTiling;
-use crate::picture::{ColourMap, InsideKind, OWNED, Range, Scale, ScaleKind, grouped, number};
+use crate::picture::{ColourMap, InsideKind, Range, Scale, ScaleKind, grouped, number};
 use crate::run::Report;
 use crate::solver::{Followed, Inside};
 use eframe::egui::{
@@ -157,12 +158,7 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let x = within(0);
     let y = if line { [0.0, height] } else { within(1) };
     let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
-    cells::frame(
-        ui,
-        shown,
-        owned,
-        Stroke::new(1.5, Color32::from_rgb(OWNED[0], OWNED[1], OWNED[2])),
-    );
+    cells::frame(ui, shown, owned, Stroke::new(1.5, theme::MARKED));
 }
 
 /// What each tile of a line owns, unless that is too narrow to be told apart.

@@ -70,7 +70,7 @@ pub(super) struct Look {
 /// What is drawn along the cut, and where that runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct CutLook {
-    /// The row or column; `None` for the middle row.
+    /// The line; `None` for the middle row.
     pub line: Option<CutLine>,
     /// Fields beside that of the map.
     pub more: Vec<FieldKind>,

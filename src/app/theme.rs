@@ -69,6 +69,14 @@ pub(super) fn curve(ui: &egui::Ui, index: usize) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
+/// What is marked on a map for its own sake: the line of the cut, the points that a tile owns. No colour map
+/// has it, and with dark beside it, it stands out on all of them.
+pub(super) const MARKED: Color32 = {
+    let [red, green, blue] = crate::picture::OWNED;
+    Color32::from_rgb(red, green, blue)
+};
+pub(super) const BESIDE_MARKS: Color32 = Color32::from_black_alpha(150);
+
 /// The colour of a pinned run: none of those of the run itself and of its reference.
 pub(super) fn pin(ui: &egui::Ui, number: usize) -> Color32 {
     let [red, green, blue] = of_figures(ui).beside(number);

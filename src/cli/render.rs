@@ -152,8 +152,9 @@ pub struct Render {
     /// The colours [default: inferno; red-blue for a symmetric scale]
     #[arg(long, help_heading = "Figure")]
     map: Option<ColourMap>,
-    /// The row or the column that a profile follows [default: the middle row]
-    #[arg(long, value_name = "j=N | i=N", help_heading = "Figure", value_parser = values::cut)]
+    /// The row, the column, or the points from one (i, j) to another that a profile follows
+    /// [default: the middle row]
+    #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut)]
     cut: Option<CutLine>,
     /// A part of an arrangement and where it lies, as shares of the whole, such as
     /// heat-map=0,0,0.6,1; once for each part [default: map, curves and profile]

@@ -150,9 +150,21 @@ pub(super) fn range(text: &str) -> Result<Range, String> {
     Ok(Range::new(lo, hi))
 }
 
-/// A line through a plane: `j=128` for a row, `i=40` for a column.
+/// A line through a plane: `j=128` for a row, `i=40` for a column, `0,0:255,255` from one point (i, j)
+/// to another.
 pub(super) fn cut(text: &str) -> Result<CutLine, String> {
-    let refuse = || "it must be a row, such as j=128, or a column, such as i=40".to_owned();
+    let refuse = || {
+        "it must be a row, such as j=128, a column, such as i=40, or two points, such as 0,0:255,255"
+            .to_owned()
+    };
+    if let Some((from, to)) = text.split_once(':') {
+        let point = |text: &str| {
+            let (i, j) = text.split_once(',')?;
+            Some([i.trim().parse().ok()?, j.trim().parse().ok()?])
+        };
+        let ends = point(from).zip(point(to)).ok_or_else(refuse)?;
+        return Ok(CutLine::Segment(ends.into()));
+    }
     let (axis, place) = text.split_once('=').ok_or_else(refuse)?;
     let place = place.trim().parse().map_err(|_| refuse())?;
     match axis.trim() {
@@ -251,7 +263,10 @@ mod tests {
             assert!(range(wrong).is_err(), "{wrong}");
         }
         assert_eq!((cut("j=12"), cut("i = 3")), (Ok(CutLine::Row(12)), Ok(CutLine::Column(3))));
-        for wrong in ["", "12", "k=3", "j=-1", "j=a"] {
+        assert_eq!(cut("0,7: 31,2"), Ok(CutLine::Segment([[0, 7], [31, 2]])));
+        for wrong in
+            ["", "12", "k=3", "j=-1", "j=a", "0,0", "0:9", "0,0:9", "0,0:9,-1", "0,0:9,9,9"]
+        {
             assert!(cut(wrong).is_err(), "{wrong}");
         }
         let area = [0.0, 0.25, 0.5, 1.0];

@@ -192,6 +192,11 @@ impl Tiling {
         &self.axes
     }
 
+    /// The tile that owns a point (column, row), from the left and from the top.
+    pub fn owner(&self, [i, j]: [usize; 2]) -> [usize; 2] {
+        [self.x().owner(i), self.y().map_or(0, |axis| axis.owner(j))]
+    }
+
     /// Tiles in all: the thread blocks of a GPU (paper, Eqs. 9 and 16, with the last tile whole).
     pub fn count(&self) -> usize {
         self.axes.iter().map(AxisTiling::count).product()

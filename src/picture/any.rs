@@ -57,6 +57,7 @@ prop_compose! {
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
             any::<usize>().prop_map(CutLine::Column),
+            any::<[[usize; 2]; 2]>().prop_map(CutLine::Segment),
         ]),
         beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
         probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),

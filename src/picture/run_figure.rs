@@ -275,21 +275,17 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
 fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
     let Some(first) = shots.first() else { return String::new() };
     let spec = &view.figure;
-    let shape = first.plan.problem.shape;
-    let cut = view.cut.unwrap_or(CutLine::middle(&shape));
-    let axis = cut.axis();
+    let shape = &first.plan.problem.shape;
+    let cut = view.cut.unwrap_or(CutLine::middle(shape));
     let points: Vec<Vec<(f64, f64)>> = shots
         .iter()
         .map(|shot| {
             let samples = &shot.picture.samples;
-            let start = [&samples.columns, &samples.rows][axis].start;
             let values = shown_values(&samples.values, spec.scale, spec.absolute);
             let magnitude = spec.scale == ScaleKind::Log;
             let value = |value: f32| f64::from(if magnitude { value.abs() } else { value });
-            let point = |(index, shown): (usize, &f32)| {
-                ((start + index * samples.block[axis]) as f64, value(*shown))
-            };
-            values.iter().enumerate().map(point).collect()
+            let starts = cut.points(shape).step_by(cut.block(samples));
+            starts.zip(&*values).map(|(point, shown)| (cut.place(point), value(*shown))).collect()
         })
         .collect();
     let titles = Titles::of(shots, view);
@@ -305,20 +301,18 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
             dashed: false,
         })
         .collect();
-    // A border lies before the point of its number. Runs with other tiles have borders of their own.
+    // Runs with other tiles have borders of their own.
     let same = shots.iter().all(|shot| shot.plan.tiling == first.plan.tiling);
     let tilings = if same { &shots[..1] } else { shots };
-    let places: Vec<Vec<f64>> = tilings
-        .iter()
-        .map(|shot| borders(&shot.plan.tiling, axis).iter().map(|border| border - 0.5).collect())
-        .collect();
+    let places: Vec<Vec<f64>> =
+        tilings.iter().map(|shot| cut.borders(shape, &shot.plan.tiling)).collect();
     let marks = places.iter().enumerate().map(|(index, places)| Marks {
         places,
         colour: if same { spec.theme.curve(REFERENCE) } else { colour(view, index) },
     });
     let marks: Vec<_> = marks.filter(|_| spec.borders).collect();
     CurvesFigure {
-        x_label: ["i", "j"][axis],
+        x_label: &cut.axis_label(),
         y_label: &value_label(first.field, spec.scale, spec.absolute),
         curves: &curves,
         y_range: spec.range.or_else(|| common_range(shots, view)),
@@ -536,7 +530,10 @@ impl Titles {
 
 /// A cut as a title names it.
 fn spaced(cut: CutLine) -> String {
-    cut.to_string().replace('=', " = ")
+    match cut {
+        CutLine::Segment([[i, row], [to, to_row]]) => format!("({i}, {row}) – ({to}, {to_row})"),
+        _ => cut.to_string().replace('=', " = "),
+    }
 }
 
 /// How far a run is: its sweeps, and what is left of the residual.

@@ -32,7 +32,7 @@ pub fn save_table(path: &Path, shot: &Captured, view: &ViewSpec) -> Result<(), F
         }
         FigureKind::Profile => {
             let cut = view.cut.unwrap_or(CutLine::middle(shape));
-            run::save_profile(path, cut, shot.field, &shot.picture.samples)
+            run::save_profile(path, shape, cut, shot.field, &shot.picture.samples)
         }
         FigureKind::MeanTile => {
             let value = format!("mean_abs_{}", shot.field.name());

@@ -377,6 +377,17 @@ impl Experiment {
         }
     }
 
+    /// The same at single points (column, row).
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn values(&self, kind: FieldKind, points: &[[usize; 2]]) -> Result<Vec<f32>, SolverError> {
+        match self.quantity(kind) {
+            Some(quantity) => self.run.solver().values(quantity, points),
+            None => Ok(vec![f32::NAN; points.len()]),
+        }
+    }
+
     /// How large a field of the present iterate is about tile borders; `None` of staleness that is
     /// not ready.
     ///

@@ -6,7 +6,7 @@ use super::history::{History, Record};
 use super::spec::RunSpec;
 use super::track::{AtCycle, ProbeTrack};
 use crate::files::{FileError, write_atomically};
-use crate::grid::{Field, Precision};
+use crate::grid::{Field, Precision, Shape};
 use crate::solver::{AtDistance, Inside, Samples};
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::collections::BTreeSet;
@@ -74,25 +74,37 @@ fn cell(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
-/// Saves samples of a field along a line as CSV, a row a sample under the name of the axis (`i` or
-/// `j`) and that of the field; what is not known is an empty cell.
+/// Saves samples of a field along a line of a grid as CSV, a row a sample under the name of its place
+/// and that of the field; what is not known is an empty cell. The place is `i` along a row and `j` along
+/// a column; along a segment it is the `distance` from its start in steps of the grid, and `i` and `j`.
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_profile(
     path: &Path,
+    shape: &Shape,
     cut: CutLine,
     field: FieldKind,
     samples: &Samples,
 ) -> Result<(), FileError> {
-    let axis = cut.axis();
-    let start = [&samples.columns, &samples.rows][axis].start;
+    let names: &[&str] = match cut {
+        CutLine::Row(_) => &["i"],
+        CutLine::Column(_) => &["j"],
+        CutLine::Segment(_) => &["distance", "i", "j"],
+    };
+    let places = |point: [usize; 2]| match cut {
+        CutLine::Row(_) => vec![point[0].to_string()],
+        CutLine::Column(_) => vec![point[1].to_string()],
+        CutLine::Segment(_) => {
+            vec![format!("{:?}", cut.place(point)), point[0].to_string(), point[1].to_string()]
+        }
+    };
     write_atomically(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
-        csv.write_record([["i", "j"][axis], field.name()])?;
-        for (index, value) in samples.values.iter().enumerate() {
-            let place = start + index * samples.block[axis];
-            csv.write_record([place.to_string(), sample(*value)])?;
+        csv.write_record(names.iter().chain([&field.name()]))?;
+        let points = cut.points(shape).step_by(cut.block(samples));
+        for (point, value) in points.zip(&samples.values) {
+            csv.write_record(places(point).into_iter().chain([sample(*value)]))?;
         }
         csv.flush()
     })
@@ -271,7 +283,6 @@ fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Shape;
     use crate::solver::ResidualNorms;
 
     #[test]
@@ -297,10 +308,17 @@ mod tests {
     fn a_profile_has_a_row_a_point() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.csv");
+        let shape = Shape::plane(9, 3).unwrap();
         let values = vec![0.25, f32::NAN, -1e-7];
-        let samples = Samples { columns: 7..8, rows: 2..5, block: [1, 1], size: [1, 3], values };
-        save_profile(&path, CutLine::Column(7), FieldKind::Residual, &samples).unwrap();
-        let expected = "j,residual\n2,0.25\n3,\n4,-1e-7\n";
+        let samples = Samples { columns: 7..8, rows: 0..3, block: [1, 1], size: [1, 3], values };
+        save_profile(&path, &shape, CutLine::Column(7), FieldKind::Residual, &samples).unwrap();
+        let expected = "j,residual\n0,0.25\n1,\n2,-1e-7\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+        let segment = CutLine::Segment([[8, 2], [4, 0]]);
+        let samples = Samples::along(&[1.0, 2.0, 3.0, 4.0, 0.5], 3);
+        save_profile(&path, &shape, segment, FieldKind::Error, &samples).unwrap();
+        let expected = "distance,i,j,error\n0.0,8,2,2.0\n2.23606797749979,6,1,4.0\n\
+                        4.47213595499958,4,0,0.5\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     }
 

@@ -73,7 +73,11 @@ impl Seen {
         let shape = run.plan().problem.shape;
         let ready = experiment.can_show(view.field);
         let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
-        let probes = view.probes.iter().copied().filter(is_there);
+        let probes: Vec<_> = view.probes.iter().copied().filter(is_there).collect();
+        let values = match ready {
+            true => experiment.values(view.field, &probes)?,
+            false => vec![f32::NAN; probes.len()],
+        };
         let probe = view.probe.filter(|point| ready && is_there(point));
         let value = |[i, row]: [usize; 2]| {
             let samples = experiment.samples(view.field, &Window::point(i, row))?;
@@ -90,9 +94,7 @@ impl Seen {
             picture,
             along: view.cut.as_ref().map_or(Ok(Vec::new()), |cut| cut.of(experiment))?,
             probe: probe.map(value).transpose()?,
-            probes: probes
-                .map(|point| if ready { value(point) } else { Ok((point, f32::NAN)) })
-                .collect::<Result<_, _>>()?,
+            probes: probes.into_iter().zip(values).collect(),
             edge,
             statistics,
             is_followed: view.inside.is_some(),

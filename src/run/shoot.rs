@@ -99,7 +99,7 @@ pub fn shoot(
         When::End => plan.stop,
         When::Cycles(cycles) => {
             if !is_diagram {
-                check_memory(capture.part.window(&shape, capture.most).size(), cycles.len())?;
+                check_memory(capture.size(&shape), cycles.len())?;
             }
             let last = cycles.last().copied().max(capture.until).unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }

@@ -176,6 +176,19 @@ pub trait Solver: Send {
     /// [`SolverError`] if the card fails.
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError>;
 
+    /// The values of a field at single points (column, row) of the interior. What is not known is NaN.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the card fails.
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError> {
+        let value = |&[i, row]: &[usize; 2]| self.sample(quantity, &Window::point(i, row));
+        points.iter().map(|point| Ok(value(point)?.values[0])).collect()
+    }
+
     /// How much of ‖r‖² lies near the tile borders of `tiling`.
     ///
     /// # Errors

@@ -142,6 +142,14 @@ impl Samples {
         Self::of(window, vec![f32::NAN; across * down])
     }
 
+    /// Values along a line that is neither a row nor a column, in at most so many samples: its points are
+    /// the columns of a single row.
+    pub(crate) fn along(values: &[f32], most: usize) -> Self {
+        let window = Window { most: [most, 1], ..Window::whole(values.len(), 1) };
+        let largest = |block: &[f32]| block.iter().fold(0.0, |a, &b| larger(a, b.into())) as f32;
+        Self::of(&window, values.chunks(window.block()[0]).map(largest).collect())
+    }
+
     /// The sample that stands for a point of the grid, or `None` outside of what is covered.
     pub fn at(&self, i: usize, row: usize) -> Option<f32> {
         if !self.columns.contains(&i) || !self.rows.contains(&row) {

@@ -5,7 +5,8 @@ use crate::iterates::{check, maxima};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::Precision;
-use tilescope::solver::{self, Kernel, Look, Method, Quantity, Samples, Statistics, Window, cuda};
+use tilescope::run::CutLine;
+use tilescope::solver::{self, Kernel, Look, Method, Quantity, Statistics, Window, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
@@ -18,8 +19,8 @@ fn near(a: f64, b: f64) -> bool {
 }
 
 /// The bits of samples. An iteration may diverge, and NaN is NaN: a processor has its own bits for it.
-fn bits(samples: &Samples) -> Vec<u32> {
-    let known = samples.values.iter().map(|&value| if value.is_nan() { f32::NAN } else { value });
+fn bits(values: &[f32]) -> Vec<u32> {
+    let known = values.iter().map(|&value| if value.is_nan() { f32::NAN } else { value });
     known.map(f32::to_bits).collect()
 }
 
@@ -57,12 +58,17 @@ fn fields_are_those_of_the_cpu() {
             // Of another back end.
             (Quantity::Difference(&*other_here), Quantity::Difference(&*other_here)),
         ];
+        let diagonal: Vec<_> = CutLine::diagonal(&shape).points(&shape).collect();
         for (number, (there, here)) in pairs.into_iter().enumerate() {
             let one = card.sample(there, &window).expect("a card");
             let other = cpu.sample(here, &window).expect("a CPU");
             assert_eq!((one.size, one.block), (other.size, other.block));
-            assert_eq!(bits(&one), bits(&other), "pair {number}");
+            assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
+            let one = card.values(there, &diagonal).expect("a card");
+            let other = cpu.values(here, &diagonal).expect("a CPU");
+            assert_eq!(bits(&one), bits(&other), "pair {number} along the diagonal");
         }
+        assert!(card.values(Quantity::Solution, &[]).expect("a card").is_empty());
         let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
         assert!(near(one.l2, other.l2) && one.max == other.max);
         let errors = [card.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
@@ -94,7 +100,10 @@ fn fields_are_those_of_the_cpu() {
             statistics: true,
         };
         let [there, here] = [&card, &cpu].map(|solver| solver.look(look).expect("it"));
-        assert_eq!(there.samples.map(|it| bits(&it)), here.samples.map(|it| bits(&it)));
+        assert_eq!(
+            there.samples.map(|it| bits(&it.values)),
+            here.samples.map(|it| bits(&it.values))
+        );
         assert!(near(there.edge.residual, here.edge.residual));
         assert_eq!(there.edge.points, here.edge.points);
         assert_eq!(there.statistics.map(|it| it.distances), here.statistics.map(|it| it.distances));
@@ -146,7 +155,7 @@ fn an_iterate_is_seen_while_others_are_made() {
             for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
                 let one = card.sample(quantity, &window).expect("a card");
                 let other = cpu.sample(quantity, &window).expect("a CPU");
-                assert_eq!(bits(&one), bits(&other));
+                assert_eq!(bits(&one.values), bits(&other.values));
             }
             let with_maxima = wanted % 2 == 0;
             let made = if measure {

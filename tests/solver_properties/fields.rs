@@ -95,6 +95,11 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
                 prop_assert!(shown.abs() >= values[row * nx + i].abs() as f32);
             }
         }
+        let points =
+            [window.columns.start, window.columns.end - 1].map(|i| [i, window.rows.end - 1]);
+        let at_points = solver.values(quantity, &points).expect("the CPU does not fail");
+        let expected = points.map(|[i, row]| (values[row * nx + i] + 0.0) as f32);
+        prop_assert_eq!(at_points, expected);
         prop_assert_eq!(samples.at(window.columns.end, window.rows.start), None);
         prop_assert_eq!(samples.at(window.columns.start, window.rows.end), None);
     }

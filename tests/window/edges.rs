@@ -4,12 +4,14 @@
 use crate::controls::{line, small};
 use crate::driver::Window;
 use crate::panes::view;
-use eframe::egui::{Key, Pos2, Rect, accesskit::Role};
+use eframe::egui::{Event, Key, Modifiers, Pos2, Rect, accesskit::Role, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use tilescope::run::RunSpec;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("the_cut_is_dragged_over_the_map", the_cut_is_dragged_over_the_map),
+    ("the_ends_of_the_cut_are_dragged_and_snapped", the_ends_of_the_cut_are_dragged),
+    ("a_plane_is_cut_along_its_diagonal_by_keys_and_by_numbers", a_plane_is_cut_along_its_diagonal),
     ("fields_are_added_along_the_cut", fields_are_added_along_the_cut),
     ("panes_about_edges_tell_of_a_plane_and_of_a_line", panes_about_edges_tell),
     ("one_tile_has_no_borders", one_tile_has_no_borders),
@@ -31,6 +33,12 @@ fn map(window: &Window) -> Rect {
 }
 
 fn drag(window: &mut Window, from: Pos2, to: Pos2) {
+    drag_with(window, from, to, Modifiers::NONE);
+}
+
+/// The same while keys are held.
+fn drag_with(window: &mut Window, from: Pos2, to: Pos2, held: Modifiers) {
+    window.harness.event(Event::ModifiersChanged(held));
     window.harness.hover_at(from);
     window.frames(2);
     window.harness.drag_at(from);
@@ -41,14 +49,24 @@ fn drag(window: &mut Window, from: Pos2, to: Pos2) {
     }
     window.harness.drop_at(to);
     window.frames(2);
+    window.harness.event(Event::ModifiersChanged(Modifiers::NONE));
     window.harness.remove_cursor();
     window.frames(2);
 }
 
+fn value(window: &Window, name: &str) -> f64 {
+    let node = window.harness.get_by_role_and_label(Role::SpinButton, name);
+    node.accesskit_node().numeric_value().expect("a number")
+}
+
 /// The row or column that is cut along.
 fn cut_at(window: &Window) -> f64 {
-    let node = window.harness.get_by_role_and_label(Role::SpinButton, "Cut at");
-    node.accesskit_node().numeric_value().expect("a number")
+    value(window, "Cut at")
+}
+
+/// The ends of an oblique cut: columns and rows.
+fn ends(window: &Window) -> [f64; 4] {
+    ["Cut from i", "Cut from j", "Cut to i", "Cut to j"].map(|name| value(window, name))
 }
 
 fn the_cut_is_dragged_over_the_map() {
@@ -71,6 +89,66 @@ fn the_cut_is_dragged_over_the_map() {
     window.button("Hide Along the cut");
     window.frames(3);
     assert!(!window.has(Role::Splitter, "Cut line"));
+}
+
+fn the_ends_of_the_cut_are_dragged() {
+    let mut window = Window::paused(small());
+    window.until("cut", |window| window.has(Role::Splitter, "Cut line: end"));
+    let end = |window: &Window| window.rect(Role::Splitter, "Cut line: end").center();
+    let cell = map(&window).size().min_elem() / 64.0;
+    let from = end(&window);
+    drag(&mut window, from, from - vec2(0.0, 20.0 * cell));
+    assert_eq!(ends(&window), [0.0, 32.0, 63.0, 12.0]);
+    // All of a drag is one step, and a row is one again.
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
+    window.until("a row again", |window| window.has(Role::SpinButton, "Cut at"));
+    assert_eq!(cut_at(&window), 32.0);
+    // With Shift it is level, upright or at 45°.
+    let to = from - vec2(30.0 * cell, 27.0 * cell);
+    drag_with(&mut window, from, to, Modifiers::SHIFT);
+    assert_eq!(ends(&window), [0.0, 32.0, 30.0, 2.0]);
+    let from = end(&window);
+    drag_with(&mut window, from, from + vec2(0.0, 29.0 * cell), Modifiers::SHIFT);
+    assert_eq!(ends(&window), [0.0, 32.0, 30.0, 32.0]);
+    // The line by itself keeps its direction, and ends at the border.
+    let from = window.rect(Role::Splitter, "Cut line").center();
+    drag(&mut window, from, from + vec2(10.0 * cell, -4.0 * cell));
+    assert_eq!(ends(&window), [10.0, 28.0, 40.0, 28.0]);
+    let from = window.rect(Role::Splitter, "Cut line").center();
+    drag(&mut window, from, from + vec2(90.0 * cell, 0.0));
+    assert_eq!(ends(&window), [33.0, 28.0, 63.0, 28.0]);
+}
+
+fn a_plane_is_cut_along_its_diagonal() {
+    let mut window = Window::paused(small());
+    window.step(1);
+    window.button("Hide Along the cut");
+    window.frames(2);
+    window.key(Key::L);
+    window.key(Key::Num3);
+    window.until("shown again", |window| window.has(Role::SpinButton, "Cut to j"));
+    assert_eq!(ends(&window), [0.0, 0.0, 63.0, 63.0]);
+    window.until_text("distance from (0, 0) in grid steps");
+    // The point of the profile under the cursor is one of the diagonal.
+    let controls = window.rect(Role::SpinButton, "Cut from i");
+    window.harness.hover_at(controls.center() + vec2(40.0, 100.0));
+    window.until("pointed at", |window| {
+        let texts = window.texts();
+        let told = texts.iter().find_map(|text| text.strip_prefix("i ")?.split_once(", j "));
+        told.is_some_and(|(i, rest)| rest.split_once("   r = ").is_some_and(|(j, _)| i == j))
+    });
+    window.harness.remove_cursor();
+    window.type_into("Cut to j", "7");
+    window.until("a line to there", |window| ends(window) == [0.0, 0.0, 63.0, 7.0]);
+    window.key(Key::L);
+    window.key(Key::Num1);
+    window.until("a row", |window| window.has(Role::SpinButton, "Cut at"));
+    // A line of points has no diagonal.
+    let mut window = Window::paused(line());
+    window.key(Key::L);
+    window.key(Key::Num3);
+    window.frames(3);
+    assert!(!window.says("distance from"));
 }
 
 fn fields_are_added_along_the_cut() {
@@ -132,7 +210,7 @@ fn a_cycle_is_stepped_through() {
     window.until_text("1 of 4 subiterations");
     // A click on the map chooses the tile.
     let map = map(&window);
-    let at = map.center() + eframe::egui::vec2(20.0, 30.0);
+    let at = map.center() + vec2(20.0, 30.0);
     window.click_at(at);
     window.frames(3);
     window.until_text("Tile (2, 2), 1 of 4");
@@ -173,8 +251,8 @@ fn a_point_is_followed_over_the_cycles() {
         let is_line = run.problem.shape.len() == 1;
         let mut window = Window::paused(run);
         window.step(1);
-        let at = map(&window).left_top() + eframe::egui::vec2(100.0, 2.0);
-        let at = if is_line { at } else { map(&window).center() + eframe::egui::vec2(0.0, 40.0) };
+        let at = map(&window).left_top() + vec2(100.0, 2.0);
+        let at = if is_line { at } else { map(&window).center() + vec2(0.0, 40.0) };
         window.harness.hover_at(at);
         window.frames(2);
         window.key(Key::D);
@@ -194,7 +272,7 @@ fn the_inspector_follows_the_cursor() {
     window.until_text("Point at the map");
     // Into the profile, below its controls.
     let controls = window.rect(Role::SpinButton, "Cut at");
-    window.harness.hover_at(controls.center() + eframe::egui::vec2(40.0, 100.0));
+    window.harness.hover_at(controls.center() + vec2(40.0, 100.0));
     window.until_text("j 32   r = ");
     window.harness.remove_cursor();
     window.until_text("Point at the map");

@@ -26,6 +26,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("full_hd", full_hd),
     ("edges", edges),
     ("edges_light", edges_light),
+    ("oblique_cut", oblique_cut),
+    ("oblique_cut_light", oblique_cut_light),
     ("inside_a_cycle", inside_a_cycle),
     ("inside_a_line", inside_a_line),
     ("diverged_light", diverged_light),
@@ -354,6 +356,26 @@ fn edges_light() {
     view(&mut window, Role::CheckBox, "Edge share");
     window.click(Role::CheckBox, "Log");
     compare(&mut window, "edges_light");
+}
+
+fn oblique_cut() {
+    let mut window = after(12, USUAL, Theme::Dark, RunSpec::default());
+    window.key(Key::L);
+    window.key(Key::Num3);
+    window.frames(2);
+    compare(&mut window, "oblique_cut");
+}
+
+/// Of two runs side by side, from within a tile to within another.
+fn oblique_cut_light() {
+    let mut window = compared("side by side", Theme::Light);
+    window.key(Key::L);
+    window.key(Key::Num3);
+    window.until("shown", |window| window.has(Role::SpinButton, "Cut to i"));
+    for (name, value) in [("Cut from i", "70"), ("Cut from j", "40"), ("Cut to i", "190")] {
+        window.type_into(name, value);
+    }
+    compare(&mut window, "oblique_cut_light");
 }
 
 fn inside_a_cycle() {

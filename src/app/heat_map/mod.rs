@@ -19,9 +19,10 @@ use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
 use colour_bar::Bar;
 use colouring::Colouring;
 pub(super) use controls::AUTOMATIC;
+use cut_line::Cutting;
 use eframe::egui::{
-    self, Align2, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
-    emath::RectTransform,
+    self, Align, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
+    emath::RectTransform, text::LayoutJob,
 };
 use wipe::Wipe;
 use zoom::Zoom;
@@ -52,6 +53,7 @@ pub(super) struct HeatMap {
     /// Whether it is a line's diagram, whose rows are cycles.
     is_diagram: bool,
     wipe: Wipe,
+    cutting: Cutting,
 }
 
 /// One of the pictures that are shown.
@@ -316,24 +318,20 @@ impl HeatMap {
             overlay::tile(ui, area, &to_screen, grid, report, tile);
             if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
                 let mut look = session.look.clone();
-                let tiling = &report.plan.tiling;
-                look.inside.tile = [tiling.x().owner(i), tiling.y().map_or(0, |y| y.owner(row))];
+                look.inside.tile = report.plan.tiling.owner([i, row]);
                 commands.push(Command::Look(look));
             }
         }
         if let Some(line) = marks.cut {
             let shape = &report.plan.problem.shape;
             let line = line.within(shape);
-            let mut dragged = cut_line::ui(ui, area, &to_screen, shape, line, "Cut line");
+            let cutting = &mut self.cutting;
+            let mut dragged = cutting.ui(ui, area, &to_screen, shape, line, "Cut line");
             if let Some(to_screen) = alike.filter(|_| is_beside) {
                 let name = "Cut line of the pinned run";
-                dragged = cut_line::ui(ui, beside, &to_screen, shape, line, name).or(dragged);
+                dragged = cutting.ui(ui, beside, &to_screen, shape, line, name).or(dragged);
             }
-            if let Some(line) = dragged.filter(|dragged| *dragged != line) {
-                let mut look = session.look.clone();
-                look.cut.line = Some(line);
-                commands.push(Command::Look(look));
-            }
+            commands.extend(dragged.filter(|dragged| *dragged != line).map(Command::CutAlong));
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
         let title = value_label(side.seen.field, scale, absolute);
@@ -461,11 +459,16 @@ fn not_kept(report: &Report) -> Option<String> {
     })
 }
 
-/// A sentence in the middle of the map.
+/// A sentence in the middle of the map, in as many lines as it takes.
 fn say(ui: &Ui, area: Rect, text: String) {
     let font = TextStyle::Body.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    let mut job = LayoutJob::simple(text, font, colour, area.width() - 2.0 * BETWEEN);
+    job.halign = Align::Center;
     let painter = ui.painter().with_clip_rect(area);
-    painter.text(area.center(), Align2::CENTER_CENTER, text, font, ui.visuals().text_color());
+    let galley = painter.layout_job(job);
+    let top = area.center() - egui::vec2(0.0, galley.size().y / 2.0);
+    painter.galley(top, galley, colour);
 }
 
 /// Samples across and down that an area of the screen can show; at least one each.

@@ -10,6 +10,7 @@ mod what;
 
 use super::command::Command;
 use super::compare::AtEqual;
+use super::cut::line;
 use super::session::{RangeMode, Session};
 use super::theme::row;
 use super::toolbar::named;
@@ -306,22 +307,12 @@ impl SaveDialog {
     /// The line that a profile follows.
     fn cut(&mut self, ui: &mut Ui, report: Option<&Report>) {
         let Some(shape) = report.map(|report| report.plan.problem.shape) else { return };
-        let (is_row, mut place) = match self.cut.within(&shape) {
-            CutLine::Row(place) => (true, place),
-            CutLine::Column(place) => (false, place),
-        };
+        self.cut = self.cut.within(&shape);
         row(ui, "Along", "The line through the field.", |ui| {
-            let is_plane = shape.dim() == 2;
-            let mut along = is_row;
-            ui.selectable_value(&mut along, true, "Row").on_hover_text("Along x.");
-            if is_plane {
-                ui.selectable_value(&mut along, false, "Column").on_hover_text("Along y.");
-            }
-            let most = if along { shape.rows() } else { shape.nx() } - 1;
-            place = place.min(most);
-            let number = egui::DragValue::new(&mut place).range(0..=most);
-            named(ui.add(number), "Place of the cut").on_hover_text("Counted from 0.");
-            self.cut = if along { CutLine::Row(place) } else { CutLine::Column(place) };
+            ui.horizontal_wrapped(|ui| {
+                line::kinds(ui, &mut self.cut, &shape);
+                line::numbers(ui, &mut self.cut, &shape);
+            });
         });
     }
 

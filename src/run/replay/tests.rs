@@ -117,6 +117,10 @@ proptest! {
         room in 0_usize..12,
         wanted in prop::collection::vec(0_u64..40, 1..6),
         most in 1_usize..40,
+        line in prop_oneof![
+            Just(CutLine::Row(0)),
+            any::<[[u8; 2]; 2]>().prop_map(|ends| CutLine::Segment(ends.map(|end| end.map(usize::from)))),
+        ],
     ) {
         let plan = plan(&spec);
         let budget = room * plan.problem.shape.stored() * plan.precision.bytes();
@@ -124,7 +128,7 @@ proptest! {
         if field == FieldKind::Error {
             past.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
         }
-        let cut = Cut { line: CutLine::Row(0), fields: vec![field], most };
+        let cut = Cut { line, fields: vec![field], most };
         let view = View {
             field,
             most: [most; 2],

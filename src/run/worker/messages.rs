@@ -114,17 +114,20 @@ pub enum Part {
     MeanTile,
 }
 
-impl Part {
-    /// The part of the grid that is sampled, in at most so many samples.
-    pub(in crate::run) fn window(self, shape: &Shape, most: [usize; 2]) -> Window {
-        match self {
-            Self::Along(cut) => cut.within(shape).window(shape, most[cut.axis()]),
-            _ => Window { most, ..Window::whole(shape.nx(), shape.rows()) },
+impl Capture {
+    /// Samples across and down, at the most, that are taken of a grid.
+    pub(in crate::run) fn size(&self, shape: &Shape) -> [usize; 2] {
+        match self.part {
+            Part::Along(line) => [line.within(shape).points(shape).len(), 1],
+            _ => self.whole(shape).size(),
         }
     }
-}
 
-impl Capture {
+    /// All of a grid.
+    fn whole(&self, shape: &Shape) -> Window {
+        Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) }
+    }
+
     /// Looks at an experiment as it is now.
     ///
     /// # Errors
@@ -141,10 +144,13 @@ impl Capture {
     }
 
     fn picture_of(&self, part: Part, experiment: &Experiment) -> Result<Picture, SolverError> {
-        let window = part.window(&experiment.run().plan().problem.shape, self.most);
+        let shape = &experiment.run().plan().problem.shape;
         let samples = match part {
-            Part::All => return experiment.picture(self.field, &window),
-            Part::Iterate | Part::Along(_) => experiment.samples(self.field, &window)?,
+            Part::All => return experiment.picture(self.field, &self.whole(shape)),
+            Part::Iterate => experiment.samples(self.field, &self.whole(shape))?,
+            Part::Along(line) => {
+                line.within(shape).samples(experiment, self.field, self.most[line.axis()])?
+            }
             Part::MeanTile => experiment
                 .statistics(self.field)?
                 .and_then(|statistics| statistics.mean_tile)

@@ -9,6 +9,7 @@ mod arguments;
 mod card;
 #[cfg(feature = "cuda")]
 mod classic;
+mod gather;
 mod ladder;
 #[cfg(feature = "cuda")]
 mod observe;

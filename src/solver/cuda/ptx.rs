@@ -11,6 +11,7 @@ pub(super) enum File {
     Register,
     Observe,
     Statistics,
+    Gather,
 }
 
 /// How many neighbours a point has, and which weights are equal: the order of operations.
@@ -69,6 +70,7 @@ pub(super) fn source(file: File, precision: Precision, form: Form, name: &str) -
         File::Register => embedded!("register", precision, form),
         File::Observe => embedded!("observe", precision, form),
         File::Statistics => embedded!("statistics", precision, form),
+        File::Gather => embedded!("gather", precision, form),
     };
     let mut parts = text.split(ENTRY);
     let head = parts.next().unwrap_or_default();
@@ -93,6 +95,7 @@ mod tests {
                 (File::Observe, "sample"),
                 (File::Statistics, "fold_rows"),
                 (File::Statistics, "fold_tiles"),
+                (File::Gather, "gather"),
             ] {
                 let text = source(file, Precision::F32, form, name);
                 assert_eq!(text.matches(ENTRY).count(), 1);

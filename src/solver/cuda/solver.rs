@@ -5,6 +5,7 @@ use super::arguments::{
 };
 use super::card::Card;
 use super::classic::Classic;
+use super::gather;
 use super::ladder::{self, Shape};
 use super::observe::{Observer, Values};
 use super::ptx::Form;
@@ -339,13 +340,26 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
         if matches!(quantity, Quantity::Error) && self.exact.is_none() {
-            let [across, down] = window.size();
-            return Ok(Samples::of(window, vec![f32::NAN; across * down]));
+            return Ok(Samples::unknown(window));
         }
         self.with_values(quantity, |values| {
             let [u, _] = self.pointers();
             let values = self.observer.sample(&self.system, &self.looks, u, values, window)?;
             Ok(Samples::of(window, values))
+        })
+    }
+
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError> {
+        if matches!(quantity, Quantity::Error) && self.exact.is_none() {
+            return Ok(vec![f32::NAN; points.len()]);
+        }
+        self.with_values(quantity, |values| {
+            let [u, _] = self.pointers();
+            gather::values(&self.system, &self.looks, u, values, points)
         })
     }
 
