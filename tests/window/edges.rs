@@ -131,7 +131,7 @@ fn a_plane_is_cut_along_its_diagonal() {
     window.until_text("distance from (0, 0) in grid steps");
     // The point of the profile under the cursor is one of the diagonal.
     let controls = window.rect(Role::SpinButton, "Cut from i");
-    window.harness.hover_at(controls.center() + vec2(40.0, 100.0));
+    window.harness.hover_at(controls.center() + vec2(120.0, 100.0));
     window.until("pointed at", |window| {
         let texts = window.texts();
         let told = texts.iter().find_map(|text| text.strip_prefix("i ")?.split_once(", j "));
@@ -272,7 +272,7 @@ fn the_inspector_follows_the_cursor() {
     window.until_text("Point at the map");
     // Into the profile, below its controls.
     let controls = window.rect(Role::SpinButton, "Cut at");
-    window.harness.hover_at(controls.center() + vec2(40.0, 100.0));
+    window.harness.hover_at(controls.center() + vec2(120.0, 100.0));
     window.until_text("j 32   r = ");
     window.harness.remove_cursor();
     window.until_text("Point at the map");

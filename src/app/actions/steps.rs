@@ -1,0 +1,121 @@
+//! Settings of the method, changed by a step.
+
+use super::{Action, BLANK, plain, shift};
+use crate::app::command::Command;
+use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
+use eframe::egui::{Key, KeyboardShortcut};
+
+/// A change of the method by a step.
+struct Setting {
+    name: &'static str,
+    about: &'static str,
+    keys: &'static [KeyboardShortcut],
+    change: fn(&mut MethodSpec),
+}
+
+const SETTINGS: [Setting; 7] = [
+    Setting {
+        name: "k up",
+        about: "Twice as many subiterations.",
+        keys: &[plain(Key::K)],
+        change: |method| method.k = (method.k + 1).next_power_of_two().min(MOST_SUBITERATIONS),
+    },
+    Setting {
+        name: "k down",
+        about: "Half as many subiterations.",
+        keys: &[shift(Key::K)],
+        change: |method| method.k = (method.k.next_power_of_two() / 2).max(1),
+    },
+    Setting {
+        name: "overlap up",
+        about: "Neighbouring tiles share two more points.",
+        keys: &[plain(Key::O)],
+        change: |method| each_axis(method, |tile, overlap| (tile, overlap + 2)),
+    },
+    Setting {
+        name: "overlap down",
+        about: "Neighbouring tiles share two points less.",
+        keys: &[shift(Key::O)],
+        change: |method| each_axis(method, |tile, overlap| (tile, overlap.saturating_sub(2))),
+    },
+    Setting {
+        name: "tile up",
+        about: "Tiles of four more points along each axis.",
+        keys: &[plain(Key::T)],
+        change: |method| each_axis(method, |tile, overlap| (tile + 4, overlap)),
+    },
+    Setting {
+        name: "tile down",
+        about: "Tiles of four points less along each axis.",
+        keys: &[shift(Key::T)],
+        change: |method| {
+            each_axis(method, |tile, overlap| (tile.saturating_sub(4).max(4), overlap))
+        },
+    },
+    Setting {
+        name: "classic or hierarchical",
+        about: "One sweep over the whole grid a cycle, or k sweeps inside every tile.",
+        keys: &[plain(Key::C)],
+        change: |method| {
+            method.name = match method.name {
+                MethodName::Classic => MethodName::Hierarchical,
+                MethodName::Hierarchical => MethodName::Classic,
+            };
+        },
+    },
+];
+
+/// Changes tile and overlap along each axis; the overlap stays what the tile has room for.
+fn each_axis(method: &mut MethodSpec, change: impl Fn(usize, usize) -> (usize, usize)) {
+    let axes = method.tile.len().max(method.overlap.len());
+    let both = (0..axes).map(|axis| change(method.tile_of(axis), method.overlap_of(axis)));
+    let both: Vec<_> = both.collect();
+    let room = |tile: usize| tile.saturating_sub(2) & !1;
+    method.overlap = both.iter().map(|&(tile, overlap)| overlap.min(room(tile))).collect();
+    method.tile = both.into_iter().map(|(tile, _)| tile).collect();
+}
+
+pub(super) fn all() -> impl Iterator<Item = Action> {
+    SETTINGS.iter().enumerate().map(|(which, setting)| Action {
+        group: "Method",
+        name: setting.name,
+        about: setting.about,
+        keys: setting.keys,
+        which,
+        command: |it, which| {
+            let mut spec = RunSpec::clone(&it.session.spec);
+            (SETTINGS[which].change)(&mut spec.method);
+            (spec != *it.session.spec).then_some(Command::Change(spec))
+        },
+        ..BLANK
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_of_a_setting_go_as_far_as_it_may() {
+        let step = |name: &str, method: &mut MethodSpec| {
+            let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
+            (setting.change)(method);
+        };
+        let mut method = MethodSpec { k: 13, ..MethodSpec::default() };
+        step("k up", &mut method);
+        assert_eq!(method.k, 16);
+        step("k up", &mut method);
+        assert_eq!(method.k, 32);
+        (0..20).for_each(|_| step("k up", &mut method));
+        assert_eq!(method.k, MOST_SUBITERATIONS);
+        (0..20).for_each(|_| step("k down", &mut method));
+        assert_eq!(method.k, 1);
+        (0..40).for_each(|_| step("overlap up", &mut method));
+        assert_eq!((method.overlap[0], method.tile[0]), (30, 32));
+        (0..40).for_each(|_| step("tile down", &mut method));
+        assert_eq!((method.overlap[0], method.tile[0]), (2, 4));
+        step("overlap down", &mut method);
+        step("overlap down", &mut method);
+        assert_eq!(method.overlap[0], 0);
+    }
+}
