@@ -23,11 +23,13 @@ use crate::grid::{Field, Real, Shape, Tiling};
 use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
 use norms::PartialNorms;
+use observe::Rows;
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use team::Team;
+use thin_out::as_shown;
 
 /// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
 /// may be given, makes four.
@@ -215,6 +217,21 @@ impl<R: Real> Solver for CpuSolver<R> {
 
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
         Ok(self.pass(quantity, Some(window), None, None)?.samples.unwrap_or_default())
+    }
+
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError> {
+        self.with_values(quantity, |values| {
+            let mut rows = Rows::default();
+            let mut at = |&[i, row]: &[usize; 2]| {
+                rows.read(self, values, row..row + 1, i..i + 1);
+                as_shown(rows.values[0])
+            };
+            points.iter().map(&mut at).collect()
+        })
     }
 
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
