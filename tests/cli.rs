@@ -617,6 +617,17 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     refused("--kind probes", 2, &["probes", "--probe"]);
     refused("--kind probes --probe 24,0", 2, &["the probe is 24,0", "0,0 to 23,19"]);
     refused("--kind inside --follow everything", 2, &["'everything'", "--follow"]);
+    let drawn = format!(
+        "render {SMALL} --at-cycle 1 --kind inside --follow 9,9 --subiteration 99 -o a.png"
+    );
+    let output = tilescope(&folder, &drawn).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("no tile 9,9; the last is") && said.contains("no subiteration 99"),
+        "{said}"
+    );
+    fs::remove_file(folder.path().join("a.png")).unwrap();
     refused("--compare nowhere.toml", 1, &["nowhere.toml", "no such file"]);
     fs::write(folder.path().join("broken.toml"), "version = 1\n[method]\nk = \"many\"").unwrap();
     refused("--compare broken.toml", 1, &["broken.toml is not a run description"]);

@@ -243,6 +243,9 @@ impl Render {
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             tell(&warning);
         }
+        for correction in self.corrections(&first) {
+            tell(&correction);
+        }
         let interrupt = Interrupt::listen()?;
         let mut runs = Vec::new();
         let own = view.capture(0, &first.problem.shape);
@@ -319,6 +322,24 @@ impl Render {
             ([], Some(cycle)) => vec![cycle],
             (cycles, _) => cycles.iter().copied().map(beside).collect(),
         }
+    }
+
+    /// What is drawn in place of what a cycle of the run has not.
+    fn corrections(&self, plan: &Plan) -> Vec<String> {
+        let mut told = Vec::new();
+        if let Some(Follow::Tile(tile)) = self.follow {
+            let last: Vec<_> = plan.tiling.axes().iter().map(|axis| axis.count() - 1).collect();
+            if tile.iter().zip(&last).any(|(tile, last)| tile > last) {
+                let last: Vec<_> = last.iter().map(usize::to_string).collect();
+                let [a, b] = tile;
+                told.push(format!("there is no tile {a},{b}; the last is {}", last.join(",")));
+            }
+        }
+        let most = plan.sweeps_per_cycle();
+        if let Some(subiteration) = self.subiteration.filter(|&it| it as u64 > most) {
+            told.push(format!("there is no subiteration {subiteration}; the last is {most}"));
+        }
+        told
     }
 
     /// Whether such a file can be made of what is wanted, before there is anything to write.

@@ -9,6 +9,7 @@ mod arguments;
 mod card;
 #[cfg(feature = "cuda")]
 mod classic;
+#[cfg(feature = "cuda")]
 mod gather;
 mod ladder;
 #[cfg(feature = "cuda")]
