@@ -535,7 +535,7 @@ fn lines_are_followed_through_a_cycle_and_over_the_cycles() {
     let line = "render --shape 40 --tile 8 --k 4 --at-cycle 6 --size 300x240";
     for options in [
         "--kind inside --follow 2",
-        "--kind inside --follow all --subiteration 9",
+        "--kind inside --follow all --subiteration 3",
         "--kind probes --probe 7 --field error",
         "--kind edge-share",
         "--kind distance",
