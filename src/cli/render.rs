@@ -208,8 +208,8 @@ pub struct Render {
         requires = "animate"
     )]
     fps: Option<f64>,
-    /// The file: .png or .svg, or .csv for the numbers that are drawn; an animation is an .apng (or .png), a .gif or, if ffmpeg is
-    /// installed, an .mp4
+    /// The file: .png or .svg, or .csv for the numbers that are drawn; an animation is an .apng (or
+    /// .png), a .gif or, if ffmpeg is installed, an .mp4
     #[arg(short, long, value_name = "FIGURE", help_heading = "Figure")]
     output: PathBuf,
 }

@@ -15,9 +15,9 @@ pub enum FigureKind {
     SideBySide,
     /// A field of a line over its cycles
     SpaceTime,
-    /// How the residual falls; of two runs with --compare
+    /// How the residual falls; of several runs with --compare
     Curves,
-    /// A field along a line, with the tile borders; of two runs with --compare
+    /// A field along a line, with the tile borders; of several runs with --compare
     Profile,
     /// The magnitude of a field, folded onto one tile and averaged over all of them
     MeanTile,
@@ -36,7 +36,7 @@ pub enum FigureKind {
 }
 
 impl FigureKind {
-    /// Every kind, in the order of the menu.
+    /// Every kind.
     pub const ALL: [Self; 12] = [
         Self::HeatMap,
         Self::SideBySide,
@@ -67,44 +67,6 @@ impl FigureKind {
             Self::Inside => "inside",
             Self::Arrangement => "arrangement",
             Self::BareMap => "bare-map",
-        }
-    }
-
-    /// The name in a menu.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::HeatMap => "Heat map",
-            Self::SideBySide => "Side by side",
-            Self::SpaceTime => "Space–time",
-            Self::Curves => "Convergence",
-            Self::Profile => "Profile",
-            Self::MeanTile => "Mean tile",
-            Self::Distance => "By distance",
-            Self::EdgeShare => "Edge share",
-            Self::Probes => "Probes",
-            Self::Inside => "Inside a cycle",
-            Self::Arrangement => "Arrangement",
-            Self::BareMap => "Bare map",
-        }
-    }
-
-    /// What it shows, in one sentence.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::HeatMap => "The field with title, axes and colour bar.",
-            Self::SideBySide => "The field of two runs, in the same colours over the same range.",
-            Self::SpaceTime => "The field of a line, cycle by cycle: x across, cycles downwards.",
-            Self::Curves => "How the residual falls.",
-            Self::Profile => "The field along a line through it, with the tile borders.",
-            Self::MeanTile => "The magnitude of the field, folded onto one tile.",
-            Self::Distance => {
-                "The field's magnitude by distance from the nearest tile border: median and quartiles."
-            }
-            Self::EdgeShare => "How much of ‖r‖² lies near tile borders, over the cycles.",
-            Self::Probes => "The field at single points, over the cycles.",
-            Self::Inside => "The subiterations of one tile, with its frozen ring.",
-            Self::Arrangement => "All panes that are shown, as they lie in the window.",
-            Self::BareMap => "The colours alone, one pixel for each point of the grid.",
         }
     }
 

@@ -4,7 +4,7 @@
 use super::experiment::{Experiment, FieldKind};
 use super::findings::Inquiry;
 use super::track::{AtCycle, ProbeTrack};
-use crate::solver::{EdgeShare, SolverError, Window};
+use crate::solver::{EdgeShare, SolverError};
 use std::sync::Arc;
 
 /// Cycles of which numbers are taken at the most, beside those that are looked at: as many as a
@@ -84,17 +84,13 @@ impl<'a> Notes<'a> {
 
     fn note(&self, experiment: &Experiment, is_looked_at: bool) -> Result<Note, SolverError> {
         let run = experiment.run();
-        let value = |&[i, row]: &[usize; 2]| {
-            let samples = experiment.samples(self.field, &Window::point(i, row))?;
-            Ok(samples.values.first().copied().unwrap_or(f32::NAN))
-        };
         Ok(Note {
             cycle: run.cycle(),
             edge: match self.inquiry.edge_share {
                 true => run.solver().edge_share(&run.plan().tiling)?,
                 false => EdgeShare::default(),
             },
-            probes: self.inquiry.probes.iter().map(value).collect::<Result<_, SolverError>>()?,
+            probes: experiment.values(self.field, &self.inquiry.probes)?,
             is_looked_at,
         })
     }
