@@ -45,14 +45,8 @@ pub fn save_curve(
     sweeps_per_cycle: u64,
     start_residual: f64,
 ) -> Result<(), FileError> {
-    write_atomically(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(CURVE_HEADER)?;
-        for record in history.records() {
-            csv.write_record(cells(record, sweeps_per_cycle, start_residual))?;
-        }
-        csv.flush()
-    })
+    let row = |record| cells(record, sweeps_per_cycle, start_residual);
+    save_rows(path, CURVE_HEADER, history.records().map(row))
 }
 
 fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String; 8] {
@@ -99,15 +93,9 @@ pub fn save_profile(
             vec![format!("{:?}", cut.place(point)), point[0].to_string(), point[1].to_string()]
         }
     };
-    write_atomically(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(names.iter().chain([&field.name()]))?;
-        let points = cut.points(shape).step_by(cut.block(samples));
-        for (point, value) in points.zip(&samples.values) {
-            csv.write_record(places(point).into_iter().chain([sample(*value)]))?;
-        }
-        csv.flush()
-    })
+    let points = cut.points(shape).step_by(cut.block(samples)).zip(&samples.values);
+    let row = |(point, value): (_, &f32)| places(point).into_iter().chain([sample(*value)]);
+    save_rows(path, names.iter().chain([&field.name()]), points.map(row))
 }
 
 /// Saves samples of a field on a plane as CSV, a row a sample under the names of its two places and
@@ -120,18 +108,13 @@ pub fn save_map(path: &Path, header: [&str; 3], picture: &Picture) -> Result<(),
     let Picture { samples, cycles_per_row } = picture;
     let [across, down] = samples.block;
     let down = down as u64 * cycles_per_row.unwrap_or(1);
-    write_atomically(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(header)?;
-        for (row, values) in samples.values.chunks(samples.size[0].max(1)).enumerate() {
-            let y = samples.rows.start as u64 + row as u64 * down;
-            for (column, &value) in values.iter().enumerate() {
-                let x = samples.columns.start + column * across;
-                csv.write_record([x.to_string(), y.to_string(), sample(value)])?;
-            }
-        }
-        csv.flush()
-    })
+    let width = samples.size[0].max(1);
+    let row = |(at, value): (usize, &f32)| {
+        let x = samples.columns.start + at % width * across;
+        let y = samples.rows.start as u64 + (at / width) as u64 * down;
+        [x.to_string(), y.to_string(), sample(*value)]
+    };
+    save_rows(path, header, samples.values.iter().enumerate().map(row))
 }
 
 /// Saves the magnitude of a field by distance from the nearest tile border as CSV, a row a distance
@@ -141,16 +124,13 @@ pub fn save_map(path: &Path, header: [&str; 3], picture: &Picture) -> Result<(),
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_distances(path: &Path, distances: &[AtDistance]) -> Result<(), FileError> {
     let header = ["from", "to", "points", "lower_quartile", "median", "upper_quartile"];
-    save_rows(
-        path,
-        &header.map(str::to_owned),
-        distances.iter().map(|class| {
-            let [lower, median, upper] = class.quartiles.map(sample);
-            let ends = [class.distances.start(), class.distances.end()].map(ToString::to_string);
-            let [from, to] = ends;
-            vec![from, to, class.points.to_string(), lower, median, upper]
-        }),
-    )
+    let row = |class: &AtDistance| {
+        let [lower, median, upper] = class.quartiles.map(sample);
+        let ends = [class.distances.start(), class.distances.end()].map(ToString::to_string);
+        let [from, to] = ends;
+        [from, to, class.points.to_string(), lower, median, upper]
+    };
+    save_rows(path, header, distances.iter().map(row))
 }
 
 /// Saves the part of ‖r‖² near tile borders, 0 to 1, as CSV, a row a cycle.
@@ -158,9 +138,8 @@ pub fn save_distances(path: &Path, distances: &[AtDistance]) -> Result<(), FileE
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_edge_share(path: &Path, edges: &[AtCycle]) -> Result<(), FileError> {
-    let header = ["cycle", "edge_share"].map(str::to_owned);
-    let row = |at: &AtCycle| vec![at.cycle.to_string(), cell(Some(at.value))];
-    save_rows(path, &header, edges.iter().map(row))
+    let row = |at: &AtCycle| [at.cycle.to_string(), cell(Some(at.value))];
+    save_rows(path, ["cycle", "edge_share"], edges.iter().map(row))
 }
 
 /// Saves the values of a field at single points as CSV, a row a cycle and a column a point; what is
@@ -173,8 +152,7 @@ pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> 
         let [i, j] = probe.point;
         format!("{}({i},{j})", probe.field.name())
     };
-    let header: Vec<_> =
-        std::iter::once("cycle".to_owned()).chain(probes.iter().map(name)).collect();
+    let header = std::iter::once("cycle".to_owned()).chain(probes.iter().map(name));
     let cycles = probes.iter().flat_map(|probe| probe.values.iter().map(|at| at.cycle));
     let cycles: BTreeSet<_> = cycles.collect();
     let rows = cycles.into_iter().map(|cycle| {
@@ -183,9 +161,9 @@ pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> 
             Some(probe.values[at].value)
         };
         let values = probes.iter().map(|probe| cell(value(probe)));
-        std::iter::once(cycle.to_string()).chain(values).collect()
+        std::iter::once(cycle.to_string()).chain(values).collect::<Vec<_>>()
     });
-    save_rows(path, &header, rows)
+    save_rows(path, header, rows)
 }
 
 /// Saves the inside of a cycle as CSV, a row a point of the tile and of its ring; of a line, of each
@@ -196,26 +174,23 @@ pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> 
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_inside(path: &Path, inside: &Inside, is_line: bool) -> Result<(), FileError> {
     let down = if is_line { "subiteration" } else { "j" };
-    let header = ["i", down, "u", "lag"].map(str::to_owned);
     let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as i64 - 1);
     let top = if is_line { 0 } else { top };
     let width = inside.size[0].max(1);
     let rows = inside.iterate.iter().zip(&inside.staleness).enumerate();
-    save_rows(
-        path,
-        &header,
-        rows.map(|(at, (u, lag))| {
-            let place = [left + (at % width) as i64, top + (at / width) as i64];
-            let [i, j] = place.map(|place| place.to_string());
-            vec![i, j, sample(*u), sample(*lag)]
-        }),
-    )
+    let row = |(at, (u, lag)): (usize, (&f32, &f32))| {
+        let place = [left + (at % width) as i64, top + (at / width) as i64];
+        let [i, j] = place.map(|place| place.to_string());
+        [i, j, sample(*u), sample(*lag)]
+    };
+    save_rows(path, ["i", down, "u", "lag"], rows.map(row))
 }
 
-fn save_rows(
+/// Saves a table under its header.
+fn save_rows<R: IntoIterator<Item: AsRef<[u8]>>>(
     path: &Path,
-    header: &[String],
-    rows: impl Iterator<Item = Vec<String>>,
+    header: impl IntoIterator<Item: AsRef<[u8]>>,
+    rows: impl Iterator<Item = R>,
 ) -> Result<(), FileError> {
     write_atomically(path, |out| {
         let mut csv = csv::Writer::from_writer(out);
