@@ -358,7 +358,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
     let plain = plain(&run, 3);
     let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();
-    assert_eq!(seen.statistics.unwrap(), expected);
+    assert_eq!(seen.statistics.unwrap().statistics, expected);
     let inside = seen.inside.unwrap();
     assert_eq!((inside.tile, inside.subiteration, inside.k), (Some([1, 1]), 2, 4));
 }

@@ -16,9 +16,10 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
-    let Some(statistics) = &report.seen.statistics else {
+    let Some(sorted) = &report.seen.statistics else {
         return;
     };
+    let statistics = &sorted.statistics;
     if statistics.distances.is_empty() {
         ui.label(RichText::new("There is one tile, and no border.").weak());
         return;
@@ -31,8 +32,9 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
     }
     let ink = theme::curve(ui, 0);
     let classes = statistics.distances.clone();
-    let symbol = report.seen.field.symbol();
-    let about = format!("|{symbol}|: median and middle half");
+    let symbol = sorted.field.symbol();
+    let cycle = grouped(sorted.cycle);
+    let about = format!("|{symbol}|: median and middle half, cycle {cycle}");
     ui.add(Label::new(RichText::new(about).small()).truncate()).on_hover_text(
         "Of all points at each distance from the nearest tile border, the median of the magnitude and its quartiles (within 6 %).",
     );

@@ -7,7 +7,7 @@ use super::session::Session;
 use super::theme;
 use crate::grid::AxisTiling;
 use crate::picture::{Range, Scale, grouped, number};
-use crate::run::Report;
+use crate::run::{Report, Sorted};
 use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
@@ -20,10 +20,10 @@ pub(super) fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Opti
     let Some(report) = report else {
         return;
     };
-    let Some(statistics) = &report.seen.statistics else {
+    let Some(sorted) = &report.seen.statistics else {
         return;
     };
-    let Some(mean) = &statistics.mean_tile else {
+    let Some(mean) = &sorted.statistics.mean_tile else {
         let text =
             format!("Tiles with a side of more than {LONGEST_FOLDED} points are not folded.");
         ui.label(RichText::new(text).weak());
@@ -31,8 +31,8 @@ pub(super) fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Opti
     };
     let tiling = &report.plan.tiling;
     match tiling.y() {
-        Some(y) => plane(ui, cells, session, report, mean, [tiling.x(), y]),
-        None => line(ui, report, mean, tiling.x()),
+        Some(y) => plane(ui, cells, session, sorted, mean, [tiling.x(), y]),
+        None => line(ui, sorted, mean, tiling.x()),
     }
 }
 
@@ -46,20 +46,20 @@ fn plane(
     ui: &mut Ui,
     cells: &mut Cells,
     session: &Session,
-    report: &Report,
+    sorted: &Sorted,
     mean: &MeanTile,
     axes: [&AxisTiling; 2],
 ) {
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
-    let (scale, map) = cells::of_magnitudes(session.look.of_field(report.seen.field));
+    let (scale, map) = cells::of_magnitudes(session.look.of_field(sorted.field));
     let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
-    let symbol = report.seen.field.symbol();
+    let symbol = sorted.field.symbol();
     let shown = cells.ui(
         ui,
         picture,
         &Values {
-            about: &format!("Mean tile of the {}", report.seen.field.name()),
+            about: &format!("Mean tile of the {}", sorted.field.name()),
             title: &format!("mean |{symbol}|"),
             size: mean.size,
             values: &mean.means,
@@ -77,7 +77,10 @@ fn plane(
             format!("{i} across, {j} down: {value}, over {tiles}")
         }
         None => {
-            "The mean over the tiles that own a place; inner tiles own what is framed.".to_owned()
+            let cycle = grouped(sorted.cycle);
+            format!(
+                "Cycle {cycle}: the mean over the tiles that own a place; inner tiles own what is framed."
+            )
         }
     };
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
@@ -103,7 +106,7 @@ fn tiles(count: u64) -> String {
 }
 
 /// Of a line: a curve, on a logarithmic axis.
-fn line(ui: &mut Ui, report: &Report, mean: &MeanTile, axis: &AxisTiling) {
+fn line(ui: &mut Ui, sorted: &Sorted, mean: &MeanTile, axis: &AxisTiling) {
     let points: PlotPoints<'_> = mean
         .means
         .iter()
@@ -111,11 +114,13 @@ fn line(ui: &mut Ui, report: &Report, mean: &MeanTile, axis: &AxisTiling) {
         .map(|(i, &value)| [i as f64, f64::from(value).log10()])
         .filter(|[_, y]| y.is_finite())
         .collect();
-    let symbol = report.seen.field.symbol();
+    let symbol = sorted.field.symbol();
     let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
     let ink = theme::curve(ui, 0);
     let counts: Vec<_> = (0..mean.size[0]).map(|i| mean.tiles(i, 0)).collect();
-    let about = format!("|{symbol}| at each place of a tile: the mean over those that own it");
+    let cycle = grouped(sorted.cycle);
+    let about =
+        format!("|{symbol}| at each place of a tile, cycle {cycle}: the mean over its owners");
     ui.add(Label::new(RichText::new(about).small()).truncate())
         .on_hover_text("Inner tiles own what lies between the vertical lines.");
     Plot::new("mean tile")

@@ -46,7 +46,7 @@ pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop,
 pub use preset::{PRESETS, Preset};
 pub use replay::{Difference, Replay, ReplayWish, Replayed, Sight};
 pub use runner::{Divergence, Outcome, Run};
-pub use seen::{Seen, View};
+pub use seen::{Seen, Sorted, View};
 pub use shoot::{ShootError, Shots, Stage, Watch, When, shoot};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{

@@ -6,6 +6,7 @@ use super::experiment::{Experiment, FieldKind, Picture};
 use super::history::Record;
 use crate::grid::Shape;
 use crate::solver::{EdgeShare, Followed, Inside, SolverError, Statistics, Window};
+use std::sync::Arc;
 
 /// What is looked at. Nothing is found out that is not wanted here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,6 +36,18 @@ pub struct View {
     pub inside: Option<(Followed, usize)>,
 }
 
+/// How large a field is about tile borders, and of which iterate that was found out: where this takes long,
+/// not of every one that is looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sorted {
+    /// The field.
+    pub field: FieldKind,
+    /// Cycles that made the iterate.
+    pub cycle: u64,
+    /// What was found out.
+    pub statistics: Statistics,
+}
+
 /// What is to be seen of one iterate of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
@@ -55,7 +68,7 @@ pub struct Seen {
     /// How much of the residual lies at tile borders.
     pub edge: EdgeShare,
     /// How large the field is about tile borders. `None` while it is not ready, or not wanted.
-    pub statistics: Option<Statistics>,
+    pub statistics: Option<Arc<Sorted>>,
     /// Whether something was to be followed.
     pub is_followed: bool,
     /// What is followed; `None` also where that would take too long.
@@ -96,7 +109,9 @@ impl Seen {
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),
             edge,
-            statistics,
+            statistics: statistics.map(|statistics| {
+                Arc::new(Sorted { field: view.field, cycle: run.cycle(), statistics })
+            }),
             is_followed: view.inside.is_some(),
             inside: match view.inside {
                 Some((followed, subiteration)) => {

@@ -19,7 +19,7 @@ pub const TESTS: &[(&str, fn())] = &[
 /// How many random settings are compared, unless the environment says otherwise.
 const SETTINGS: u32 = 2000;
 
-fn settings() -> u32 {
+pub fn settings() -> u32 {
     let chosen = std::env::var("TILESCOPE_CUDA_SETTINGS").ok();
     chosen.and_then(|number| number.parse().ok()).unwrap_or(SETTINGS)
 }

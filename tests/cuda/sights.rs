@@ -1,15 +1,17 @@
 //! What is seen of an iterate on a card is what would be seen of it on the CPU.
 
 use crate::cases::case;
-use crate::iterates::{check, maxima};
+use crate::iterates::{check, maxima, settings};
 use proptest::prelude::*;
 use std::sync::Arc;
-use tilescope::grid::Precision;
+use tilescope::grid::{Precision, Shape, Tiling};
+use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::CutLine;
 use tilescope::solver::{self, Kernel, Look, Method, Quantity, Statistics, Window, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
+    ("statistics_of_a_large_field_are_those_of_the_cpu", statistics_of_a_large_field),
     ("norms_are_the_same_every_time", norms_are_the_same_every_time),
     ("an_iterate_is_seen_while_others_are_made", an_iterate_is_seen_while_others_are_made),
 ];
@@ -27,95 +29,132 @@ fn bits(values: &[f32]) -> Vec<u32> {
 fn fields_are_those_of_the_cpu() {
     let most = || 1..=40_usize;
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    check(300, (case(), precision, most(), most()), |(case, precision, across, down)| {
-        let method = case.hierarchical();
-        let mut card =
-            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a card");
-        let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
-        let exact = Arc::new(case.other());
-        card.set_exact(Arc::clone(&exact)).expect("room");
-        card.set_all_norms(true).expect("room");
-        cpu.set_exact(exact).expect("room");
-        for _ in 0..case.cycles {
-            let there = card.cycles(1).expect("a card at work").norms[0];
-            let here = cpu.cycles(1).expect("a CPU").norms[0];
-            assert!(near(there.error.expect("known"), here.error.expect("known")));
-        }
-        let mut other_there = card.with_method(Method::Classic, Kernel::Auto).expect("room");
-        let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
-        other_there.cycles(1).expect("a card at work");
-        other_here.cycles(1).expect("a CPU");
-        let shape = case.problem.shape;
-        let (nx, rows) = (shape.nx(), shape.rows());
-        let window =
-            Window { columns: nx / 4..nx, rows: 0..rows.div_ceil(2), most: [across, down] };
-        let pairs = [
-            (Quantity::Residual, Quantity::Residual),
-            (Quantity::Error, Quantity::Error),
-            (Quantity::Change, Quantity::Change),
-            (Quantity::Solution, Quantity::Solution),
-            (Quantity::Difference(&*other_there), Quantity::Difference(&*other_here)),
-            // Of another back end.
-            (Quantity::Difference(&*other_here), Quantity::Difference(&*other_here)),
-        ];
-        let diagonal: Vec<_> = CutLine::diagonal(&shape).points(&shape).collect();
-        for (number, (there, here)) in pairs.into_iter().enumerate() {
-            let one = card.sample(there, &window).expect("a card");
-            let other = cpu.sample(here, &window).expect("a CPU");
-            assert_eq!((one.size, one.block), (other.size, other.block));
-            assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
-            let one = card.values(there, &diagonal).expect("a card");
-            let other = cpu.values(here, &diagonal).expect("a CPU");
-            assert_eq!(bits(&one), bits(&other), "pair {number} along the diagonal");
-        }
-        assert!(card.values(Quantity::Solution, &[]).expect("a card").is_empty());
-        let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
-        assert!(near(one.l2, other.l2) && one.max == other.max);
-        let errors = [card.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
-        assert!(near(errors[0], errors[1]));
-        let tiling = case.tiling();
-        let one = card.edge_share(&tiling).expect("it");
-        let other = cpu.edge_share(&tiling).expect("it");
-        assert!(near(one.residual, other.residual) && one.points == other.points);
-        for (number, (there, here)) in pairs.into_iter().enumerate() {
-            let one = card.statistics(there, &tiling).expect("a card");
-            let other = cpu.statistics(here, &tiling).expect("a CPU");
-            assert_eq!(one.distances, other.distances, "pair {number}");
-            let bits_of_mean = |statistics: &Statistics| {
-                let mean = statistics.mean_tile.as_ref().expect("small tiles");
-                mean.means.iter().map(|mean| mean.to_bits()).collect::<Vec<_>>()
+    check(
+        settings() / 6,
+        (case(), precision, most(), most()),
+        |(case, precision, across, down)| {
+            let method = case.hierarchical();
+            let mut card = cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto)
+                .expect("a card");
+            let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
+            let exact = Arc::new(case.other());
+            card.set_exact(Arc::clone(&exact)).expect("room");
+            card.set_all_norms(true).expect("room");
+            cpu.set_exact(exact).expect("room");
+            for _ in 0..case.cycles {
+                let there = card.cycles(1).expect("a card at work").norms[0];
+                let here = cpu.cycles(1).expect("a CPU").norms[0];
+                assert!(near(there.error.expect("known"), here.error.expect("known")));
+            }
+            let mut other_there = card.with_method(Method::Classic, Kernel::Auto).expect("room");
+            let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
+            other_there.cycles(1).expect("a card at work");
+            other_here.cycles(1).expect("a CPU");
+            let shape = case.problem.shape;
+            let (nx, rows) = (shape.nx(), shape.rows());
+            let window =
+                Window { columns: nx / 4..nx, rows: 0..rows.div_ceil(2), most: [across, down] };
+            let pairs = [
+                (Quantity::Residual, Quantity::Residual),
+                (Quantity::Error, Quantity::Error),
+                (Quantity::Change, Quantity::Change),
+                (Quantity::Solution, Quantity::Solution),
+                (Quantity::Difference(&*other_there), Quantity::Difference(&*other_here)),
+                // Of another back end.
+                (Quantity::Difference(&*other_here), Quantity::Difference(&*other_here)),
+            ];
+            let diagonal: Vec<_> = CutLine::diagonal(&shape).points(&shape).collect();
+            for (number, (there, here)) in pairs.into_iter().enumerate() {
+                let one = card.sample(there, &window).expect("a card");
+                let other = cpu.sample(here, &window).expect("a CPU");
+                assert_eq!((one.size, one.block), (other.size, other.block));
+                assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
+                let one = card.values(there, &diagonal).expect("a card");
+                let other = cpu.values(here, &diagonal).expect("a CPU");
+                assert_eq!(bits(&one), bits(&other), "pair {number} along the diagonal");
+            }
+            assert!(card.values(Quantity::Solution, &[]).expect("a card").is_empty());
+            let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
+            assert!(near(one.l2, other.l2) && one.max == other.max);
+            let errors = [card.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
+            assert!(near(errors[0], errors[1]));
+            let tiling = case.tiling();
+            let one = card.edge_share(&tiling).expect("it");
+            let other = cpu.edge_share(&tiling).expect("it");
+            assert!(near(one.residual, other.residual) && one.points == other.points);
+            for (number, (there, here)) in pairs.into_iter().enumerate() {
+                let one = card.statistics(there, &tiling).expect("a card");
+                let other = cpu.statistics(here, &tiling).expect("a CPU");
+                assert_eq!(one.distances, other.distances, "pair {number}");
+                let bits_of_mean = |statistics: &Statistics| {
+                    let mean = statistics.mean_tile.as_ref().expect("small tiles");
+                    mean.means.iter().map(|mean| mean.to_bits()).collect::<Vec<_>>()
+                };
+                assert_eq!(bits_of_mean(&one), bits_of_mean(&other), "pair {number}");
+            }
+            let (columns, rows_of_part) = (nx / 3..nx, rows / 2..rows);
+            assert_eq!(
+                card.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
+                cpu.solution_part(columns, rows_of_part).expect("it"),
+            );
+            let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
+            let look = Look {
+                quantity: Quantity::Residual,
+                window: Some(&whole),
+                tiling: &tiling,
+                statistics: true,
             };
-            assert_eq!(bits_of_mean(&one), bits_of_mean(&other), "pair {number}");
+            let [there, here] = [&card, &cpu].map(|solver| solver.look(look).expect("it"));
+            assert_eq!(
+                there.samples.map(|it| bits(&it.values)),
+                here.samples.map(|it| bits(&it.values))
+            );
+            assert!(near(there.edge.residual, here.edge.residual));
+            assert_eq!(there.edge.points, here.edge.points);
+            assert_eq!(
+                there.statistics.map(|it| it.distances),
+                here.statistics.map(|it| it.distances)
+            );
+            let row = rows - 1;
+            assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
+            // A run goes on elsewhere.
+            let mut moved = cuda::solver(&case.problem, Method::Classic, precision, Kernel::Auto)
+                .expect("a card");
+            moved.start_from(&cpu.solution().expect("it")).expect("a card");
+            let there = moved.sample(Quantity::Solution, &window).expect("it");
+            assert_eq!(there, cpu.sample(Quantity::Solution, &window).expect("it"));
+        },
+    );
+}
+
+/// Where a warp looks at several rows, and a block finds more bins than it has room for: of noise, and of
+/// what is the same nearly everywhere.
+fn statistics_of_a_large_field() {
+    let shape = Shape::plane(2000, 6000).expect("a shape");
+    for start in [Source::Random { seed: 5 }, Source::Constant(0.0)] {
+        let problem = Arc::new(Problem {
+            shape,
+            stencil: Stencil::poisson(&shape),
+            rhs: Source::Constant(1.0),
+            start,
+            boundary: Boundary::default(),
+        });
+        for (tile, overlap) in [([16, 16], [2, 2]), ([120, 60], [0, 4])] {
+            let tiling = Tiling::new(shape.axes(), &tile, &overlap).expect("a valid tiling");
+            let method = Method::Hierarchical { k: 4, tiling: tiling.clone() };
+            let mut card =
+                cuda::solver(&problem, method.clone(), Precision::F64, Kernel::Auto).expect("it");
+            let mut cpu = solver::on_cpu(&problem, method, Precision::F64, 0).expect("memory");
+            for _ in 0..3 {
+                card.cycles(1).expect("a card at work");
+                cpu.cycles(1).expect("a CPU");
+            }
+            let [there, here] = [&card, &cpu].map(|solver| {
+                solver.statistics(Quantity::Residual, &tiling).expect("the solver looks")
+            });
+            assert_eq!(there, here, "tile {tile:?}");
         }
-        let (columns, rows_of_part) = (nx / 3..nx, rows / 2..rows);
-        assert_eq!(
-            card.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
-            cpu.solution_part(columns, rows_of_part).expect("it"),
-        );
-        let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
-        let look = Look {
-            quantity: Quantity::Residual,
-            window: Some(&whole),
-            tiling: &tiling,
-            statistics: true,
-        };
-        let [there, here] = [&card, &cpu].map(|solver| solver.look(look).expect("it"));
-        assert_eq!(
-            there.samples.map(|it| bits(&it.values)),
-            here.samples.map(|it| bits(&it.values))
-        );
-        assert!(near(there.edge.residual, here.edge.residual));
-        assert_eq!(there.edge.points, here.edge.points);
-        assert_eq!(there.statistics.map(|it| it.distances), here.statistics.map(|it| it.distances));
-        let row = rows - 1;
-        assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
-        // A run goes on elsewhere.
-        let mut moved =
-            cuda::solver(&case.problem, Method::Classic, precision, Kernel::Auto).expect("a card");
-        moved.start_from(&cpu.solution().expect("it")).expect("a card");
-        let there = moved.sample(Quantity::Solution, &window).expect("it");
-        assert_eq!(there, cpu.sample(Quantity::Solution, &window).expect("it"));
-    });
+    }
 }
 
 fn norms_are_the_same_every_time() {

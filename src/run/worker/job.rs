@@ -6,7 +6,7 @@ use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
 use crate::run::past::{CURVE, Past};
 use crate::run::plan::Plan;
-use crate::run::seen::Seen;
+use crate::run::seen::{Seen, Sorted, View};
 use crate::run::track::Tracks;
 use crate::solver::SolverError;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub(super) struct Job {
     pub failed: Option<String>,
     /// Why there is no Jacobi's iteration beside it, if that failed.
     without_classic: Option<String>,
+    /// What sorting the field by its tiles found last.
+    sorted: Option<Arc<Sorted>>,
     past: Arc<Past>,
     speed: Speed,
     curve: Curve,
@@ -102,6 +104,7 @@ impl Job {
             is_told: false,
             failed: None,
             without_classic: None,
+            sorted: None,
             speed: Speed::default(),
             curve: Curve::default(),
             reference: Curve::default(),
@@ -285,10 +288,17 @@ impl Job {
         self.is_news = true;
     }
 
-    /// What is told of the run now. `answered` are the requests for files that were answered.
-    pub fn report(&mut self, exact: ExactState, answered: &mut Vec<u64>) -> Report {
+    /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
+    pub fn must_sort(&self) -> bool {
+        let view = &self.wish.view;
+        view.statistics && self.sorted.as_ref().is_none_or(|sorted| sorted.field != view.field)
+    }
+
+    /// What is told of the run now; unless it `sorts` the field by its tiles, what that found last is told
+    /// again. `answered` are the requests for files that were answered.
+    pub fn report(&mut self, sorts: bool, exact: ExactState, answered: &mut Vec<u64>) -> Report {
         self.go_on();
-        let (seen, captured) = self.look(answered).unwrap_or_else(|error| {
+        let (seen, captured) = self.look(sorts, answered).unwrap_or_else(|error| {
             self.fail(&error);
             (self.nothing(), None)
         });
@@ -344,14 +354,25 @@ impl Job {
 
     /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
     /// failed. Gives what was asked for by a file, too.
-    fn look(&mut self, answered: &[u64]) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
+    fn look(
+        &mut self,
+        sorts: bool,
+        answered: &[u64],
+    ) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
         if self.failed.is_some() {
             return Ok((self.nothing(), None));
         }
         if !self.is_running() {
             self.experiment.settle()?;
         }
-        let seen = Seen::of(&self.experiment, &self.wish.view)?;
+        let is_wanted = self.wish.view.statistics;
+        let view = View { statistics: is_wanted && sorts, ..self.wish.view.clone() };
+        let mut seen = Seen::of(&self.experiment, &view)?;
+        if sorts || !is_wanted {
+            self.sorted.clone_from(&seen.statistics);
+        } else {
+            seen.statistics.clone_from(&self.sorted);
+        }
         let capture = |capture| Captured::of(&self.experiment, capture).map(Arc::new);
         Ok((seen, self.to_capture(answered).map(capture).transpose()?))
     }

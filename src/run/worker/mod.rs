@@ -8,6 +8,7 @@
 mod exact;
 mod job;
 mod messages;
+mod pacing;
 mod work_loop;
 
 pub use messages::{Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish};

@@ -4,6 +4,7 @@ use super::Conduct;
 use super::exact::Exact;
 use super::job::Job;
 use super::messages::{Answer, Refusal, Wish};
+use super::pacing::Pacing;
 use crate::run::experiment::Experiment;
 use crate::run::plan::Planner;
 use crate::run::spec::RunSpec;
@@ -21,24 +22,6 @@ const CLASSIC_SHARE: f64 = 0.25;
 /// … and on a card, of whose throughput 95 % is to be left. There the run is at its end long before
 /// Jacobi's iteration could be, which then has the card to itself.
 const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
-
-/// A report may take this part of the time while cycles are being made: on the CPU, where a look takes
-/// as long as one or two sweeps and the solver is to keep 97 % of the time …
-const REPORT_SHARE: f64 = 0.025;
-
-/// … and on a card, which makes cycles meanwhile: of its own time it gives a look at the map little …
-const REPORT_SHARE_ON_CARD: f64 = 0.25;
-
-/// … but all of it to one that sorts the field by its tiles.
-const SORTING_SHARE_ON_CARD: f64 = 0.05;
-
-/// Reports come no faster than this, and not before the last one was taken: on the CPU a little faster
-/// than a screen shows them …
-const REPORT_EVERY: Duration = Duration::from_millis(12);
-
-/// … and on a card, where one cannot come before a batch is made, twice as fast: one that comes just after
-/// a screen's frame waits for the next.
-const REPORT_EVERY_ON_CARD: Duration = Duration::from_millis(8);
 
 /// How long to wait while something is under way that no wish tells of: a report that has not
 /// been taken, a cycle that is due later, the exact solution.
@@ -67,8 +50,7 @@ pub(super) struct WorkLoop {
     refused: Option<(u64, Arc<RunSpec>)>,
     /// The requests for files that were answered, in whichever run, of those that are still wished for.
     captured: Vec<u64>,
-    last_report: Option<Instant>,
-    report_took: Duration,
+    pacing: Pacing,
 }
 
 impl WorkLoop {
@@ -82,8 +64,7 @@ impl WorkLoop {
             refusal: None,
             refused: None,
             captured: Vec::new(),
-            last_report: None,
-            report_took: Duration::ZERO,
+            pacing: Pacing::default(),
         }
     }
 
@@ -230,23 +211,17 @@ impl WorkLoop {
         let Some(job) = job else {
             return;
         };
-        let since = self.last_report.map_or(Duration::MAX, |last| last.elapsed());
-        let busy = job.has_work();
-        let (share, every) = match (job.is_on_card(), job.wish.view.statistics) {
-            (false, _) => (REPORT_SHARE, REPORT_EVERY),
-            (true, false) => (REPORT_SHARE_ON_CARD, REPORT_EVERY_ON_CARD),
-            (true, true) => (SORTING_SHARE_ON_CARD, REPORT_EVERY_ON_CARD),
-        };
-        let rest = if busy { self.report_took.div_f64(share) } else { Duration::ZERO };
+        let (busy, on_card) = (job.has_work(), job.is_on_card());
         // The first picture of a run waits for nothing.
-        if !job.is_news || (job.is_told && since < rest.max(every)) {
+        if !job.is_news || (job.is_told && !self.pacing.is_due(busy, on_card)) {
             return;
         }
+        let sorts = job.must_sort()
+            || (job.wish.view.statistics && self.pacing.is_sorting_due(busy, on_card));
         let begin = Instant::now();
-        let report = job.report(self.exact.state(), &mut self.captured);
+        let report = job.report(sorts, self.exact.state(), &mut self.captured);
         (job.is_news, job.is_told) = (job.to_capture(&self.captured).is_some(), true);
-        self.report_took = begin.elapsed();
-        self.last_report = Some(Instant::now());
+        self.pacing.note(begin, sorts);
         self.send(Ok(Box::new(report)));
     }
 

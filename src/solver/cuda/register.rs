@@ -7,15 +7,18 @@ use super::rung::{DeviceSystem, Launch, Rung, Step};
 use super::shared::axes;
 use crate::grid::{Real, Tiling};
 use crate::solver::{Footprint, SolverError};
-use cudarc::driver::{CudaStream, DeviceRepr, DriverError, PushKernelArg};
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
 
 /// Threads of a block that takes tiles of lines.
 const LINE_THREADS: u32 = 128;
 
 pub(super) struct Register {
-    cycle: Launch,
     measured: Launch,
+    /// The kernel of cycles without norms, and its name.
+    unmeasured: Option<Launch>,
+    unmeasured_name: &'static str,
     axes: [AxisArgument; 2],
     k: i32,
     sharing: Sharing,
@@ -64,11 +67,11 @@ impl Register {
             }
             Shape::Points | Shape::Shared { .. } => return None,
         };
-        let launch = |function| {
-            Launch::new(system, File::Register, function, [blocks, 1], [threads, 1], bytes)
-        };
-        let [cycle, measured] = functions.map(launch);
-        Some(cycle.and_then(|cycle| Ok(Self { cycle, measured: measured?, axes, k, sharing })))
+        let [unmeasured_name, name] = functions;
+        let measured = Launch::new(system, File::Register, name, [blocks, 1], [threads, 1], bytes);
+        let rung =
+            |measured| Self { measured, unmeasured: None, unmeasured_name, axes, k, sharing };
+        Some(measured.map(rung))
     }
 }
 
@@ -79,13 +82,28 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
         config.grid_dim.0 as usize * (config.block_dim.0 / WARP) as usize
     }
 
+    fn prepare_unmeasured(&mut self, system: &DeviceSystem<R>) -> Result<(), SolverError> {
+        if self.unmeasured.is_none() {
+            let LaunchConfig { grid_dim, block_dim, shared_mem_bytes } = self.measured.config;
+            let [blocks, threads] = [grid_dim, block_dim].map(|(across, down, _)| [across, down]);
+            let (name, bytes) = (self.unmeasured_name, shared_mem_bytes as usize);
+            let launch = Launch::new(system, File::Register, name, blocks, threads, bytes)?;
+            self.unmeasured = Some(launch);
+        }
+        Ok(())
+    }
+
     fn launch(
         &self,
         stream: &Arc<CudaStream>,
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        let kernel = if step.squares == 0 { &self.cycle } else { &self.measured };
+        let kernel = match &self.unmeasured {
+            _ if step.squares != 0 => &self.measured,
+            Some(kernel) => kernel,
+            None => return Err(DriverError(CUresult::CUDA_ERROR_NOT_FOUND)),
+        };
         let mut launch = stream.launch_builder(&kernel.function);
         launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
         launch.arg(&system.grid).arg(&system.weights).arg(&self.axes[0]);
@@ -99,6 +117,6 @@ impl<R: Real + DeviceRepr> Rung<R> for Register {
     }
 
     fn footprint(&self) -> Footprint {
-        self.cycle.footprint()
+        self.measured.footprint()
     }
 }

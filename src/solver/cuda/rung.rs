@@ -56,7 +56,16 @@ pub(super) trait Rung<R>: Send {
     /// In how many parts a cycle tells its sum of squares.
     fn parts(&self) -> usize;
 
-    /// Asks the card for one cycle.
+    /// Takes in what cycles without norms need. Only who times them asks for any: where the kernel is another,
+    /// nobody else waits for the driver to make machine code of it.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the driver refuses it.
+    fn prepare_unmeasured(&mut self, _system: &DeviceSystem<R>) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Asks the card for one cycle; for one without norms when it was prepared for.
     fn launch(
         &self,
         stream: &Arc<CudaStream>,

@@ -284,6 +284,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
+        self.rung.prepare_unmeasured(&self.system)?;
         let (_, cycles, seconds) = self.batch(most, false)?;
         Ok(Unmeasured { cycles, seconds })
     }

@@ -15,6 +15,12 @@ const THREADS: usize = 256;
 /// Threads that look at points side by side.
 const WARP: usize = 32;
 
+/// Rows that a warp looks at, at the most: what a block counted in fast memory is told once for all …
+const MOST_ROWS: usize = 8;
+
+/// … and warps that a card is kept busy with, before they look at more than one.
+const BUSY_WARPS: usize = 4096;
+
 /// The kernels of the statistics.
 pub(super) struct Folder {
     fold_rows: CudaFunction,
@@ -41,7 +47,9 @@ impl Folder {
         let card = &system.card;
         let [x, y] = &sorting.axes;
         let groups = x.count().div_ceil(TOGETHER);
-        let warps = system.shape.rows() * groups * x.tile().div_ceil(WARP);
+        let across = groups * x.tile().div_ceil(WARP);
+        let rows_of_a_warp = (system.shape.rows() * across / BUSY_WARPS).clamp(1, MOST_ROWS);
+        let warps = system.shape.rows().div_ceil(rows_of_a_warp) * across;
         let blocks = counted(warps.div_ceil(THREADS / WARP));
         let (Some(columns), Some(rows), Some(blocks)) =
             (AxisArgument::of(x), AxisArgument::of(y), blocks)
@@ -56,6 +64,7 @@ impl Folder {
         let mut sums = unsafe { card.allocate::<f64>(stream, places.max(1)) }?;
         let (quantity, other) = values.arguments();
         let classes = i32::try_from(sorting.count).unwrap_or(i32::MAX);
+        let together = rows_of_a_warp as i32;
         let none: Pointer = 0;
         let config = |blocks: i32| LaunchConfig {
             grid_dim: (blocks.unsigned_abs(), 1, 1),
@@ -69,7 +78,8 @@ impl Folder {
             let mut fold = stream.launch_builder(&self.fold_rows);
             fold.arg(&u).arg(&system.seen_g).arg(&other);
             fold.arg(&system.grid).arg(&system.weights).arg(&system.diagonal).arg(&quantity);
-            fold.arg(&columns).arg(&column_classes).arg(&row_classes).arg(&classes);
+            fold.arg(&columns).arg(&together);
+            fold.arg(&column_classes).arg(&row_classes).arg(&classes);
             fold.arg(&mut counts);
             if sorting.folds {
                 fold.arg(&mut parts)

@@ -45,7 +45,7 @@ fn on_a_card(
 }
 
 fn report(work: &mut WorkLoop, job: &mut Job) -> Report {
-    job.report(ExactState::NotWanted, &mut work.captured)
+    job.report(true, ExactState::NotWanted, &mut work.captured)
 }
 
 #[test]
@@ -196,4 +196,35 @@ fn at_a_pace_the_next_cycle_waits_until_it_is_due_or_the_pace_is_lifted() {
     assert_eq!(run(&mut job), 2);
     job.wish(wish(1));
     assert!(run(&mut job) > 2);
+}
+
+#[test]
+fn a_look_that_does_not_sort_tells_again_what_the_last_one_found_and_of_which_cycle() {
+    let (mut work, job, _wishes, _untaken) = on_a_card(|card| card);
+    let mut job = Some(job);
+    let mut wish = wish(1);
+    wish.view.statistics = true;
+    work.take(wish.clone(), &mut job);
+    let mut job = job.unwrap();
+    let mut look = |job: &mut Job, sorts| {
+        job.cycle();
+        job.report(sorts, ExactState::NotWanted, &mut work.captured).seen
+    };
+    assert!(job.must_sort());
+    let first = look(&mut job, true);
+    assert!(!job.must_sort());
+    let second = look(&mut job, false);
+    assert!(second.cycle > first.cycle && second.picture != first.picture);
+    assert_eq!(second.statistics.as_ref().unwrap().cycle, first.cycle);
+    assert_eq!(second.statistics, first.statistics);
+    let third = look(&mut job, true);
+    assert_eq!(third.statistics.unwrap().cycle, third.cycle);
+
+    // What was found of another field is no use, and what nobody wants is not told.
+    wish.view.field = FieldKind::Change;
+    job.wish(wish.clone());
+    assert!(job.must_sort());
+    wish.view.statistics = false;
+    job.wish(wish);
+    assert!(!job.must_sort() && look(&mut job, false).statistics.is_none());
 }
