@@ -52,10 +52,11 @@ struct Tally {
     }
 };
 
-/// Each warp looks at 32 columns of `TOGETHER` tiles, `together` rows one after the other: it counts the
-/// points that they own by class and magnitude, and adds their magnitudes up from tile to tile. A point's
-/// class is the smaller of those of its column and its row, and not counted if there is no such; `parts` holds
-/// a sum for each row, each group of tiles and each column of the tile, and may be null.
+/// Each block looks at 32 columns of `TOGETHER` tiles, a row a warp, so that rows side by side are read
+/// together, and `together` times so many rows. It counts the points that they own by class and magnitude,
+/// and adds their magnitudes up from tile to tile. A point's class is the smaller of those of its column and
+/// its row, and not counted if there is no such; `parts` holds a sum for each row, each group of tiles and
+/// each column of the tile, and may be null.
 extern "C" __global__ void __launch_bounds__(256, 4)
     fold_rows(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
               Weights weights, double diagonal, int quantity, Axis tiles, int together,
@@ -65,20 +66,19 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     __shared__ Tally tally;
     tally.clear();
 
-    long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    int lane = threadIdx.x % WARP;
+    int warp = threadIdx.x / WARP, warps = blockDim.x / WARP, lane = threadIdx.x % WARP;
     int strips = (tiles.tile + WARP - 1) / WARP;
     int groups = (tiles.count + TOGETHER - 1) / TOGETHER;
-    int place = int(warp % strips) * WARP + lane;
-    int group = int(warp / strips % groups);
-    long long first_row = warp / strips / groups * together;
-    long long last_row = min(first_row + together, (long long)grid.rows);
+    int place = blockIdx.x % strips * WARP + lane;
+    int group = blockIdx.x / strips % groups;
+    long long first_row = (long long)(blockIdx.x / strips / groups) * together * warps;
+    long long last_row = min(first_row + together * warps, (long long)grid.rows);
     int last = min((group + 1) * TOGETHER, tiles.count);
 
     // From tile to tile a place keeps its class, and most often its bin: they are counted together.
     int bin = NOTHING;
     unsigned count = 0;
-    for (long long row = first_row; row < last_row; row++) {
+    for (long long row = first_row + warp; row < last_row; row += warps) {
         int row_class = row_classes[row];
         double sum = 0;
         for (int tile = group * TOGETHER; tile < last; tile++) {
@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int tile = 0; tile < rows.count; tile++) {
         long long row = rows.start(tile) + down;
         if (row < rows.border(tile) || row >= rows.border(tile + 1)) continue;
-#pragma unroll 8
+#pragma unroll 16
         for (long long group = 0; group < groups; group++) {
             sum += parts[(row * groups + group) * columns.tile + place];
         }

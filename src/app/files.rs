@@ -351,7 +351,7 @@ fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Resul
         what if what.is_picture() => {
             let view = view.clone().of(&shots);
             if request.is_table() {
-                return save_table(path, captured, &view).map_err(|e| told(&e));
+                return save_table(path, &shots, &view).map_err(|e| told(&e));
             }
             save_figure(path, &figure(&shots, &view), run, Some(&view)).map_err(|e| told(&e))
         }

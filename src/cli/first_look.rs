@@ -4,7 +4,7 @@ use super::console::{INTERRUPTED, print};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::picture::{Compared, FigureKind, FigureSpec, ViewSpec, figure, save_figure};
-use crate::run::{Captured, Experiment, FieldKind, Plan, Planner, RunSpec, save_curve, save_run};
+use crate::run::{Captured, Experiment, FieldKind, Plan, Planner, RunSpec, curve_table, save_run};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         files.push((path, "how the residual falls, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
-        interrupt.hold(|| save_curve(&path, &run.history, sweeps, run.start_residual))?;
+        interrupt.hold(|| curve_table(&run.history, sweeps, run.start_residual).save(&path))?;
         files.push((path, "the norms of the first run, cycle by cycle"));
     }
     let path = folder.join("run.toml");

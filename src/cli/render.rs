@@ -475,7 +475,7 @@ impl Render {
         }
         let view = view.of(&shots);
         if picture::is_table(&self.output) && view.frames.is_none() {
-            return Ok(save_table(&self.output, first, &view)?);
+            return Ok(save_table(&self.output, &shots, &view)?);
         }
         let Some(frames) = view.frames else {
             return Ok(save_figure(&self.output, &figure(&shots, &view), run, Some(&view))?);

@@ -7,7 +7,7 @@ use super::progress::Progress;
 use crate::files;
 use crate::picture::{counted, method_title, problem_title, rounded, seconds};
 use crate::run::{
-    MethodName, Outcome, Plan, Planner, Run, StopRule, reduction, save_curve, save_field,
+    MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table, reduction, save_field,
 };
 use crate::solver::{EdgeShare, Kernel};
 use clap::Args;
@@ -76,7 +76,7 @@ impl Solve {
     fn save(&self, run: &Run) -> anyhow::Result<()> {
         let plan = run.plan();
         if let Some(path) = &self.save_curve {
-            save_curve(path, run.history(), run.sweeps_per_cycle(), run.start_residual())?;
+            curve_table(run.history(), run.sweeps_per_cycle(), run.start_residual()).save(path)?;
         }
         if let Some(path) = &self.save_field {
             save_field(path, &run.solver().solution()?, plan.precision)?;

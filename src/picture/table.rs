@@ -1,9 +1,10 @@
 //! What a figure shows, as numbers.
 
 use super::figure_kind::FigureKind;
+use super::run_figure::Titles;
 use super::view_spec::ViewSpec;
 use crate::files::FileError;
-use crate::run::{self, Captured, CutLine};
+use crate::run::{self, Captured, CsvTable, CutLine};
 use std::path::Path;
 
 /// Whether a name asks for a table.
@@ -18,40 +19,46 @@ impl FigureKind {
     }
 }
 
-/// Saves what a figure shows of its run as CSV; of several runs, of the first. Kinds that have no
-/// table ([`FigureKind::has_table`]) are saved as their map.
+/// Saves what a figure shows of its runs as CSV. Rows of several runs lie one after the other, and say in a
+/// first column whose they are. Kinds that have no table ([`FigureKind::has_table`]) are saved as their map.
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_table(path: &Path, shot: &Captured, view: &ViewSpec) -> Result<(), FileError> {
+pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(), FileError> {
+    let mut tables = shots.iter().filter_map(|shot| table(shot, view));
+    let names = Titles::of(shots, view).each;
+    match shots {
+        [_] => tables.next().map_or(Ok(()), |table| table.save(path)),
+        _ => CsvTable::of_runs(names.into_iter().zip(tables)).save(path),
+    }
+}
+
+/// What a figure shows of one run; `None` where it could not be found out.
+fn table<'a>(shot: &'a Captured, view: &ViewSpec) -> Option<CsvTable<'a>> {
     let shape = &shot.plan.problem.shape;
-    match view.kind {
+    Some(match view.kind {
         FigureKind::Curves => {
-            let sweeps = shot.plan.sweeps_per_cycle();
-            run::save_curve(path, &shot.history, sweeps, shot.start_residual)
+            run::curve_table(&shot.history, shot.plan.sweeps_per_cycle(), shot.start_residual)
         }
         FigureKind::Profile => {
             let cut = view.cut.unwrap_or(CutLine::middle(shape));
-            run::save_profile(path, shape, cut, shot.field, &shot.picture.samples)
+            run::profile_table(shape, cut, shot.field, &shot.picture.samples)
         }
         FigureKind::MeanTile => {
             let value = format!("mean_abs_{}", shot.field.name());
-            run::save_map(path, ["across", "down", &value], &shot.picture)
+            run::map_table(["across", "down", &value], &shot.picture)
         }
-        FigureKind::Distance => run::save_distances(path, &shot.findings.distances),
-        FigureKind::EdgeShare => run::save_edge_share(path, &shot.over_cycles.edges),
-        FigureKind::Probes => run::save_probes(path, &shot.over_cycles.probes),
-        FigureKind::Inside => match &shot.findings.inside {
-            Some(inside) => run::save_inside(path, inside, shape.dim() == 1),
-            None => Ok(()),
-        },
+        FigureKind::Distance => run::distances_table(&shot.findings.distances),
+        FigureKind::EdgeShare => run::edge_share_table(&shot.over_cycles.edges),
+        FigureKind::Probes => run::probes_table(&shot.over_cycles.probes),
+        FigureKind::Inside => run::inside_table(shot.findings.inside.as_ref()?, shape.dim() == 1),
         FigureKind::HeatMap
         | FigureKind::SpaceTime
         | FigureKind::SideBySide
         | FigureKind::Arrangement
         | FigureKind::BareMap => {
             let y = if shot.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
-            run::save_map(path, ["i", y, shot.field.name()], &shot.picture)
+            run::map_table(["i", y, shot.field.name()], &shot.picture)
         }
-    }
+    })
 }

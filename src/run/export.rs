@@ -34,19 +34,57 @@ pub fn save_run(path: &Path, spec: &RunSpec) -> Result<(), FileError> {
     write_atomically(path, |out| out.write_all(text.as_bytes()))
 }
 
-/// Saves the norms of a run as CSV, a row a cycle under [`CURVE_HEADER`]; what is not known is an
-/// empty cell. `reduction` is ‖r‖₂ over `start_residual`, ‖r₀‖₂.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_curve(
-    path: &Path,
-    history: &History,
-    sweeps_per_cycle: u64,
-    start_residual: f64,
-) -> Result<(), FileError> {
-    let row = |record| cells(record, sweeps_per_cycle, start_residual);
-    save_rows(path, CURVE_HEADER, history.records().map(row))
+/// Numbers that are saved as CSV, row by row as they are written. What is not known is an empty cell.
+pub struct CsvTable<'a> {
+    header: Vec<String>,
+    rows: Box<dyn Iterator<Item = Vec<String>> + 'a>,
+}
+
+impl<'a> CsvTable<'a> {
+    fn new<R: IntoIterator<Item = String>>(
+        header: impl IntoIterator<Item: Into<String>>,
+        rows: impl Iterator<Item = R> + 'a,
+    ) -> Self {
+        let rows = rows.map(|row| row.into_iter().collect());
+        Self { header: header.into_iter().map(Into::into).collect(), rows: Box::new(rows) }
+    }
+
+    /// The rows of several runs one after the other, under the header of the first, behind a column
+    /// `run` with the run's name.
+    pub fn of_runs(runs: impl IntoIterator<Item = (String, Self)>) -> Self {
+        let mut header = vec!["run".to_owned()];
+        let mut all: Vec<Box<dyn Iterator<Item = Vec<String>> + 'a>> = Vec::new();
+        for (name, table) in runs {
+            if all.is_empty() {
+                header.extend(table.header);
+            }
+            let of_run = move |row: Vec<String>| [vec![name.clone()], row].concat();
+            all.push(Box::new(table.rows.map(of_run)));
+        }
+        Self { header, rows: Box::new(all.into_iter().flatten()) }
+    }
+
+    /// Saves it.
+    ///
+    /// # Errors
+    /// [`FileError`] naming the file; nothing half-written is left.
+    pub fn save(self, path: &Path) -> Result<(), FileError> {
+        write_atomically(path, |out| {
+            let mut csv = csv::Writer::from_writer(out);
+            csv.write_record(&self.header)?;
+            for row in self.rows {
+                csv.write_record(&row)?;
+            }
+            csv.flush()
+        })
+    }
+}
+
+/// The norms of a run, a row a cycle under [`CURVE_HEADER`]. `reduction` is ‖r‖₂ over `start_residual`,
+/// ‖r₀‖₂.
+pub fn curve_table(history: &History, sweeps_per_cycle: u64, start_residual: f64) -> CsvTable<'_> {
+    let row = move |record| cells(record, sweeps_per_cycle, start_residual);
+    CsvTable::new(CURVE_HEADER, history.records().map(row))
 }
 
 fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String; 8] {
@@ -68,25 +106,21 @@ fn cell(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
-/// Saves samples of a field along a line of a grid as CSV, a row a sample under the name of its place
-/// and that of the field; what is not known is an empty cell. The place is `i` along a row and `j` along
-/// a column; along a segment it is the `distance` from its start in steps of the grid, and `i` and `j`.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_profile(
-    path: &Path,
-    shape: &Shape,
+/// Samples of a field along a line of a grid, a row a sample under the name of its place and that of the
+/// field. The place is `i` along a row and `j` along a column; along a segment it is the `distance` from
+/// its start in steps of the grid, and `i` and `j`.
+pub fn profile_table<'a>(
+    shape: &'a Shape,
     cut: CutLine,
     field: FieldKind,
-    samples: &Samples,
-) -> Result<(), FileError> {
+    samples: &'a Samples,
+) -> CsvTable<'a> {
     let names: &[&str] = match cut {
         CutLine::Row(_) => &["i"],
         CutLine::Column(_) => &["j"],
         CutLine::Segment(_) => &["distance", "i", "j"],
     };
-    let places = |point: [usize; 2]| match cut {
+    let places = move |point: [usize; 2]| match cut {
         CutLine::Row(_) => vec![point[0].to_string()],
         CutLine::Column(_) => vec![point[1].to_string()],
         CutLine::Segment(_) => {
@@ -94,35 +128,28 @@ pub fn save_profile(
         }
     };
     let points = cut.points(shape).step_by(cut.block(samples)).zip(&samples.values);
-    let row = |(point, value): (_, &f32)| places(point).into_iter().chain([sample(*value)]);
-    save_rows(path, names.iter().chain([&field.name()]), points.map(row))
+    let row = move |(point, value): (_, &f32)| places(point).into_iter().chain([sample(*value)]);
+    CsvTable::new(names.iter().copied().chain([field.name()]), points.map(row))
 }
 
-/// Saves samples of a field on a plane as CSV, a row a sample under the names of its two places and
-/// that of the value; what is not known is an empty cell. Where a sample stands for more points than
-/// one, its place is that of the first.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_map(path: &Path, header: [&str; 3], picture: &Picture) -> Result<(), FileError> {
+/// Samples of a field on a plane, a row a sample under the names of its two places and that of the value.
+/// Where a sample stands for more points than one, its place is that of the first.
+pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
     let Picture { samples, cycles_per_row } = picture;
     let [across, down] = samples.block;
     let down = down as u64 * cycles_per_row.unwrap_or(1);
     let width = samples.size[0].max(1);
-    let row = |(at, value): (usize, &f32)| {
+    let row = move |(at, value): (usize, &f32)| {
         let x = samples.columns.start + at % width * across;
         let y = samples.rows.start as u64 + (at / width) as u64 * down;
         [x.to_string(), y.to_string(), sample(*value)]
     };
-    save_rows(path, header, samples.values.iter().enumerate().map(row))
+    CsvTable::new(header, samples.values.iter().enumerate().map(row))
 }
 
-/// Saves the magnitude of a field by distance from the nearest tile border as CSV, a row a distance
-/// (or a few, of large tiles).
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_distances(path: &Path, distances: &[AtDistance]) -> Result<(), FileError> {
+/// The magnitude of a field by distance from the nearest tile border, a row a distance (or a few, of large
+/// tiles).
+pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
     let header = ["from", "to", "points", "lower_quartile", "median", "upper_quartile"];
     let row = |class: &AtDistance| {
         let [lower, median, upper] = class.quartiles.map(sample);
@@ -130,24 +157,17 @@ pub fn save_distances(path: &Path, distances: &[AtDistance]) -> Result<(), FileE
         let [from, to] = ends;
         [from, to, class.points.to_string(), lower, median, upper]
     };
-    save_rows(path, header, distances.iter().map(row))
+    CsvTable::new(header, distances.iter().map(row))
 }
 
-/// Saves the part of ‖r‖² near tile borders, 0 to 1, as CSV, a row a cycle.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_edge_share(path: &Path, edges: &[AtCycle]) -> Result<(), FileError> {
+/// The part of ‖r‖² near tile borders, 0 to 1, a row a cycle.
+pub fn edge_share_table(edges: &[AtCycle]) -> CsvTable<'_> {
     let row = |at: &AtCycle| [at.cycle.to_string(), cell(Some(at.value))];
-    save_rows(path, ["cycle", "edge_share"], edges.iter().map(row))
+    CsvTable::new(["cycle", "edge_share"], edges.iter().map(row))
 }
 
-/// Saves the values of a field at single points as CSV, a row a cycle and a column a point; what is
-/// not known is an empty cell.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> {
+/// The values of a field at single points, a row a cycle and a column a point.
+pub fn probes_table(probes: &[ProbeTrack]) -> CsvTable<'_> {
     let name = |probe: &ProbeTrack| {
         let [i, j] = probe.point;
         format!("{}({i},{j})", probe.field.name())
@@ -155,7 +175,7 @@ pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> 
     let header = std::iter::once("cycle".to_owned()).chain(probes.iter().map(name));
     let cycles = probes.iter().flat_map(|probe| probe.values.iter().map(|at| at.cycle));
     let cycles: BTreeSet<_> = cycles.collect();
-    let rows = cycles.into_iter().map(|cycle| {
+    let rows = cycles.into_iter().map(move |cycle| {
         let value = |probe: &ProbeTrack| {
             let at = probe.values.binary_search_by_key(&cycle, |at| at.cycle).ok()?;
             Some(probe.values[at].value)
@@ -163,43 +183,23 @@ pub fn save_probes(path: &Path, probes: &[ProbeTrack]) -> Result<(), FileError> 
         let values = probes.iter().map(|probe| cell(value(probe)));
         std::iter::once(cycle.to_string()).chain(values).collect::<Vec<_>>()
     });
-    save_rows(path, header, rows)
+    CsvTable::new(header, rows)
 }
 
-/// Saves the inside of a cycle as CSV, a row a point of the tile and of its ring; of a line, of each
-/// subiteration. Points count from 0, so that those of the ring may be −1; what is not known is an
-/// empty cell.
-///
-/// # Errors
-/// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_inside(path: &Path, inside: &Inside, is_line: bool) -> Result<(), FileError> {
+/// The inside of a cycle, a row a point of the tile and of its ring; of a line, of each subiteration.
+/// Points count from 0, so that those of the ring may be −1.
+pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
     let down = if is_line { "subiteration" } else { "j" };
     let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as i64 - 1);
     let top = if is_line { 0 } else { top };
     let width = inside.size[0].max(1);
     let rows = inside.iterate.iter().zip(&inside.staleness).enumerate();
-    let row = |(at, (u, lag)): (usize, (&f32, &f32))| {
+    let row = move |(at, (u, lag)): (usize, (&f32, &f32))| {
         let place = [left + (at % width) as i64, top + (at / width) as i64];
         let [i, j] = place.map(|place| place.to_string());
         [i, j, sample(*u), sample(*lag)]
     };
-    save_rows(path, ["i", down, "u", "lag"], rows.map(row))
-}
-
-/// Saves a table under its header.
-fn save_rows<R: IntoIterator<Item: AsRef<[u8]>>>(
-    path: &Path,
-    header: impl IntoIterator<Item: AsRef<[u8]>>,
-    rows: impl Iterator<Item = R>,
-) -> Result<(), FileError> {
-    write_atomically(path, |out| {
-        let mut csv = csv::Writer::from_writer(out);
-        csv.write_record(header)?;
-        for row in rows {
-            csv.write_record(row)?;
-        }
-        csv.flush()
-    })
+    CsvTable::new(["i", down, "u", "lag"], rows.map(row))
 }
 
 /// A sample with all its digits; nothing of one that is not known.
@@ -286,12 +286,13 @@ mod tests {
         let shape = Shape::plane(9, 3).unwrap();
         let values = vec![0.25, f32::NAN, -1e-7];
         let samples = Samples { columns: 7..8, rows: 0..3, block: [1, 1], size: [1, 3], values };
-        save_profile(&path, &shape, CutLine::Column(7), FieldKind::Residual, &samples).unwrap();
+        let table = profile_table(&shape, CutLine::Column(7), FieldKind::Residual, &samples);
+        table.save(&path).unwrap();
         let expected = "j,residual\n0,0.25\n1,\n2,-1e-7\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
         let segment = CutLine::Segment([[8, 2], [4, 0]]);
         let samples = Samples::along(&[1.0, 2.0, 3.0, 4.0, 0.5], 3);
-        save_profile(&path, &shape, segment, FieldKind::Error, &samples).unwrap();
+        profile_table(&shape, segment, FieldKind::Error, &samples).save(&path).unwrap();
         let expected = "distance,i,j,error\n0.0,8,2,2.0\n2.23606797749979,6,1,4.0\n\
                         4.47213595499958,4,0,0.5\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
@@ -307,10 +308,10 @@ mod tests {
             values: values.iter().map(|&(cycle, value)| AtCycle { cycle, value }).collect(),
         };
         let probes = [probe([3, 4], &[(0, 0.5), (2, -1e-7)]), probe([5, 0], &[(2, 2.0)])];
-        save_probes(&path, &probes).unwrap();
+        probes_table(&probes).save(&path).unwrap();
         let expected = "cycle,\"change(3,4)\",\"change(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
-        save_edge_share(&path, &probes[0].values).unwrap();
+        edge_share_table(&probes[0].values).save(&path).unwrap();
         let expected = "cycle,edge_share\n0,0.5\n2,-1e-7\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     }
@@ -323,9 +324,21 @@ mod tests {
         let start = Record { cycle: 0, seconds: 0.0, residual, max_change: None, error: None };
         let mut history = History::new(start);
         history.push(Record { cycle: 1, residual: None, max_change: Some(0.5), ..start });
-        save_curve(&path, &history, 16, 4.0).unwrap();
+        curve_table(&history, 16, 4.0).save(&path).unwrap();
         let expected = "cycle,sweeps,seconds,residual_l2,residual_max,reduction,max_change,error_l2\n\
                         0,0,0.000000,2.0,1e-7,0.5,,\n1,16,0.000000,,,,0.5,\n";
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
+    }
+
+    #[test]
+    fn rows_of_several_runs_say_whose_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("e.csv");
+        let edges = [1, 2].map(|cycle| [AtCycle { cycle, value: 1.0 / cycle as f64 }]);
+        let names = ["overlap 0", "overlap 2, 4"].map(str::to_owned);
+        let tables = edges.iter().map(|edges| edge_share_table(edges));
+        CsvTable::of_runs(names.into_iter().zip(tables)).save(&path).unwrap();
+        let expected = "run,cycle,edge_share\noverlap 0,1,1.0\n\"overlap 2, 4\",2,0.5\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
     }
 }

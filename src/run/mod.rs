@@ -35,8 +35,8 @@ pub use cut::{Along, Cut, CutLine};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
 pub use export::{
-    CURVE_HEADER, reduction, save_curve, save_distances, save_edge_share, save_field, save_inside,
-    save_map, save_probes, save_profile, save_run, save_samples,
+    CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
+    map_table, probes_table, profile_table, reduction, save_field, save_run, save_samples,
 };
 pub use findings::{Findings, Inquiry};
 pub use history::{History, Largest, Record};

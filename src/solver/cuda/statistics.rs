@@ -15,11 +15,14 @@ const THREADS: usize = 256;
 /// Threads that look at points side by side.
 const WARP: usize = 32;
 
-/// Rows that a warp looks at, at the most: what a block counted in fast memory is told once for all …
-const MOST_ROWS: usize = 8;
+/// Rows of points that a block looks at side by side.
+const ROWS: usize = THREADS / WARP;
 
-/// … and warps that a card is kept busy with, before they look at more than one.
-const BUSY_WARPS: usize = 4096;
+/// How often it does so, at the most: what a block counted in fast memory is told once for all …
+const MOST_TURNS: usize = 8;
+
+/// … and blocks that a card is kept busy with, before they take more than one turn.
+const BUSY_BLOCKS: usize = 512;
 
 /// The kernels of the statistics.
 pub(super) struct Folder {
@@ -48,9 +51,9 @@ impl Folder {
         let [x, y] = &sorting.axes;
         let groups = x.count().div_ceil(TOGETHER);
         let across = groups * x.tile().div_ceil(WARP);
-        let rows_of_a_warp = (system.shape.rows() * across / BUSY_WARPS).clamp(1, MOST_ROWS);
-        let warps = system.shape.rows().div_ceil(rows_of_a_warp) * across;
-        let blocks = counted(warps.div_ceil(THREADS / WARP));
+        let down = system.shape.rows().div_ceil(ROWS);
+        let turns = (down * across / BUSY_BLOCKS).clamp(1, MOST_TURNS);
+        let blocks = counted(down.div_ceil(turns) * across);
         let (Some(columns), Some(rows), Some(blocks)) =
             (AxisArgument::of(x), AxisArgument::of(y), blocks)
         else {
@@ -64,7 +67,7 @@ impl Folder {
         let mut sums = unsafe { card.allocate::<f64>(stream, places.max(1)) }?;
         let (quantity, other) = values.arguments();
         let classes = i32::try_from(sorting.count).unwrap_or(i32::MAX);
-        let together = rows_of_a_warp as i32;
+        let together = turns as i32;
         let none: Pointer = 0;
         let config = |blocks: i32| LaunchConfig {
             grid_dim: (blocks.unsigned_abs(), 1, 1),
