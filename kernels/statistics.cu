@@ -117,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (int tile = 0; tile < rows.count; tile++) {
         long long row = rows.start(tile) + down;
         if (row < rows.border(tile) || row >= rows.border(tile + 1)) continue;
-#pragma unroll 16
+#pragma unroll 8
         for (long long group = 0; group < groups; group++) {
             sum += parts[(row * groups + group) * columns.tile + place];
         }

@@ -118,9 +118,10 @@ struct Norms {
     /// Of two magnitudes, neither of which is NaN.
     static __device__ __forceinline__ double larger_of(double a, double b) { return a > b ? a : b; }
 
-    /// Those of all lanes of a warp, in every lane.
+    /// Those of all lanes of a warp, in every lane. A block does so once or twice, and the driver has less to
+    /// make machine code of where the loop stays one.
     __device__ __forceinline__ void add_lanes() {
-#pragma unroll
+#pragma unroll 1
         for (int lane = WARP / 2; lane > 0; lane /= 2) {
             squares += __shfl_xor_sync(ALL_LANES, squares, lane);
             largest = larger_of(largest, __shfl_xor_sync(ALL_LANES, largest, lane));

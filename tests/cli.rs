@@ -570,6 +570,15 @@ fn what_is_drawn_is_a_table_too() {
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
     assert_eq!(table("--kind inside --follow 1,1"), ("i j u lag".to_owned(), 10 * 10));
+    // Of several runs, each row says whose it is.
+    let mut other = small();
+    other.method.overlap = vec![2];
+    save_run(&folder.path().join("o2.toml"), &other).unwrap();
+    let beside = "--compare o2.toml --compare o2.toml";
+    let (header, rows) = table(&format!("--kind curves {beside}"));
+    assert!(header.starts_with("run cycle sweeps ") && rows == 3 * 7, "{header}, {rows}");
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert_eq!(text.matches("\noverlap 2,").count(), 2 * 7, "{text}");
     refused(&folder, "render --kind arrangement -o a.csv", 2, &["arrangement has no table"]);
     refused(&folder, "render --kind bare-map -o a.csv", 2, &["bare-map has no table"]);
 }
