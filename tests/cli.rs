@@ -579,6 +579,17 @@ fn what_is_drawn_is_a_table_too() {
     assert!(header.starts_with("run cycle sweeps ") && rows == 3 * 7, "{header}, {rows}");
     let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
     assert_eq!(text.matches("\noverlap 2,").count(), 2 * 7, "{text}");
+    let (header, rows) = table(&format!("--kind runs {beside}"));
+    assert_eq!((header.as_str(), rows), ("run cycles sweeps seconds speedup reduction", 3));
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert!(
+        text.lines().nth(1).unwrap().contains(",1.0,"),
+        "the first is as fast as itself: {text}"
+    );
+    let drawn = format!("render {SMALL} --at-cycle 6 --kind runs {beside} -o t.svg");
+    tilescope(&folder, &drawn).assert().success().stderr("");
+    let svg = fs::read_to_string(folder.path().join("t.svg")).unwrap();
+    assert!(svg.contains("speedup") && svg.matches(">overlap 2<").count() == 2, "{svg}");
     refused(&folder, "render --kind arrangement -o a.csv", 2, &["arrangement has no table"]);
     refused(&folder, "render --kind bare-map -o a.csv", 2, &["bare-map has no table"]);
 }

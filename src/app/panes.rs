@@ -76,6 +76,7 @@ impl Pane {
             FigureKind::EdgeShare => Self::EdgeShare,
             FigureKind::Probes => Self::Probes,
             FigureKind::Inside => Self::Inside,
+            FigureKind::Runs => Self::Pinned,
             FigureKind::HeatMap
             | FigureKind::SideBySide
             | FigureKind::SpaceTime
@@ -228,7 +229,8 @@ impl Panes {
                 Pane::Probes if session.look.probes.is_empty() => return None,
                 Pane::Probes => FigureKind::Probes,
                 Pane::Inside => FigureKind::Inside,
-                Pane::Pinned => return None,
+                Pane::Pinned if session.pins.all().is_empty() => return None,
+                Pane::Pinned => FigureKind::Runs,
             };
             let tile = self.tree.tiles.find_pane(&pane)?;
             Some((kind, self.tree.tiles.rect(tile)?))

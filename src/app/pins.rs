@@ -1,7 +1,7 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
 use crate::picture::{MOST_BESIDE, grouped, seconds};
-use crate::run::{Made, Past, Record, Report, RunSpec, differences, reduction};
+use crate::run::{Made, Past, Record, Reductions, Report, RunSpec, differences};
 use std::sync::Arc;
 
 /// Runs that can be pinned at a time: as many as there are colours for.
@@ -150,8 +150,11 @@ impl Pins {
             cycles: pin.latest.cycle,
             sweeps: pin.latest.cycle * pin.past.plan().sweeps_per_cycle(),
             seconds: pin.latest.seconds,
-            speedup: self.pins.first().and_then(|first| speedup(first, pin)),
-            reduction: pin.reductions().last().map(|(_, reduction)| reduction),
+            speedup: self
+                .pins
+                .first()
+                .and_then(|first| pin.reductions().speedup_over(&first.reductions())),
+            reduction: pin.reductions().last(),
         });
         let mut rows: Vec<_> = rows.collect();
         if let Some((column, largest_first)) = self.sorted {
@@ -165,26 +168,10 @@ impl Pins {
 }
 
 impl Pin {
-    /// The reductions of its curve that are known, with their records.
-    fn reductions(&self) -> impl DoubleEndedIterator<Item = (&Record, f64)> {
-        self.curve.iter().filter_map(|record| {
-            Some((record, reduction(record.residual?.l2, self.start_residual)))
-        })
+    /// The reductions of its curve.
+    fn reductions(&self) -> Reductions<'_> {
+        Reductions { records: &self.curve, start_residual: self.start_residual }
     }
-
-    /// Seconds of the solver until the residual was reduced so far.
-    fn seconds_to(&self, level: f64) -> Option<f64> {
-        let mut reached = self.reductions().filter(|(_, reduction)| *reduction <= level);
-        reached.next().map(|(record, _)| record.seconds)
-    }
-}
-
-/// The time of `first` over that of `pin`, each to the smallest reduction that both have reached.
-fn speedup(first: &Pin, pin: &Pin) -> Option<f64> {
-    let least = |pin: &Pin| pin.reductions().map(|(_, reduction)| reduction).reduce(f64::min);
-    let level = least(first)?.max(least(pin)?);
-    let (time, own) = (first.seconds_to(level)?, pin.seconds_to(level)?);
-    (level < 1.0 && own > 0.0).then(|| time / own)
 }
 
 /// Why no other run can be pinned, in one sentence.

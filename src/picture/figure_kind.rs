@@ -29,6 +29,8 @@ pub enum FigureKind {
     Probes,
     /// A subiteration of one tile, with its frozen ring; of a line all of them (see --follow)
     Inside,
+    /// How far several runs are, and how long they took, as a table (with --compare)
+    Runs,
     /// Several of these in one figure, each in its place; see --place
     Arrangement,
     /// The map alone, one pixel a point
@@ -37,7 +39,7 @@ pub enum FigureKind {
 
 impl FigureKind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::HeatMap,
         Self::SideBySide,
         Self::SpaceTime,
@@ -48,6 +50,7 @@ impl FigureKind {
         Self::EdgeShare,
         Self::Probes,
         Self::Inside,
+        Self::Runs,
         Self::Arrangement,
         Self::BareMap,
     ];
@@ -65,6 +68,7 @@ impl FigureKind {
             Self::EdgeShare => "edge-share",
             Self::Probes => "probes",
             Self::Inside => "inside",
+            Self::Runs => "runs",
             Self::Arrangement => "arrangement",
             Self::BareMap => "bare-map",
         }
@@ -72,12 +76,12 @@ impl FigureKind {
 
     /// Whether it shows the field that was chosen, rather than norms, the residual's share or u.
     pub const fn shows_field(self) -> bool {
-        !matches!(self, Self::Curves | Self::EdgeShare | Self::Inside)
+        !matches!(self, Self::Curves | Self::EdgeShare | Self::Inside | Self::Runs)
     }
 
     /// Whether it shows numbers of all cycles, and not one of them.
     pub const fn is_over_cycles(self) -> bool {
-        matches!(self, Self::Curves | Self::EdgeShare | Self::Probes)
+        matches!(self, Self::Curves | Self::EdgeShare | Self::Probes | Self::Runs)
     }
 
     /// Whether it can show more runs than one.
@@ -89,7 +93,7 @@ impl FigureKind {
     pub const fn most_beside(self) -> usize {
         match self {
             Self::SideBySide => 1,
-            Self::Curves | Self::Profile | Self::Arrangement => MOST_BESIDE,
+            Self::Curves | Self::Profile | Self::Runs | Self::Arrangement => MOST_BESIDE,
             _ => 0,
         }
     }

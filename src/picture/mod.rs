@@ -30,6 +30,7 @@ mod legend;
 mod over_cycles_figure;
 mod render;
 mod run_figure;
+mod runs_figure;
 mod saved;
 mod scale;
 mod stretch;

@@ -9,6 +9,7 @@ use super::heat_map::{NO_VALUE, Samples, colours, shown_values};
 use super::heat_map_figure::{Axis, HeatMapFigure, Panel};
 use super::inside_figure::{self, inside};
 use super::over_cycles_figure::{edge_share, probes};
+use super::runs_figure::runs;
 use super::saved::Drawing;
 use super::scale::{Range, Scale, ScaleKind};
 use super::ticks::number;
@@ -48,6 +49,7 @@ pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
         FigureKind::EdgeShare => Drawing::Figure(edge_share(shots, view)),
         FigureKind::Probes => Drawing::Figure(probes(shots, view)),
         FigureKind::Inside => Drawing::Figure(inside(shots, view)),
+        FigureKind::Runs => Drawing::Figure(runs(shots, view)),
         FigureKind::Arrangement => Drawing::Figure(arrangement(shots, view)),
         FigureKind::BareMap => Drawing::Map(bare(shots, view)),
     }
@@ -78,7 +80,7 @@ pub fn common_range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
 }
 
 /// The colour of the `index`th run of a figure.
-fn colour(view: &ViewSpec, index: usize) -> [u8; 3] {
+pub(super) fn colour(view: &ViewSpec, index: usize) -> [u8; 3] {
     let theme = view.figure.theme;
     match index.checked_sub(1) {
         None => theme.curve(0),
@@ -466,6 +468,7 @@ impl Titles {
         let label = first.field.label();
         let what = match view.kind {
             FigureKind::Curves => "Convergence".to_owned(),
+            FigureKind::Runs => "Runs".to_owned(),
             FigureKind::Profile if shape.dim() == 2 => {
                 format!("{label} along {}", spaced(view.cut.unwrap_or(CutLine::middle(shape))))
             }

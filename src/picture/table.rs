@@ -2,6 +2,7 @@
 
 use super::figure_kind::FigureKind;
 use super::run_figure::Titles;
+use super::runs_figure::{Row, rows};
 use super::view_spec::ViewSpec;
 use crate::files::FileError;
 use crate::run::{self, Captured, CsvTable, CutLine};
@@ -25,12 +26,32 @@ impl FigureKind {
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(), FileError> {
+    if view.kind == FigureKind::Runs {
+        return runs_table(&rows(shots, view)).save(path);
+    }
     let mut tables = shots.iter().filter_map(|shot| table(shot, view));
     let names = Titles::of(shots, view).each;
     match shots {
         [_] => tables.next().map_or(Ok(()), |table| table.save(path)),
         _ => CsvTable::of_runs(names.into_iter().zip(tables)).save(path),
     }
+}
+
+/// The runs of a figure, a row each.
+fn runs_table(rows: &[Row]) -> CsvTable<'_> {
+    let known = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
+    let row = move |row: &Row| {
+        [
+            row.name.clone(),
+            row.cycles.to_string(),
+            row.sweeps.to_string(),
+            format!("{:.6}", row.seconds),
+            known(row.speedup),
+            known(row.reduction),
+        ]
+    };
+    let header = ["run", "cycles", "sweeps", "seconds", "speedup", "reduction"];
+    CsvTable::new(header, rows.iter().map(row))
 }
 
 /// What a figure shows of one run; `None` where it could not be found out.
@@ -52,7 +73,8 @@ fn table<'a>(shot: &'a Captured, view: &ViewSpec) -> Option<CsvTable<'a>> {
         FigureKind::EdgeShare => run::edge_share_table(&shot.over_cycles.edges),
         FigureKind::Probes => run::probes_table(&shot.over_cycles.probes),
         FigureKind::Inside => run::inside_table(shot.findings.inside.as_ref()?, shape.dim() == 1),
-        FigureKind::HeatMap
+        FigureKind::Runs
+        | FigureKind::HeatMap
         | FigureKind::SpaceTime
         | FigureKind::SideBySide
         | FigureKind::Arrangement

@@ -152,6 +152,11 @@ impl ViewSpec {
         FigureKind::ALL.iter().any(is_over_cycles) || (is_several && shape.dim() == 1)
     }
 
+    /// Whether it shows how far runs are in the end, whichever of their cycles is looked at.
+    pub fn shows_ends(&self) -> bool {
+        self.shows(FigureKind::Curves) || self.shows(FigureKind::Runs)
+    }
+
     /// What an arrangement shows, and where.
     pub(super) fn placed(&self) -> &[Place] {
         if self.places.is_empty() { &USUAL } else { &self.places }

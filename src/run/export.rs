@@ -41,7 +41,8 @@ pub struct CsvTable<'a> {
 }
 
 impl<'a> CsvTable<'a> {
-    fn new<R: IntoIterator<Item = String>>(
+    /// Rows under a header.
+    pub(crate) fn new<R: IntoIterator<Item = String>>(
         header: impl IntoIterator<Item: Into<String>>,
         rows: impl Iterator<Item = R> + 'a,
     ) -> Self {

@@ -151,6 +151,7 @@ impl SaveDialog {
             What::Arrangement => format!("{}-panes{at}", field.name()),
             What::Profile => format!("{}-profile{at}", field.name()),
             What::Curves => "convergence".to_owned(),
+            What::Runs => "runs".to_owned(),
             What::Run => "run".to_owned(),
             What::Iterate => format!("u{at}"),
         };

@@ -37,7 +37,7 @@ impl Sources {
         let report = report.filter(|report| report.epoch == session.epoch);
         let shows_all = view.kind.is_over_cycles();
         let back = report.filter(|report| !shows_all && !is_diagram(report, view));
-        let ends = view.kind == FigureKind::Curves;
+        let ends = matches!(view.kind, FigureKind::Curves | FigureKind::Runs);
         Self {
             past: report.map(|report| Arc::clone(&report.past)),
             back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
@@ -72,7 +72,7 @@ impl Sources {
         let seconds = own.history.of(own.cycle).seconds;
         let beside = |pin: &Pin| {
             let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
-            let until = Some(pin.latest.cycle).filter(|_| view.shows(FigureKind::Curves));
+            let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let capture = view.capture_beside(capture.id, shape, until);
             Captured::again(&pin.past, cycle, &capture, cancel).map_err(|error| error.to_string())
         };

@@ -14,6 +14,7 @@ pub(in crate::app) enum What {
     EdgeShare,
     Probes,
     Inside,
+    Runs,
     Arrangement,
     BareMap,
     Run,
@@ -23,7 +24,7 @@ pub(in crate::app) enum What {
 
 impl What {
     /// What can be saved as a picture, which carries its run, and mostly as a table.
-    pub const PICTURES: [Self; 11] = [
+    pub const PICTURES: [Self; 12] = [
         Self::Map,
         Self::SideBySide,
         Self::Curves,
@@ -33,6 +34,7 @@ impl What {
         Self::EdgeShare,
         Self::Probes,
         Self::Inside,
+        Self::Runs,
         Self::Arrangement,
         Self::BareMap,
     ];
@@ -47,10 +49,11 @@ impl What {
             Self::MeanTile,
             Self::Distance,
             Self::EdgeShare,
+            Self::Probes,
         ],
         &[
-            Self::Probes,
             Self::Inside,
+            Self::Runs,
             Self::Arrangement,
             Self::BareMap,
             Self::Field,
@@ -75,6 +78,7 @@ impl What {
             Self::EdgeShare => "Edge share",
             Self::Probes => "Probes",
             Self::Inside => "Inside a cycle",
+            Self::Runs => "Table of runs",
             Self::Arrangement => "The panes as they lie",
             Self::BareMap => "Bare map, one pixel a point",
             Self::Run => "Run description",
@@ -108,7 +112,10 @@ impl What {
             Self::Inside => {
                 "The tile and the subiteration that the pane shows, with the frozen ring."
             }
-            Self::Arrangement => "All panes that are shown, but for the table of pinned runs.",
+            Self::Runs => {
+                "This run and the pinned ones: cycles, sweeps, solver time, and the first run's time over each one's."
+            }
+            Self::Arrangement => "All panes that are shown.",
             Self::BareMap => "The colours alone, one pixel for each point of the grid.",
             Self::Run => {
                 "A small TOML file, which makes the run again: open it, or use it as --run."
@@ -127,7 +134,7 @@ impl What {
         match self {
             Self::SideBySide => "Pin a run first, to stand beside.",
             Self::Probes => "Drop a probe first: point at the map and press D.",
-            _ => "Show one of these panes first: any but the table of pinned runs.",
+            _ => "Show one of these panes first.",
         }
     }
 
@@ -152,6 +159,7 @@ impl What {
             Self::EdgeShare => Some(FigureKind::EdgeShare),
             Self::Probes => Some(FigureKind::Probes),
             Self::Inside => Some(FigureKind::Inside),
+            Self::Runs => Some(FigureKind::Runs),
             Self::Arrangement => Some(FigureKind::Arrangement),
             Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BareMap),
             Self::Run => None,

@@ -14,7 +14,9 @@ const FRAME: Duration = Duration::from_nanos(16_666_667);
 /// Pixels of the map, in a window of a usual size.
 const VIEW: [usize; 2] = [1000, 800];
 
-/// Turns that the time is divided into: whatever else the machine does falls on all alike.
+/// The time is divided into turns of about this length, and so many at the least: whatever else the machine
+/// does falls on all alike.
+const TURN: Duration = Duration::from_millis(500);
 const TURNS: u32 = 3;
 
 /// The worker is not silent for so long, unless it fails.
@@ -38,7 +40,8 @@ pub(super) struct Frames {
 /// # Errors
 /// If the solver fails, or the worker.
 pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
-    let turn = span / (3 * TURNS);
+    let turns = (span.div_duration_f64(3 * TURN) as u32).max(TURNS);
+    let turn = span / (3 * turns);
     let mut solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
     let mut batch = || {
@@ -48,7 +51,7 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
     warm_up(&mut batch)?;
     let mut watcher = Watcher::start(plan)?;
     let mut all = [(); 4].map(|()| Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..turns {
         let begin = Instant::now();
         let mut cycles = 0;
         while cycles == 0 || begin.elapsed() < turn {

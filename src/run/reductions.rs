@@ -1,0 +1,42 @@
+//! How far a run reduced its residual, and how long that took.
+
+use super::export::reduction;
+use super::history::Record;
+
+/// The norms of a run, as reductions of its first residual.
+#[derive(Clone, Copy, Debug)]
+pub struct Reductions<'a> {
+    /// From the start on, as many as are known.
+    pub records: &'a [Record],
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+}
+
+impl Reductions<'_> {
+    /// ‖r‖₂ / ‖r₀‖₂, where it is known, with its record.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (&Record, f64)> {
+        self.records.iter().filter_map(|record| {
+            Some((record, reduction(record.residual?.l2, self.start_residual)))
+        })
+    }
+
+    /// The reduction that is known last.
+    pub fn last(&self) -> Option<f64> {
+        self.iter().next_back().map(|(_, reduction)| reduction)
+    }
+
+    /// The time of `first` over this run's, each to the smallest reduction that both have reached; `None`
+    /// where that cannot be told.
+    pub fn speedup_over(&self, first: &Self) -> Option<f64> {
+        let least = |run: &Self| run.iter().map(|(_, reduction)| reduction).reduce(f64::min);
+        let level = least(first)?.max(least(self)?);
+        let (time, own) = (first.seconds_to(level)?, self.seconds_to(level)?);
+        (level < 1.0 && own > 0.0).then(|| time / own)
+    }
+
+    /// Seconds of the solver until the residual was reduced so far.
+    fn seconds_to(&self, level: f64) -> Option<f64> {
+        let mut reached = self.iter().filter(|(_, reduction)| *reduction <= level);
+        reached.next().map(|(record, _)| record.seconds)
+    }
+}
