@@ -108,7 +108,7 @@ __device__ __forceinline__ double of_rank(unsigned long long rank) {
 /// A field, thinned out to samples; each is the value of largest magnitude of its block of points, and comes
 /// as the rank of that. Each warp looks at 32 columns, `together` rows of the window from the top down: a
 /// whole number of rows of blocks. `ranks` is zero before. `other` is another array: of the precision of the
-/// iterate or of doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of a residual on
+/// iterate or of doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of the field on
 /// the way, as `residual` gives those of u1 - u0.
 extern "C" __global__ void __launch_bounds__(256, 4)
     sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
@@ -129,28 +129,26 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         int j = window.first_row + int(y);
         int below = window.first_row + int(min(y + window.block_y, end));
         unsigned long long found = rank_of(0);
-        long long at = j * grid.pitch + i;
-        if (is_there && quantity == RESIDUAL) {
-            // Rows follow one another: of the five points two are known from the rows before.
+        if (is_there) {
+            long long at = j * grid.pitch + i;
+            // Rows follow one another: of the residual's five points two are known from the rows before.
             real south = PLANE ? u[at - grid.pitch] : 0, here = PLANE ? u[at] : 0;
 #pragma unroll 4
             for (; j < below; j++, at += grid.pitch) {
                 if constexpr (!PLANE) here = u[at];
                 real north = PLANE ? u[at + grid.pitch] : 0;
-                real change = update(weights, u[at - 1], u[at + 1], south, north, g.at(at));
-                double value = double(change - here) * diagonal;
+                double value;
+                if (quantity == RESIDUAL) {
+                    real change = update(weights, u[at - 1], u[at + 1], south, north, g.at(at));
+                    value = double(change - here) * diagonal;
+                } else {
+                    value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
+                }
                 south = here, here = north;
                 if (parts) {
                     add_square(norms.squares, value);
                     if (is_near_column || near_rows[j]) norms.distance(value);
                 }
-                found = max(found, rank_of(value));
-            }
-        } else if (is_there) {
-            // The driver makes machine code of each copy of a loop, and this one has no need to be unrolled.
-#pragma unroll 1
-            for (; j < below; j++, at += grid.pitch) {
-                double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
                 found = max(found, rank_of(value));
             }
         }
