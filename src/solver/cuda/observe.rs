@@ -59,8 +59,6 @@ impl Values {
 pub(super) struct Observer {
     residual: CudaFunction,
     add_parts: CudaFunction,
-    sample: CudaFunction,
-    values_of_ranks: CudaFunction,
     /// Where samples arrive, as large as was needed so far.
     pinned: RefCell<Option<PinnedHostSlice<f32>>>,
     /// The borders that were asked for last.
@@ -74,8 +72,6 @@ impl Observer {
         Ok(Self {
             residual: function("residual")?,
             add_parts: function("add_parts")?,
-            sample: function("sample")?,
-            values_of_ranks: function("values_of_ranks")?,
             pinned: RefCell::new(None),
             borders: RefCell::new(None),
         })
@@ -246,7 +242,7 @@ impl Observer {
     ) -> Result<(), DriverError> {
         let (quantity, other) = values.arguments();
         let none: Pointer = 0;
-        let mut launch = stream.launch_builder(&self.sample);
+        let mut launch = stream.launch_builder(&sampling.sample);
         launch.arg(&u).arg(&system.seen_g).arg(&other);
         launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
         launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.together);
@@ -261,7 +257,7 @@ impl Observer {
         unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
         let samples = sampling.ranks.len();
         let count = samples as i64;
-        let mut launch = stream.launch_builder(&self.values_of_ranks);
+        let mut launch = stream.launch_builder(&sampling.values_of_ranks);
         launch.arg(&sampling.ranks).arg(&count).arg(&mut sampling.there);
         let blocks_of_values = number(samples.div_ceil(THREADS as usize)).unsigned_abs();
         // SAFETY: as above; both arrays have a value for each sample.
@@ -360,6 +356,9 @@ impl Borders {
 
 /// Samples that are taken.
 struct Sampling {
+    /// The kernels, which the driver takes in for those alone who look at a field.
+    sample: CudaFunction,
+    values_of_ranks: CudaFunction,
     argument: WindowArgument,
     /// Rows that a warp looks at, and blocks of all warps.
     together: i32,
@@ -396,10 +395,13 @@ impl Sampling {
             samples_y: number(samples[1]),
         };
         let blocks = number(warps.div_ceil(THREADS as usize / WARP)).unsigned_abs();
-        let card = &system.card;
+        let DeviceSystem { card, precision, form, .. } = system;
+        let function = |name| card.function(File::Observe, *precision, *form, name);
+        let (sample, values_of_ranks) = (function("sample")?, function("values_of_ranks")?);
         let ranks = card.told(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
         let there = unsafe { card.allocate::<f32>(stream, count) }?;
-        Ok(Self { argument, together: number(together), blocks, ranks, there })
+        let together = number(together);
+        Ok(Self { sample, values_of_ranks, argument, together, blocks, ranks, there })
     }
 }
