@@ -25,7 +25,7 @@ pub enum ViewError {
     },
     /// A kind that shows one run.
     #[error(
-        "{} shows one run; two are shown by side-by-side, and more by curves and profile",
+        "{} shows one run; two are shown by side-by-side, and more by curves, profile and runs",
         .kind.name()
     )]
     OneRun {
