@@ -586,6 +586,11 @@ fn what_is_drawn_is_a_table_too() {
         text.lines().nth(1).unwrap().contains(",1.0,"),
         "the first is as fast as itself: {text}"
     );
+    // Nothing tells these apart but their cycles.
+    save_run(&folder.path().join("same.toml"), &small()).unwrap();
+    assert_eq!(table("--kind runs --compare same.toml --compare-at 9").1, 2);
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert!(text.contains("\nfirst run,6,") && text.contains("\nsecond run,9,"), "{text}");
     let drawn = format!("render {SMALL} --at-cycle 6 --kind runs {beside} -o t.svg");
     tilescope(&folder, &drawn).assert().success().stderr("");
     let svg = fs::read_to_string(folder.path().join("t.svg")).unwrap();

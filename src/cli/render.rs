@@ -74,7 +74,8 @@ pub struct Render {
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
     /// Another run for the same figure: a run file (.toml), or a figure that carries its run; of a
-    /// figure of several runs, all but the first as they are in it. Curves, profiles and tables of runs take up to six
+    /// figure of several runs, all but the first as they are in it. Curves, profiles and tables of
+    /// runs take up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Vec<PathBuf>,
     /// Draw the other runs after so many cycles [default: what --pair says]

@@ -509,7 +509,7 @@ impl Titles {
             _ => {
                 let names = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
                 for ((title, shot), name) in each.iter_mut().zip(shots).zip(names) {
-                    if title.is_empty() && same_cycle {
+                    if title.is_empty() && (same_cycle || !shows_cycle) {
                         *title = format!("{name} run");
                     }
                     if shows_cycle && !same_cycle {

@@ -5,7 +5,7 @@ use super::run_figure::Titles;
 use super::runs_figure::{Row, rows};
 use super::view_spec::ViewSpec;
 use crate::files::FileError;
-use crate::run::{self, Captured, CsvTable, CutLine};
+use crate::run::{self, Captured, CsvTable, CutLine, cell};
 use std::path::Path;
 
 /// Whether a name asks for a table.
@@ -39,15 +39,14 @@ pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(
 
 /// The runs of a figure, a row each.
 fn runs_table(rows: &[Row]) -> CsvTable<'_> {
-    let known = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:?}"));
-    let row = move |row: &Row| {
+    let row = |row: &Row| {
         [
             row.name.clone(),
             row.cycles.to_string(),
             row.sweeps.to_string(),
             format!("{:.6}", row.seconds),
-            known(row.speedup),
-            known(row.reduction),
+            cell(row.speedup),
+            cell(row.reduction),
         ]
     };
     let header = ["run", "cycles", "sweeps", "seconds", "speedup", "reduction"];

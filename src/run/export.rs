@@ -102,8 +102,9 @@ fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String
     ]
 }
 
-/// All digits, so that reading a cell gives the same value again.
-fn cell(value: Option<f64>) -> String {
+/// A number with all its digits, so that reading a cell gives the same value again; nothing of one that is
+/// not known.
+pub(crate) fn cell(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 

@@ -35,6 +35,7 @@ pub(crate) use command::option;
 pub use cut::{Along, Cut, CutLine};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
+pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
     map_table, probes_table, profile_table, reduction, save_field, save_run, save_samples,
