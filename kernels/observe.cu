@@ -105,68 +105,113 @@ __device__ __forceinline__ double of_rank(unsigned long long rank) {
     return __longlong_as_double(bits >> 1 | bits << 63);
 }
 
-/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, and comes
-/// as the rank of that. Each warp looks at 32 columns, `together` rows of the window from the top down: a
-/// whole number of rows of blocks. `ranks` is zero before. `other` is another array: of the precision of the
-/// iterate or of doubles, as `quantity` says. If `parts` is given, it gets the sums of squares of the field on
-/// the way, as `residual` gives those of u1 - u0.
-extern "C" __global__ void __launch_bounds__(256, 4)
-    sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
-           Weights weights, double diagonal, int quantity, Window window, int together,
-           unsigned long long *__restrict__ ranks, const unsigned char *__restrict__ near_columns,
-           const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
-    long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
-    int strips = (window.columns + WARP - 1) / WARP;
-    int lane = threadIdx.x % WARP, x = int(warp % strips) * WARP + lane;
-    bool is_there = x < window.columns;
-    int sample_x = x / window.block_x, i = window.first_column + x;
-    Norms norms = {};
-    bool is_near_column = parts && is_there && near_columns[i];
+/// Where a warp looks for samples: at 32 columns of the window, and at `together` of its rows from the top
+/// down, a whole number of rows of blocks.
+struct Strip {
+    int lane, x, first, end;
+    /// Columns of this lane's block before it.
+    int in_block;
 
-    long long first = warp / strips * together;
-    long long end = min(first + together, (long long)window.rows);
-    for (long long y = first; y < end; y += window.block_y) {
-        int j = window.first_row + int(y);
-        int below = window.first_row + int(min(y + window.block_y, end));
-        unsigned long long found = rank_of(0);
-        if (is_there) {
-            long long at = j * grid.pitch + i;
-            // Rows follow one another: of the residual's five points two are known from the rows before.
-            real south = PLANE ? u[at - grid.pitch] : 0, here = PLANE ? u[at] : 0;
-#pragma unroll 4
-            for (; j < below; j++, at += grid.pitch) {
-                if constexpr (!PLANE) here = u[at];
-                real north = PLANE ? u[at + grid.pitch] : 0;
-                double value;
-                if (quantity == RESIDUAL) {
-                    real change = update(weights, u[at - 1], u[at + 1], south, north, g.at(at));
-                    value = double(change - here) * diagonal;
-                } else {
-                    value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
-                }
-                south = here, here = north;
-                if (parts) {
-                    add_square(norms.squares, value);
-                    if (is_near_column || near_rows[j]) norms.distance(value);
-                }
-                found = max(found, rank_of(value));
-            }
-        }
+    __device__ __forceinline__ Strip(const Window &window, int together) {
+        long long warp = ((long long)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+        int strips = (window.columns + WARP - 1) / WARP;
+        lane = threadIdx.x % WARP;
+        x = int(warp % strips) * WARP + lane;
+        in_block = x % window.block_x;
+        first = int(min(warp / strips * together, (long long)window.rows));
+        end = int(min((long long)first + together, (long long)window.rows));
+    }
+
+    /// The rank of this lane's block in the first row of blocks.
+    __device__ __forceinline__ unsigned long long *first_rank(const Window &window,
+                                                              unsigned long long *ranks) const {
+        return ranks + (long long)(first / window.block_y) * window.samples_x + x / window.block_x;
+    }
+
+    /// Takes the largest rank that the lanes have found into that of their blocks.
+    __device__ __forceinline__ void tell(unsigned long long found, const Window &window,
+                                         unsigned long long *rank) const {
         // Lanes of one sample lie side by side: the first of them gets the largest of all.
+#pragma unroll 1
         for (int apart = 1; apart < min(WARP, window.block_x); apart *= 2) {
             unsigned long long theirs = __shfl_down_sync(ALL_LANES, found, apart);
-            if (lane + apart < WARP && (x + apart) / window.block_x == sample_x) {
+            if (lane + apart < WARP && in_block + apart < window.block_x) {
                 found = max(found, theirs);
             }
         }
-        if (is_there && (lane == 0 || x % window.block_x == 0)) {
-            atomicMax(&ranks[y / window.block_y * window.samples_x + sample_x], found);
+        if (x < window.columns && (lane == 0 || in_block == 0)) atomicMax(rank, found);
+    }
+};
+
+/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, and comes
+/// as the rank of that. `ranks` is zero before. `other` is another array: of the precision of the iterate or
+/// of doubles, as `quantity` says.
+extern "C" __global__ void __launch_bounds__(256, 4)
+    sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
+           Weights weights, double diagonal, int quantity, Window window, int together,
+           unsigned long long *__restrict__ ranks) {
+    Strip strip(window, together);
+    bool is_there = strip.x < window.columns;
+    unsigned long long *rank = strip.first_rank(window, ranks);
+    for (int y = strip.first; y < strip.end; y += window.block_y, rank += window.samples_x) {
+        int below = min(y + window.block_y, strip.end);
+        unsigned long long found = rank_of(0);
+        if (is_there) {
+            long long at = (window.first_row + y) * grid.pitch + window.first_column + strip.x;
+#pragma unroll 4
+            for (int row = y; row < below; row++, at += grid.pitch) {
+                double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
+                found = max(found, rank_of(value));
+            }
         }
+        strip.tell(found, window, rank);
     }
-    if (parts) {
-        norms = of_block(norms);
-        if (threadIdx.x == 0) parts[blockIdx.x] = norms;
+}
+
+/// The residual, thinned out as above, and on the way the sums of its squares, as `residual` gives those of
+/// u1 - u0.
+extern "C" __global__ void __launch_bounds__(256, 3)
+    sample_residual(const real *__restrict__ u, RightHandSide g, Grid grid, Weights weights,
+                    double diagonal, Window window, int together,
+                    unsigned long long *__restrict__ ranks,
+                    const unsigned char *__restrict__ near_columns,
+                    const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
+    Strip strip(window, together);
+    // A lane past the window looks at its last column again, which adds nothing.
+    bool is_there = strip.x < window.columns;
+    int i = window.first_column + min(strip.x, window.columns - 1);
+    int j = window.first_row + strip.first;
+    bool is_near_column = near_columns[i];
+    double squares = 0, near = 0;
+
+    // Rows follow one another: of the five points two are known from the rows before.
+    const real *point = u + j * grid.pitch + i;
+    const real *side = g.values + (j * grid.pitch + i) * g.step;
+    long long side_step = grid.pitch * g.step;
+    real south = 0, here = 0;
+    if (PLANE && strip.first < strip.end) south = point[-grid.pitch], here = *point;
+    unsigned long long *rank = strip.first_rank(window, ranks);
+    for (int y = strip.first; y < strip.end; y += window.block_y, rank += window.samples_x) {
+        unsigned long long found = rank_of(0);
+        int rows = min(window.block_y, strip.end - y);
+#pragma unroll 4
+        for (int row = 0; row < rows; row++) {
+            if (!PLANE) here = *point;
+            real north = PLANE ? point[grid.pitch] : 0;
+            real change = update(weights, point[-1], point[1], south, north, *side) - here;
+            double value = double(change) * diagonal;
+            add_square(squares, value);
+            add_square_if(is_near_column | near_rows[j], near, value);
+            found = max(found, rank_of(value));
+            south = here, here = north;
+            point += grid.pitch, side += side_step, j++;
+        }
+        strip.tell(found, window, rank);
     }
+    Norms norms = {};
+    if (is_there) norms.squares = squares, norms.error = near;
+    norms = of_block(norms);
+    if (threadIdx.x == 0) parts[blockIdx.x] = norms;
 }
 
 /// Samples of their ranks.

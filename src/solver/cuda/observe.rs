@@ -206,8 +206,19 @@ impl Observer {
         values: Values,
         window: &Window,
     ) -> Result<Vec<f32>, SolverError> {
-        let mut sampling = Sampling::new(system, stream, window)?;
-        system.card.told(self.launch(system, stream, u, values, &mut sampling, None))?;
+        let mut sampling = Sampling::new(system, stream, window, "sample")?;
+        let (quantity, other) = values.arguments();
+        let mut ask = || {
+            let mut launch = stream.launch_builder(&sampling.sample);
+            launch.arg(&u).arg(&system.seen_g).arg(&other);
+            launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
+            launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.together);
+            launch.arg(&mut sampling.ranks);
+            // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
+            unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
+            sampling.values(stream)
+        };
+        system.card.told(ask())?;
         self.fetch(system, stream, &sampling)
     }
 
@@ -222,46 +233,19 @@ impl Observer {
         tiling: &Tiling,
     ) -> Result<(Vec<f32>, EdgeShare), SolverError> {
         let borders = self.borders(system, stream, tiling)?;
-        let mut sampling = Sampling::new(system, stream, window)?;
-        let norms = self.pass(system, stream, [sampling.blocks, 1], |_, parts| {
-            let sums = Some((&*borders, parts));
-            self.launch(system, stream, u, Values::Residual, &mut sampling, sums)
+        let mut sampling = Sampling::new(system, stream, window, "sample_residual")?;
+        let [columns, rows] = borders.pointers;
+        let norms = self.pass(system, stream, [sampling.blocks, 1], |config, parts| {
+            let mut launch = stream.launch_builder(&sampling.sample);
+            launch.arg(&u).arg(&system.seen_g);
+            launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
+            launch.arg(&sampling.argument).arg(&sampling.together).arg(&mut sampling.ranks);
+            launch.arg(&columns).arg(&rows).arg(parts);
+            // SAFETY: as above; each block writes its part.
+            unsafe { launch.launch(config) }?;
+            sampling.values(stream)
         })?;
         Ok((self.fetch(system, stream, &sampling)?, borders.share(&norms)))
-    }
-
-    /// Asks for samples, and if there is where to, for the norms of u₁ − u₀ as those of a pass.
-    fn launch<R: DeviceReal>(
-        &self,
-        system: &DeviceSystem<R>,
-        stream: &Arc<CudaStream>,
-        u: Pointer,
-        values: Values,
-        sampling: &mut Sampling,
-        sums: Option<(&Borders, &mut CudaSlice<Norms>)>,
-    ) -> Result<(), DriverError> {
-        let (quantity, other) = values.arguments();
-        let none: Pointer = 0;
-        let mut launch = stream.launch_builder(&sampling.sample);
-        launch.arg(&u).arg(&system.seen_g).arg(&other);
-        launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
-        launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.together);
-        launch.arg(&mut sampling.ranks);
-        match sums {
-            Some((Borders { pointers: [columns, rows], .. }, parts)) => {
-                launch.arg(columns).arg(rows).arg(parts)
-            }
-            None => launch.arg(&none).arg(&none).arg(&none),
-        };
-        // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
-        unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
-        let samples = sampling.ranks.len();
-        let count = samples as i64;
-        let mut launch = stream.launch_builder(&sampling.values_of_ranks);
-        launch.arg(&sampling.ranks).arg(&count).arg(&mut sampling.there);
-        let blocks_of_values = number(samples.div_ceil(THREADS as usize)).unsigned_abs();
-        // SAFETY: as above; both arrays have a value for each sample.
-        unsafe { launch.launch(blocks(blocks_of_values, 1)) }.map(|_| ())
     }
 
     /// Waits for samples that were asked for.
@@ -378,6 +362,7 @@ impl Sampling {
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         window: &Window,
+        sample: &'static str,
     ) -> Result<Self, SolverError> {
         let block = window.block();
         let samples = window.size();
@@ -397,11 +382,22 @@ impl Sampling {
         let blocks = number(warps.div_ceil(THREADS as usize / WARP)).unsigned_abs();
         let DeviceSystem { card, precision, form, .. } = system;
         let function = |name| card.function(File::Observe, *precision, *form, name);
-        let (sample, values_of_ranks) = (function("sample")?, function("values_of_ranks")?);
+        let (sample, values_of_ranks) = (function(sample)?, function("values_of_ranks")?);
         let ranks = card.told(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
         let there = unsafe { card.allocate::<f32>(stream, count) }?;
         let together = number(together);
         Ok(Self { sample, values_of_ranks, argument, together, blocks, ranks, there })
+    }
+
+    /// Asks for the values of the ranks that were found.
+    fn values(&mut self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
+        let samples = self.ranks.len();
+        let count = samples as i64;
+        let mut launch = stream.launch_builder(&self.values_of_ranks);
+        launch.arg(&self.ranks).arg(&count).arg(&mut self.there);
+        let blocks_of_values = number(samples.div_ceil(THREADS as usize)).unsigned_abs();
+        // SAFETY: the arguments are those of `observe.cu`; both arrays have a value for each sample.
+        unsafe { launch.launch(blocks(blocks_of_values, 1)) }.map(|_| ())
     }
 }
