@@ -1,7 +1,7 @@
 //! A card: its context, the kernels that it has loaded, and how its failures are told.
 
 use super::ptx::{self, File, Form};
-use super::{Device, OLDEST, Unavailable};
+use super::{Device, OLDEST_CUDA, Unavailable, check_age};
 use crate::grid::Precision;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
@@ -31,14 +31,27 @@ pub(super) struct Card {
 /// The card that is in use. One that failed is let go, so that the next solver finds it anew.
 static CARD: Mutex<Option<Arc<Card>>> = Mutex::new(None);
 
-/// Asks the driver, if there is one.
+/// Asks the driver, if there is one that understands the kernels.
 fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
     // SAFETY: it only tries to open the library; asked first, because every other call panics
     // where the library is missing.
     if !unsafe { sys::is_culib_present() } {
         return Err(Unavailable::NoDriver);
     }
-    result::init().and_then(|()| ask()).map_err(unavailable)
+    result::init().map_err(unavailable)?;
+    // Before anything that an older driver may lack.
+    if newest_cuda().map_err(unavailable)? < OLDEST_CUDA {
+        return Err(Unavailable::OldDriver);
+    }
+    ask().map_err(unavailable)
+}
+
+/// The newest CUDA that the driver understands: thousands are the major version, tens the minor one.
+fn newest_cuda() -> Result<i32, DriverError> {
+    let mut newest = 0;
+    // SAFETY: it writes one number.
+    unsafe { sys::cuDriverGetVersion(&raw mut newest) }.result()?;
+    Ok(newest)
 }
 
 fn unavailable(error: DriverError) -> Unavailable {
@@ -58,14 +71,28 @@ fn sentence(error: DriverError) -> String {
     text.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
-/// The names of the cards, in the driver's order.
+/// The names of the cards, in the driver's order, if the first can be used.
 pub(super) fn names() -> Result<Vec<String>, Unavailable> {
-    let names = driver(|| {
-        let cards = 0..result::device::get_count()?;
-        cards.map(|ordinal| result::device::get_name(result::device::get(ordinal)?)).collect()
+    let cards: Vec<_> = driver(|| {
+        let about = |ordinal| {
+            let card = result::device::get(ordinal)?;
+            Ok((result::device::get_name(card)?, capability(card)?))
+        };
+        (0..result::device::get_count()?).map(about).collect()
     })?;
-    let names: Vec<_> = names;
-    if names.is_empty() { Err(Unavailable::NoCard) } else { Ok(names) }
+    let (name, capability) = cards.first().ok_or(Unavailable::NoCard)?;
+    check_age(name, *capability)?;
+    Ok(cards.into_iter().map(|(name, _)| name).collect())
+}
+
+/// The compute capability of a card.
+fn capability(card: sys::CUdevice) -> Result<(i32, i32), DriverError> {
+    // SAFETY: the card is one that the driver gave.
+    let of = |attribute| unsafe { result::device::get_attribute(card, attribute) };
+    Ok((
+        of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    ))
 }
 
 /// The cards, in the driver's order.
@@ -91,10 +118,7 @@ fn device(ordinal: i32) -> Result<Device, DriverError> {
         || Some(CudaContext::new(usize::try_from(ordinal).ok()?).ok()?.mem_get_info().ok()?.0);
     Ok(Device {
         name: result::device::get_name(card)?,
-        capability: (
-            of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        ),
+        capability: capability(card)?,
         multiprocessors: positive(of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
         shared_bytes_per_block: positive(of(
             Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -112,10 +136,7 @@ const VERSION_FILE: &str = "/proc/driver/nvidia/version";
 
 /// The driver's version, where the system tells it, and the newest CUDA that it understands.
 pub(super) fn driver_version() -> Result<String, Unavailable> {
-    let mut newest = 0;
-    // SAFETY: it writes one number.
-    driver(|| unsafe { sys::cuDriverGetVersion(&raw mut newest) }.result())?;
-    // Thousands are the major version, tens the minor one.
+    let newest = driver(newest_cuda)?;
     let cuda = format!("CUDA {}.{}", newest / 1000, newest % 1000 / 10);
     let told = std::fs::read_to_string(VERSION_FILE).unwrap_or_default();
     let is_version =
@@ -152,9 +173,7 @@ impl Card {
             Ok((name, capability, count, shared))
         };
         let (name, capability, count, shared) = ask().map_err(unavailable)?;
-        if capability < OLDEST {
-            return Err(Unavailable::OldCard { name, capability });
-        }
+        check_age(&name, capability)?;
         // SAFETY: each solver has two streams of its own, and waits for either before anything that it
         // made is used elsewhere, in the other one too.
         unsafe { context.disable_event_tracking() };

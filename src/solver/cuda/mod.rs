@@ -62,8 +62,8 @@ pub enum Unavailable {
     Driver(String),
 }
 
-/// The names of the cards, in the driver's order; at least one. It opens the driver, which may
-/// take a second: not for a thread that draws.
+/// The names of the cards, in the driver's order; at least one, and the first can be used. It opens the
+/// driver, which may take a second: not for a thread that draws.
 ///
 /// # Errors
 /// [`Unavailable`] says why there is none.
@@ -108,15 +108,25 @@ impl Device {
     /// # Errors
     /// [`Unavailable::OldCard`].
     pub fn check(&self) -> Result<(), Unavailable> {
-        if self.capability >= OLDEST {
-            return Ok(());
-        }
-        Err(Unavailable::OldCard { name: self.name.clone(), capability: self.capability })
+        check_age(&self.name, self.capability)
     }
+}
+
+/// Refuses a card that the kernels are not made for.
+fn check_age(name: &str, capability: (i32, i32)) -> Result<(), Unavailable> {
+    if capability >= OLDEST {
+        return Ok(());
+    }
+    Err(Unavailable::OldCard { name: name.to_owned(), capability })
 }
 
 /// The oldest compute capability that the kernels are made for.
 const OLDEST: (i32, i32) = (7, 0);
+
+/// The oldest CUDA whose driver understands the kernels, as drivers tell it: that of the compiler that
+/// `kernels/build.py` takes.
+#[cfg(feature = "cuda")]
+const OLDEST_CUDA: i32 = 12_040;
 
 /// The cards, in the driver's order; at least one. As [`cards`], it may take a second.
 ///

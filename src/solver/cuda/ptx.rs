@@ -104,4 +104,12 @@ mod tests {
             }
         }
     }
+
+    /// PTX 8.n is that of CUDA 12.n.
+    #[test]
+    fn the_oldest_driver_is_that_of_the_compiler() {
+        let text = source(File::Classic, Precision::F64, Form::PlaneGeneral, "sweep");
+        let minor = super::super::OLDEST_CUDA - 12_000;
+        assert!(text.contains(&format!("\n.version 8.{}\n", minor / 10)), "{text:.400}");
+    }
 }

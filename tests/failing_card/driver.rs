@@ -1,0 +1,320 @@
+//! A stand-in for NVIDIA's driver, of one card that fails in the way that `TILESCOPE_TEST_CARD` names. Its
+//! memory is that of the host, and its kernels do nothing: it is there for failures that no machine
+//! shows when it is asked to. The functions are those of the CUDA driver API that Tilescope calls.
+
+#![crate_type = "cdylib"]
+#![allow(non_snake_case, clippy::missing_safety_doc)]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{LazyLock, Mutex};
+
+type Answer = c_uint;
+
+const OK: Answer = 0;
+const INVALID_VALUE: Answer = 1;
+const OUT_OF_MEMORY: Answer = 2;
+const NO_DEVICE: Answer = 100;
+const UNSUPPORTED_PTX_VERSION: Answer = 222;
+const ECC_UNCORRECTABLE: Answer = 214;
+const LAUNCH_TIMEOUT: Answer = 702;
+
+/// How the card fails.
+#[derive(Clone, Copy, PartialEq)]
+enum Failure {
+    /// There is none that could.
+    NoCard,
+    /// It is of another age.
+    OldCard,
+    /// The driver is, and says so.
+    OldDriver,
+    /// The driver is, and does not say so before it sees a kernel.
+    OldCompiler,
+    /// Its memory is taken.
+    Full,
+    /// A kernel is not done in time.
+    Slow,
+    /// It is lost while it is at work.
+    Lost,
+}
+
+static FAILURE: LazyLock<Failure> =
+    LazyLock::new(|| match std::env::var("TILESCOPE_TEST_CARD").unwrap_or_default().as_str() {
+        "old-card" => Failure::OldCard,
+        "old-driver" => Failure::OldDriver,
+        "old-compiler" => Failure::OldCompiler,
+        "full" => Failure::Full,
+        "slow" => Failure::Slow,
+        "lost" => Failure::Lost,
+        _ => Failure::NoCard,
+    });
+
+/// So many times kernels are done before they fail.
+const GOOD_WAITS: u32 = 4;
+
+/// Whether kernels were launched that nobody has waited for.
+static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
+
+/// How often kernels were waited for.
+static WAITS: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the card has failed; it stays so.
+static HAS_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of each allocation.
+static MEMORY: LazyLock<Mutex<HashMap<usize, Layout>>> = LazyLock::new(Mutex::default);
+
+/// The answer of whatever needs the card.
+fn card() -> Answer {
+    match *FAILURE {
+        _ if !HAS_FAILED.load(Ordering::SeqCst) => OK,
+        Failure::Slow => LAUNCH_TIMEOUT,
+        _ => ECC_UNCORRECTABLE,
+    }
+}
+
+/// Waits for kernels.
+fn wait() -> Answer {
+    let fails = matches!(*FAILURE, Failure::Slow | Failure::Lost);
+    if fails
+        && IS_AT_WORK.swap(false, Ordering::SeqCst)
+        && WAITS.fetch_add(1, Ordering::SeqCst) >= GOOD_WAITS
+    {
+        HAS_FAILED.store(true, Ordering::SeqCst);
+    }
+    card()
+}
+
+/// A handle of something that is never looked into.
+fn handle(to: *mut usize) -> Answer {
+    unsafe { *to = 0x10 };
+    card()
+}
+
+fn allocate(to: *mut usize, bytes: usize) -> Answer {
+    let Ok(layout) = Layout::from_size_align(bytes.max(1), 256) else {
+        return INVALID_VALUE;
+    };
+    let there = unsafe { alloc_zeroed(layout) } as usize;
+    if there == 0 {
+        return OUT_OF_MEMORY;
+    }
+    MEMORY.lock().unwrap().insert(there, layout);
+    unsafe { *to = there };
+    card()
+}
+
+fn free(there: usize) -> Answer {
+    match MEMORY.lock().unwrap().remove(&there) {
+        Some(layout) => unsafe { dealloc(there as *mut u8, layout) },
+        None => return INVALID_VALUE,
+    }
+    OK
+}
+
+fn copy(to: usize, from: usize, bytes: usize) -> Answer {
+    unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
+    card()
+}
+
+/// Functions that answer as the card is, whatever they are asked.
+macro_rules! as_the_card_is {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> Answer { card() }
+    )* };
+}
+
+as_the_card_is!(
+    cuCtxSetCurrent cuDevicePrimaryCtxRelease_v2 cuEventDestroy_v2 cuEventRecord cuFuncSetAttribute
+    cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuStreamBeginCapture_v2 cuStreamDestroy_v2
+    cuStreamWaitEvent
+);
+
+/// Functions that write a handle into what their first argument points to.
+macro_rules! gives_a_handle {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(to: *mut usize) -> Answer { handle(to) }
+    )* };
+}
+
+gives_a_handle!(
+    cuCtxGetCurrent cuDevicePrimaryCtxRetain cuEventCreate cuGraphInstantiateWithFlags
+    cuModuleGetFunction cuStreamCreate cuStreamCreateWithPriority
+);
+
+/// Functions by which kernels are launched.
+macro_rules! launches {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> Answer {
+            IS_AT_WORK.store(true, Ordering::SeqCst);
+            card()
+        }
+    )* };
+}
+
+launches!(cuLaunchKernel cuGraphLaunch);
+
+/// Functions that wait for what was launched.
+macro_rules! waits {
+    ($($name:ident)*) => { $(
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name() -> Answer { wait() }
+    )* };
+}
+
+waits!(cuCtxSynchronize cuEventSynchronize cuStreamSynchronize);
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuInit(_flags: c_uint) -> Answer {
+    if *FAILURE == Failure::NoCard { NO_DEVICE } else { OK }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDriverGetVersion(to: *mut c_int) -> Answer {
+    unsafe { *to = if *FAILURE == Failure::OldDriver { 11_040 } else { 12_080 } };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetCount(to: *mut c_int) -> Answer {
+    unsafe { *to = 1 };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGet(to: *mut c_int, ordinal: c_int) -> Answer {
+    unsafe { *to = ordinal };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetName(to: *mut c_char, room: c_int, _card: c_int) -> Answer {
+    let name = c"Test Card".to_bytes_with_nul();
+    assert!(room as usize >= name.len());
+    unsafe { std::ptr::copy_nonoverlapping(name.as_ptr(), to.cast(), name.len()) };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceTotalMem_v2(to: *mut usize, _card: c_int) -> Answer {
+    unsafe { *to = 16_000_000_000 };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _card: c_int) -> Answer {
+    let value = match which {
+        // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+        16 => 80,
+        // … COMPUTE_CAPABILITY_MAJOR and _MINOR
+        75 if *FAILURE == Failure::OldCard => 6,
+        75 => 7,
+        76 if *FAILURE == Failure::OldCard => 1,
+        // … MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+        97 => 98_304,
+        _ => 0,
+    };
+    unsafe { *to = value };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuGetErrorString(error: Answer, to: *mut *const c_char) -> Answer {
+    let text: &CStr = match error {
+        OUT_OF_MEMORY => c"out of memory",
+        NO_DEVICE => c"no CUDA-capable device is detected",
+        UNSUPPORTED_PTX_VERSION => c"the provided PTX was compiled with an unsupported toolchain.",
+        ECC_UNCORRECTABLE => c"uncorrectable ECC error encountered",
+        LAUNCH_TIMEOUT => c"the launch timed out and was terminated",
+        _ => return INVALID_VALUE,
+    };
+    unsafe { *to = text.as_ptr() };
+    OK
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuModuleLoadData(to: *mut usize, _image: *const c_void) -> Answer {
+    if *FAILURE == Failure::OldCompiler { UNSUPPORTED_PTX_VERSION } else { handle(to) }
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Answer {
+    let room = if *FAILURE == Failure::Full { 1_000_000 } else { 15_000_000_000 };
+    unsafe { (*free, *total) = (room, 16_000_000_000) };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, most: *mut c_int) -> Answer {
+    unsafe { (*least, *most) = (0, -5) };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuFuncGetAttribute(to: *mut c_int, _which: c_uint, _kernel: usize) -> Answer {
+    unsafe { *to = 32 };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(to: *mut c_int) -> Answer {
+    unsafe { *to = 2 };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuStreamEndCapture(_stream: usize, to: *mut usize) -> Answer {
+    handle(to)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuEventElapsedTime(to: *mut f32, _start: usize, _end: usize) -> Answer {
+    unsafe { *to = 1.0 };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemAlloc_v2(to: *mut usize, bytes: usize) -> Answer {
+    allocate(to, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemHostAlloc(to: *mut usize, bytes: usize, _flags: c_uint) -> Answer {
+    allocate(to, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFree_v2(there: usize) -> Answer {
+    free(there)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemFreeHost(there: usize) -> Answer {
+    free(there)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemsetD8Async(to: usize, value: u8, bytes: usize, _stream: usize) -> Answer {
+    unsafe { std::ptr::write_bytes(to as *mut u8, value, bytes) };
+    card()
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyHtoDAsync_v2(to: usize, from: usize, bytes: usize, _: usize) -> Answer {
+    copy(to, from, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoHAsync_v2(to: usize, from: usize, bytes: usize, _: usize) -> Answer {
+    copy(to, from, bytes)
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn cuMemcpyDtoDAsync_v2(to: usize, from: usize, bytes: usize, _: usize) -> Answer {
+    copy(to, from, bytes)
+}
