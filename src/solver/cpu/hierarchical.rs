@@ -71,6 +71,11 @@ impl Hierarchical {
         Self { k, x, jobs }
     }
 
+    /// Sweeps that a cycle makes inside every tile.
+    pub fn sweeps(&self) -> usize {
+        self.k
+    }
+
     /// Parts that a cycle is shared out in.
     pub fn parts(&self) -> usize {
         self.jobs.len()

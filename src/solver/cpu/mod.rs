@@ -27,13 +27,17 @@ use observe::Rows;
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use team::Team;
 use thin_out::as_shown;
 
 /// Arrays of the grid that a solver allocates: g and two iterates. The exact solution, which it
 /// may be given, makes four.
 const ARRAYS: usize = 3;
+
+/// Cycles are made together for so long: to get the threads to work takes little of it, and a new wish is
+/// heard at once.
+const BATCH: Duration = Duration::from_millis(2);
 
 /// A solver in the memory of this machine, with 1 to any number of threads.
 ///
@@ -90,6 +94,16 @@ impl Sharing {
 enum Cycle {
     Classic,
     Hierarchical(Hierarchical),
+}
+
+impl Cycle {
+    /// Sweeps of a cycle.
+    fn sweeps(&self) -> usize {
+        match self {
+            Self::Classic => 1,
+            Self::Hierarchical(method) => method.sweeps(),
+        }
+    }
 }
 
 /// What a method needs to turn an iterate (`from`) into the next (`to`).
@@ -169,6 +183,21 @@ impl<R: Real> CpuSolver<R> {
         self.advance(false);
     }
 
+    /// Makes at least one cycle and at most `most`, for about [`BATCH`]; gives the seconds that they took.
+    fn batch(&mut self, most: u64, mut cycle: impl FnMut(&mut Self) + Send) -> f64 {
+        let begin = Instant::now();
+        let updates = self.problem.shape.points() * self.method.sweeps();
+        self.team.clone().together(updates, || {
+            for made in 0..most.max(1) {
+                if made > 0 && begin.elapsed() >= BATCH {
+                    break;
+                }
+                cycle(self);
+            }
+        });
+        begin.elapsed().as_secs_f64()
+    }
+
     /// The iterate, with its ring.
     pub fn iterate(&self) -> &Field<R> {
         &self.current
@@ -176,16 +205,19 @@ impl<R: Real> CpuSolver<R> {
 }
 
 impl<R: Real> Solver for CpuSolver<R> {
-    fn cycles(&mut self, _: u64) -> Result<Batch, SolverError> {
-        let begin = Instant::now();
-        let norms = vec![self.cycle()];
-        Ok(Batch { norms, seconds: begin.elapsed().as_secs_f64() })
+    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
+        let mut norms = Vec::new();
+        let seconds = self.batch(most, |solver| norms.push(solver.cycle()));
+        Ok(Batch { norms, seconds })
     }
 
-    fn cycles_unmeasured(&mut self, _: u64) -> Result<Unmeasured, SolverError> {
-        let begin = Instant::now();
-        self.cycle_unmeasured();
-        Ok(Unmeasured { cycles: 1, seconds: begin.elapsed().as_secs_f64() })
+    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
+        let mut cycles = 0;
+        let seconds = self.batch(most, |solver| {
+            solver.cycle_unmeasured();
+            cycles += 1;
+        });
+        Ok(Unmeasured { cycles, seconds })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {

@@ -40,6 +40,15 @@ impl Team {
         Self { pool: pool.ok().map(Arc::new) }
     }
 
+    /// `work`, which shares out parts of so many updates again and again: by a thread of the team itself, so
+    /// that none has to hand them over each time and to wait.
+    pub fn together<T: Send>(&self, updates: usize, work: impl FnOnce() -> T + Send) -> T {
+        match &self.pool {
+            Some(pool) if updates > TOO_FEW => pool.install(work),
+            _ => work(),
+        }
+    }
+
     /// `work` on every part, with a scratch area that a thread keeps from part to part. `updates`
     /// is how many points are updated in all.
     pub fn map<P: Send, S, T: Send>(
