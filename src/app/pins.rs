@@ -170,7 +170,8 @@ impl Pins {
 impl Pin {
     /// The reductions of its curve.
     fn reductions(&self) -> Reductions<'_> {
-        Reductions { records: &self.curve, start_residual: self.start_residual }
+        let problem = &self.past.plan().spec.problem;
+        Reductions { problem, records: &self.curve, start_residual: self.start_residual }
     }
 }
 
@@ -318,6 +319,17 @@ mod tests {
             pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.5), pin(2, 8, 2, 2.0), pin(3, 2, 0, 1.0)]);
         let speedups: Vec<_> = pins.rows().iter().map(|row| row.speedup).collect();
         assert_eq!(speedups, [Some(1.0), Some(2.0), Some(0.5), None]);
+    }
+
+    #[test]
+    fn who_solves_another_problem_is_no_faster_or_slower() {
+        let mut other = RunSpec::default();
+        other.problem.shape = vec![64, 64];
+        let plan = Arc::new(Planner::default().plan(&other).unwrap());
+        let other = Pin { past: Arc::new(Past::new(&plan, 0)), ..pin(1, 0, 4, 0.5) };
+        let speedups: Vec<_> =
+            pins(vec![pin(0, 0, 4, 1.0), other]).rows().iter().map(|row| row.speedup).collect();
+        assert_eq!(speedups, [Some(1.0), None]);
     }
 
     #[test]

@@ -47,7 +47,10 @@ pub(super) fn rows(shots: &[&Captured], view: &ViewSpec) -> Vec<Row> {
     let reductions: Vec<_> = shots
         .iter()
         .zip(&records)
-        .map(|(shot, records)| Reductions { records, start_residual: shot.start_residual })
+        .map(|(shot, records)| {
+            let problem = &shot.plan.spec.problem;
+            Reductions { problem, records, start_residual: shot.start_residual }
+        })
         .collect();
     let names = Titles::of(shots, view).each;
     let row = |((shot, own), name): ((&&Captured, &Reductions<'_>), String)| {

@@ -2,10 +2,13 @@
 
 use super::export::reduction;
 use super::history::Record;
+use super::spec::ProblemSpec;
 
 /// The norms of a run, as reductions of its first residual.
 #[derive(Clone, Copy, Debug)]
 pub struct Reductions<'a> {
+    /// What is solved.
+    pub problem: &'a ProblemSpec,
     /// From the start on, as many as are known.
     pub records: &'a [Record],
     /// ‖r₀‖₂.
@@ -26,8 +29,11 @@ impl Reductions<'_> {
     }
 
     /// The time of `first` over this run's, each to the smallest reduction that both have reached; `None`
-    /// where that cannot be told.
+    /// where that cannot be told, or they solve different problems.
     pub fn speedup_over(&self, first: &Self) -> Option<f64> {
+        if self.problem != first.problem {
+            return None;
+        }
         let least = |run: &Self| run.iter().map(|(_, reduction)| reduction).reduce(f64::min);
         let level = least(first)?.max(least(self)?);
         let (time, own) = (first.seconds_to(level)?, self.seconds_to(level)?);
