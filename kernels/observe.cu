@@ -169,42 +169,57 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 }
 
 /// The residual, thinned out as above, and on the way the sums of its squares, as `residual` gives those of
-/// u1 - u0.
-extern "C" __global__ void __launch_bounds__(256, 3)
-    sample_residual(const real *__restrict__ u, RightHandSide g, Grid grid, Weights weights,
-                    double diagonal, Window window, int together,
-                    unsigned long long *__restrict__ ranks,
-                    const unsigned char *__restrict__ near_columns,
-                    const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
+/// u1 - u0. Of `TOGETHER` rows a warp asks for the values before it looks at the first, so that it waits for
+/// the card's memory once for all. The right-hand side may be `SAME` everywhere.
+template <bool SAME, int TOGETHER>
+__device__ __forceinline__ void residual_samples(
+    const real *__restrict__ u, const RightHandSide &g, const Grid &grid, const Weights &weights,
+    double diagonal, const Window &window, int together, unsigned long long *__restrict__ ranks,
+    const unsigned char *__restrict__ near_columns, const unsigned char *__restrict__ near_rows,
+    Norms *__restrict__ parts) {
     Strip strip(window, together);
     // A lane past the window looks at its last column again, which adds nothing.
     bool is_there = strip.x < window.columns;
     int i = window.first_column + min(strip.x, window.columns - 1);
-    int j = window.first_row + strip.first;
     bool is_near_column = near_columns[i];
     double squares = 0, near = 0;
 
     // Rows follow one another: of the five points two are known from the rows before.
-    const real *point = u + j * grid.pitch + i;
-    const real *side = g.values + (j * grid.pitch + i) * g.step;
-    long long side_step = grid.pitch * g.step;
+    long long at = (window.first_row + strip.first) * grid.pitch + i;
     real south = 0, here = 0;
-    if (PLANE && strip.first < strip.end) south = point[-grid.pitch], here = *point;
+    if (PLANE && strip.first < strip.end) south = u[at - grid.pitch], here = u[at];
     unsigned long long *rank = strip.first_rank(window, ranks);
     for (int y = strip.first; y < strip.end; y += window.block_y, rank += window.samples_x) {
         unsigned long long found = rank_of(0);
-        int rows = min(window.block_y, strip.end - y);
-#pragma unroll 4
-        for (int row = 0; row < rows; row++) {
-            if (!PLANE) here = *point;
-            real north = PLANE ? point[grid.pitch] : 0;
-            real change = update(weights, point[-1], point[1], south, north, *side) - here;
-            double value = double(change) * diagonal;
-            add_square(squares, value);
-            add_square_if(is_near_column | near_rows[j], near, value);
-            found = max(found, rank_of(value));
-            south = here, here = north;
-            point += grid.pitch, side += side_step, j++;
+        int end = min(y + window.block_y, strip.end);
+        for (int row = y; row < end; row += TOGETHER) {
+            real arrived[TOGETHER], west[TOGETHER], east[TOGETHER], sides[SAME ? 1 : TOGETHER];
+            if (SAME) sides[0] = *g.values;
+#pragma unroll
+            for (int n = 0; n < TOGETHER; n++) {
+                if (row + n >= end) break;
+                arrived[n] = u[PLANE ? at + grid.pitch : at];
+                west[n] = u[at - 1];
+                east[n] = u[at + 1];
+                if (!SAME) sides[n] = g.values[at];
+                at += grid.pitch;
+            }
+            bool is_near_row =
+                row + strip.lane < end && near_rows[window.first_row + row + strip.lane];
+            unsigned near_mask = __ballot_sync(ALL_LANES, is_near_row);
+#pragma unroll
+            for (int n = 0; n < TOGETHER; n++) {
+                if (row + n >= end) break;
+                if (!PLANE) here = arrived[n];
+                real north = PLANE ? arrived[n] : 0;
+                real side = sides[SAME ? 0 : n];
+                real change = update(weights, west[n], east[n], south, north, side) - here;
+                double value = double(change) * diagonal;
+                add_square(squares, value);
+                add_square_if(is_near_column || near_mask >> n & 1, near, value);
+                found = max(found, rank_of(value));
+                south = here, here = north;
+            }
         }
         strip.tell(found, window, rank);
     }
@@ -212,6 +227,28 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     if (is_there) norms.squares = squares, norms.error = near;
     norms = of_block(norms);
     if (threadIdx.x == 0) parts[blockIdx.x] = norms;
+}
+
+/// As `residual_samples`, where g is the same everywhere.
+extern "C" __global__ void __launch_bounds__(256, 3)
+    residual_samples_same(const real *u, RightHandSide g, Grid grid, Weights weights, double diagonal,
+                          Window window, int together, unsigned long long *ranks,
+                          const unsigned char *near_columns, const unsigned char *near_rows,
+                          Norms *parts) {
+    // More values do not fit into the registers where each neighbour has a weight of its own.
+    constexpr int ROWS = FORM == PLANE_GENERAL ? 5 : 6;
+    residual_samples<true, ROWS>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
+                              near_rows, parts);
+}
+
+/// As `residual_samples`, where g differs.
+extern "C" __global__ void __launch_bounds__(256, 3)
+    residual_samples_varied(const real *u, RightHandSide g, Grid grid, Weights weights, double diagonal,
+                            Window window, int together, unsigned long long *ranks,
+                            const unsigned char *near_columns, const unsigned char *near_rows,
+                            Norms *parts) {
+    residual_samples<false, 4>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
+                               near_rows, parts);
 }
 
 /// Samples of their ranks.

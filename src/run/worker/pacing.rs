@@ -19,7 +19,7 @@ const ON_CPU: Shares = Shares { map: 0.018, sorting: 0.009, every: Duration::fro
 /// A card makes cycles meanwhile: of its own time it gives a look at the map little, but all of it to one that
 /// sorts. As no report can come before a batch is made, they come twice as fast as a screen shows them: one
 /// that comes just after a screen's frame waits for the next.
-const ON_CARD: Shares = Shares { map: 0.25, sorting: 0.03, every: Duration::from_millis(8) };
+const ON_CARD: Shares = Shares { map: 0.25, sorting: 0.01, every: Duration::from_millis(8) };
 
 /// When the next look is due, and what it is at, by what the last ones took.
 #[derive(Debug, Default)]

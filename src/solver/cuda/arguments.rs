@@ -66,6 +66,11 @@ impl RightHandSideArgument {
         let step = if matches!(source, Source::Constant(_)) { 0 } else { 1 };
         Self { values, step }
     }
+
+    /// Whether it is the same everywhere.
+    pub fn is_same(&self) -> bool {
+        self.step == 0
+    }
 }
 
 #[repr(C)]

@@ -233,7 +233,9 @@ impl Observer {
         tiling: &Tiling,
     ) -> Result<(Vec<f32>, EdgeShare), SolverError> {
         let borders = self.borders(system, stream, tiling)?;
-        let mut sampling = Sampling::new(system, stream, window, "sample_residual")?;
+        let is_same = system.seen_g.is_same();
+        let name = if is_same { "residual_samples_same" } else { "residual_samples_varied" };
+        let mut sampling = Sampling::new(system, stream, window, name)?;
         let [columns, rows] = borders.pointers;
         let norms = self.pass(system, stream, [sampling.blocks, 1], |config, parts| {
             let mut launch = stream.launch_builder(&sampling.sample);

@@ -93,6 +93,8 @@ mod tests {
                 (File::Register, "full"),
                 (File::Register, "partial"),
                 (File::Observe, "sample"),
+                (File::Observe, "residual_samples_same"),
+                (File::Observe, "residual_samples_varied"),
                 (File::Statistics, "fold_rows"),
                 (File::Statistics, "fold_tiles"),
                 (File::Gather, "gather"),
