@@ -564,6 +564,10 @@ fn what_is_drawn_is_a_table_too() {
     assert_eq!(table("--kind heat-map"), ("i j residual".to_owned(), 24 * 20));
     assert_eq!(table("--kind profile --field change"), ("i change".to_owned(), 24));
     assert_eq!(table("--kind curves").1, 7);
+    let (header, rows) = table("--kind curves --classic 9");
+    assert!(header.starts_with("run cycle sweeps ") && rows == 7 + 10, "{header}, {rows}");
+    let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
+    assert!(text.contains("\nthis run,6,24,") && text.contains("\nclassic Jacobi,9,9,"), "{text}");
     let quartiles = "from to points lower_quartile median upper_quartile";
     assert_eq!(table("--kind distance"), (quartiles.to_owned(), 8));
     assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));

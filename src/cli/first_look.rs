@@ -53,7 +53,8 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         files.push((path, "how the residual falls, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
-        interrupt.hold(|| curve_table(&run.history, sweeps, run.start_residual).save(&path))?;
+        interrupt
+            .hold(|| curve_table(run.history.records(), sweeps, run.start_residual).save(&path))?;
         files.push((path, "the norms of the first run, cycle by cycle"));
     }
     let path = folder.join("run.toml");

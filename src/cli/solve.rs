@@ -76,7 +76,8 @@ impl Solve {
     fn save(&self, run: &Run) -> anyhow::Result<()> {
         let plan = run.plan();
         if let Some(path) = &self.save_curve {
-            curve_table(run.history(), run.sweeps_per_cycle(), run.start_residual()).save(path)?;
+            curve_table(run.history().records(), run.sweeps_per_cycle(), run.start_residual())
+                .save(path)?;
         }
         if let Some(path) = &self.save_field {
             save_field(path, &run.solver().solution()?, plan.precision)?;

@@ -337,13 +337,7 @@ fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
         so_far: usize::MAX,
     });
     let drawn: Vec<_> = runs.chain(reference).collect();
-    let mut titles = Titles::of(shots, view);
-    if drawn.len() > shots.len() {
-        if let [only] = &mut titles.each[..] {
-            *only = "this run".to_owned();
-        }
-        titles.each.push("classic Jacobi".to_owned());
-    }
+    let titles = Titles::of_curves(shots, view);
     let curves: Vec<_> = drawn
         .iter()
         .zip(&titles.each)
@@ -445,6 +439,18 @@ pub(super) struct Titles {
 }
 
 impl Titles {
+    /// Those of curves, of which Jacobi's iteration beside the first run has the last, if there is one.
+    pub fn of_curves(shots: &[&Captured], view: &ViewSpec) -> Self {
+        let mut titles = Self::of(shots, view);
+        if shots.first().is_some_and(|first| !first.reference.is_empty()) {
+            if let [only] = &mut titles.each[..] {
+                *only = "this run".to_owned();
+            }
+            titles.each.push("classic Jacobi".to_owned());
+        }
+        titles
+    }
+
     pub fn of(shots: &[&Captured], view: &ViewSpec) -> Self {
         let Some(first) = shots.first() else {
             return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };

@@ -20,21 +20,33 @@ impl FigureKind {
     }
 }
 
-/// Saves what a figure shows of its runs as CSV. Rows of several runs lie one after the other, and say in a
-/// first column whose they are. Kinds that have no table ([`FigureKind::has_table`]) are saved as their map.
+/// Saves what a figure shows of its runs as CSV. Rows of several runs, and of Jacobi's iteration beside
+/// them, lie one after the other, and say in a first column whose they are. Kinds that have no table
+/// ([`FigureKind::has_table`]) are saved as their map.
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(), FileError> {
-    if view.kind == FigureKind::Runs {
-        return runs_table(&rows(shots, view)).save(path);
-    }
-    let mut tables = shots.iter().filter_map(|shot| table(shot, view));
-    let names = Titles::of(shots, view).each;
-    match shots {
-        [_] => tables.next().map_or(Ok(()), |table| table.save(path)),
+    let mut tables: Vec<_> = shots.iter().filter_map(|shot| table(shot, view)).collect();
+    let names = match view.kind {
+        FigureKind::Runs => return runs_table(&rows(shots, view)).save(path),
+        FigureKind::Curves => {
+            tables.extend(shots.first().and_then(|first| reference_table(first)));
+            Titles::of_curves(shots, view).each
+        }
+        _ => Titles::of(shots, view).each,
+    };
+    match tables.len() {
+        0 => Ok(()),
+        1 => tables.remove(0).save(path),
         _ => CsvTable::of_runs(names.into_iter().zip(tables)).save(path),
     }
+}
+
+/// Jacobi's iteration beside a run, if it was made.
+fn reference_table(shot: &Captured) -> Option<CsvTable<'_>> {
+    let records = &*shot.reference;
+    (!records.is_empty()).then(|| run::curve_table(records, 1, shot.start_residual))
 }
 
 /// The runs of a figure, a row each.
@@ -58,7 +70,8 @@ fn table<'a>(shot: &'a Captured, view: &ViewSpec) -> Option<CsvTable<'a>> {
     let shape = &shot.plan.problem.shape;
     Some(match view.kind {
         FigureKind::Curves => {
-            run::curve_table(&shot.history, shot.plan.sweeps_per_cycle(), shot.start_residual)
+            let sweeps = shot.plan.sweeps_per_cycle();
+            run::curve_table(shot.history.records(), sweeps, shot.start_residual)
         }
         FigureKind::Profile => {
             let cut = view.cut.unwrap_or(CutLine::middle(shape));

@@ -2,7 +2,7 @@
 
 use super::cut::CutLine;
 use super::experiment::{FieldKind, Picture};
-use super::history::{History, Record};
+use super::history::Record;
 use super::spec::RunSpec;
 use super::track::{AtCycle, ProbeTrack};
 use crate::files::{FileError, write_atomically};
@@ -83,9 +83,13 @@ impl<'a> CsvTable<'a> {
 
 /// The norms of a run, a row a cycle under [`CURVE_HEADER`]. `reduction` is ‖r‖₂ over `start_residual`,
 /// ‖r₀‖₂.
-pub fn curve_table(history: &History, sweeps_per_cycle: u64, start_residual: f64) -> CsvTable<'_> {
+pub fn curve_table<'a>(
+    records: impl IntoIterator<Item = &'a Record, IntoIter: 'a>,
+    sweeps_per_cycle: u64,
+    start_residual: f64,
+) -> CsvTable<'a> {
     let row = move |record| cells(record, sweeps_per_cycle, start_residual);
-    CsvTable::new(CURVE_HEADER, history.records().map(row))
+    CsvTable::new(CURVE_HEADER, records.into_iter().map(row))
 }
 
 fn cells(record: &Record, sweeps_per_cycle: u64, start_residual: f64) -> [String; 8] {
@@ -324,9 +328,8 @@ mod tests {
         let path = folder.path().join("c.csv");
         let residual = Some(ResidualNorms { l2: 2.0, max: Some(1e-7) });
         let start = Record { cycle: 0, seconds: 0.0, residual, max_change: None, error: None };
-        let mut history = History::new(start);
-        history.push(Record { cycle: 1, residual: None, max_change: Some(0.5), ..start });
-        curve_table(&history, 16, 4.0).save(&path).unwrap();
+        let next = Record { cycle: 1, residual: None, max_change: Some(0.5), ..start };
+        curve_table(&[start, next], 16, 4.0).save(&path).unwrap();
         let expected = "cycle,sweeps,seconds,residual_l2,residual_max,reduction,max_change,error_l2\n\
                         0,0,0.000000,2.0,1e-7,0.5,,\n1,16,0.000000,,,,0.5,\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
