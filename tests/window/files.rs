@@ -228,8 +228,11 @@ fn everything_can_be_saved_and_read_back() {
     }
     assert_eq!(RunSpec::load(&path("run.toml")).unwrap(), other());
     let mut table = csv::Reader::from_path(path("curve.csv")).unwrap();
-    assert_eq!(table.headers().unwrap(), CURVE_HEADER.as_slice());
-    assert_eq!(table.records().count(), 6, "the start and five cycles");
+    assert_eq!(table.headers().unwrap(), [&["run"], CURVE_HEADER.as_slice()].concat());
+    let runs: Vec<_> = table.records().map(|row| row.unwrap()[0].to_owned()).collect();
+    let of = |name| runs.iter().filter(|run| *run == name).count();
+    assert_eq!(of("this run"), 6, "the start and five cycles");
+    assert!(of("classic Jacobi") > 1 && of("classic Jacobi") + 6 == runs.len(), "{runs:?}");
     let mut table = csv::Reader::from_path(path("profile.csv")).unwrap();
     assert_eq!(table.headers().unwrap(), vec!["i", "residual"]);
     assert_eq!(table.records().count(), 48, "the points of a row");
