@@ -140,7 +140,7 @@ fn groups(criterion: &mut Criterion) {
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
     let Entry { name, mut solver, useful } = one_tile();
     group.throughput(Throughput::Elements((useful * INSTRUCTIONS) as u64));
-    group.bench_function(name, |bencher| bencher.iter(|| solver.cycle_unmeasured()));
+    group.bench_function(name, |bencher| bencher.iter(|| solver.cycle_without_norms()));
     group.throughput(Throughput::Elements(peak() as u64));
     group.bench_function("peak", |bencher| bencher.iter(peak));
     group.finish();
@@ -154,7 +154,7 @@ fn groups(criterion: &mut Criterion) {
         group
             .bench_function(BenchmarkId::new("with", n), |bencher| bencher.iter(|| solver.cycle()));
         group.bench_function(BenchmarkId::new("without", n), |bencher| {
-            bencher.iter(|| solver.cycle_unmeasured());
+            bencher.iter(|| solver.cycle_without_norms());
         });
     }
     group.finish();
@@ -210,7 +210,7 @@ fn ratios() {
     let [swept, made] = in_turns(
         &mut tile,
         200,
-        |tile| tile.solver.cycle_unmeasured(),
+        |tile| tile.solver.cycle_without_norms(),
         |_| {
             peak();
         },
@@ -232,7 +232,7 @@ fn ratios() {
             |entry| {
                 black_box(entry.solver.cycle());
             },
-            |entry| entry.solver.cycle_unmeasured(),
+            |entry| entry.solver.cycle_without_norms(),
         );
         println!(
             "  norms of a cycle, {n}²  {:.2} ms over {:.2} ms = {:.1} % (wanted: under 5)",

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Cut, CutLine, Experiment, FieldKind, Planner, Replay, ReplayWish, RunSpec, Seen, Sight, View,
-    Wish, Worker,
+    Cut, CutLine, Experiment, FieldKind, Planner, ReplayRequest, Rewinder, RunSpec, Seen, Sight,
+    View, Worker, WorkerRequest,
 };
 use tilescope::solver::Followed;
 
@@ -261,7 +261,7 @@ fn keeping() {
             for (memory, rates) in [0, 512_000_000].into_iter().zip(&mut rates) {
                 let mut run = run(side);
                 run.method.k = k;
-                rates.push(rate_of(Wish { memory, ..wish(1, run) }, false));
+                rates.push(rate_of(WorkerRequest { memory, ..request(1, run) }, false));
             }
         }
         let [without, with] = rates.map(|mut rates: Vec<f64>| {
@@ -279,30 +279,35 @@ fn keeping() {
 fn scrubs() {
     for running in [false, true] {
         let worker = Worker::start(|| {}).expect("there are threads to be had");
-        let mut wish = wish(1, run(256));
-        wish.view.cut = None;
-        worker.wish(wish.clone());
+        let mut request = request(1, run(256));
+        request.view.cut = None;
+        worker.request(request.clone());
         let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
         let begin = Instant::now();
         while begin.elapsed() < MEASURED {
             take();
         }
-        wish.running = running;
-        worker.wish(wish.clone());
+        request.running = running;
+        worker.request(request.clone());
         let mut report = None;
         for _ in 0..8 {
             report = worker.wait(MEASURED / 20).or(report);
         }
         let report = report.expect("a report").expect("a good wish");
-        let replay = Replay::start(|| {}).expect("there are threads to be had");
+        let replay = Rewinder::start(|| {}).expect("there are threads to be had");
         let mut times = Vec::new();
         for id in 1..=MOVES as u64 {
             // Here and there, in no order.
             let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
-            let (past, view) = (Arc::clone(&report.past), wish.view.clone());
-            let sights = vec![Sight { past: Arc::clone(&past), cycle, view, minus: None }];
+            let (archive, view) = (Arc::clone(&report.archive), request.view.clone());
+            let sights = vec![Sight { archive: Arc::clone(&archive), cycle, view, minus: None }];
             let begin = Instant::now();
-            replay.wish(ReplayWish { id, runs: vec![past], memory: wish.memory, sights });
+            replay.request(ReplayRequest {
+                id,
+                runs: vec![archive],
+                memory: request.memory,
+                sights,
+            });
             while replay
                 .wait(DEADLINE)
                 .is_none_or(|answer| answer.id != id || answer.under_way.is_some())
@@ -311,7 +316,11 @@ fn scrubs() {
             while worker.answer().is_some() {}
         }
         let goes = if running { "goes on" } else { "stands" };
-        println!("{} cycles were made, {} kept", report.latest.cycle, report.past.used() / 532_512);
+        println!(
+            "{} cycles were made, {} kept",
+            report.latest.cycle,
+            report.archive.used() / 532_512
+        );
         tell(&format!("wish to an earlier cycle at 256² while the run {goes}"), times);
     }
 }
@@ -325,7 +334,7 @@ fn first_reports() {
         run.method.overlap = vec![2 * (epoch as usize % 12)];
         std::thread::sleep(Duration::from_millis(60));
         let begin = Instant::now();
-        worker.wish(wish(epoch, run));
+        worker.request(request(epoch, run));
         while worker.wait(DEADLINE).is_none_or(|answer| answer.is_ok_and(|it| it.epoch < epoch)) {}
         times.push(begin.elapsed());
     }
@@ -334,10 +343,10 @@ fn first_reports() {
 
 const DEADLINE: Duration = Duration::from_secs(10);
 
-fn wish(epoch: u64, run: RunSpec) -> Wish {
+fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
     let cut = Cut { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
     let view = View { most: [564, 667], cut: Some(cut), ..View::default() };
-    Wish {
+    WorkerRequest {
         epoch,
         spec: run.into(),
         running: true,
@@ -355,7 +364,7 @@ fn sights() {
         let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));
         let mut experiment = Experiment::new(&plan).expect("memory");
         experiment.advance(3).expect("the CPU does not fail");
-        let usual = wish(1, run(side)).view;
+        let usual = request(1, run(side)).view;
         let nothing = View { cut: None, ..usual.clone() };
         let views = [
             ("the map", nothing.clone()),
@@ -390,18 +399,18 @@ fn sights() {
 }
 
 fn rate(side: usize, looks: Looks) -> f64 {
-    let mut wish = wish(1, run(side));
+    let mut request = request(1, run(side));
     if looks == Looks::Everything {
-        wish.view.statistics = true;
-        wish.view.inside = Some((Followed::Tile([3, 3]), 16));
-        wish.view.probes = (0..8).map(|point| [point, point]).collect();
+        request.view.statistics = true;
+        request.view.inside = Some((Followed::Tile([3, 3]), 16));
+        request.view.probes = (0..8).map(|point| [point, point]).collect();
     }
-    rate_of(wish, looks != Looks::Nobody)
+    rate_of(request, looks != Looks::Nobody)
 }
 
-fn rate_of(wish: Wish, is_looked_at: bool) -> f64 {
+fn rate_of(request: WorkerRequest, is_looked_at: bool) -> f64 {
     let worker = Worker::start(|| {}).expect("there are threads to be had");
-    worker.wish(wish);
+    worker.request(request);
     let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
     while take().latest.cycle == 0 {}
     let first = take().latest.cycle;

@@ -140,7 +140,7 @@ fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
 }
 
 #[test]
-fn devices_are_listed_whether_there_is_a_card_or_not() {
+fn devices_are_listed_whether_there_is_a_gpu_or_not() {
     let folder = folder();
     let stdout = |arguments: &str| {
         let output = tilescope(&folder, arguments).output().unwrap();
@@ -151,12 +151,12 @@ fn devices_are_listed_whether_there_is_a_card_or_not() {
     assert!(said.starts_with("cpu ") && said.contains("\ncuda "), "{said}");
     let listed: Value = serde_json::from_str(&stdout("devices --json")).unwrap();
     assert!(listed["cpu"]["cores"].as_u64().unwrap() > 0);
-    let cards = listed["cuda"]["cards"].as_array().unwrap();
-    assert_eq!(cards.is_empty(), listed["cuda"]["unavailable"].is_string());
+    let gpus = listed["cuda"]["GPUs"].as_array().unwrap();
+    assert_eq!(gpus.is_empty(), listed["cuda"]["unavailable"].is_string());
     assert!(listed["cpu"]["free_bytes"].as_u64() > Some(0) && said.contains(" free\n"), "{said}");
-    for card in cards {
-        assert!(said.contains(card["name"].as_str().unwrap()), "{said}");
-        assert!(card["shared_bytes_per_block"].as_u64() > Some(0), "{card}");
+    for gpu in gpus {
+        assert!(said.contains(gpu["name"].as_str().unwrap()), "{said}");
+        assert!(gpu["shared_bytes_per_block"].as_u64() > Some(0), "{gpu}");
     }
     if let Some(why) = listed["cuda"]["unavailable"].as_str() {
         let arguments = format!("solve {SMALL} --backend cuda --kernel register");
@@ -267,15 +267,15 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
 }
 
 #[test]
-fn the_ladder_without_a_card_times_the_cpu_unless_a_card_was_asked_for() {
+fn the_ladder_without_a_gpu_times_the_cpu_unless_a_gpu_was_asked_for() {
     let folder = folder();
-    let no_card = |arguments: &str| {
+    let no_gpu = |arguments: &str| {
         let mut command = tilescope(&folder, arguments);
         command.env("CUDA_VISIBLE_DEVICES", "");
         command
     };
     let short = "bench ladder --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
-    no_card(short)
+    no_gpu(short)
         .assert()
         .success()
         .stderr(
@@ -283,7 +283,7 @@ fn the_ladder_without_a_card_times_the_cpu_unless_a_card_was_asked_for() {
                 .and(predicate::str::contains("\n").count(1)),
         )
         .stdout(predicate::str::contains("tiled").and(predicate::str::contains("Fastest a sweep")));
-    no_card(&format!("{short} --backend cuda"))
+    no_gpu(&format!("{short} --backend cuda"))
         .assert()
         .code(1)
         .stdout("")

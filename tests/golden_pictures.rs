@@ -8,7 +8,7 @@ use tilescope::picture::{
     InsideView, Over, Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme,
     ViewSpec, figure, render, save_png,
 };
-use tilescope::run::{Captured, CutLine, FieldKind, Planner, RunSpec, Watch, When, shoot};
+use tilescope::run::{Captured, CutLine, FieldKind, Planner, RunSpec, Watch, When, record_run};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -162,7 +162,7 @@ fn shot(run: &RunSpec, view: &ViewSpec) -> Captured {
     let plan = Planner::default().plan(run).unwrap();
     let capture = view.capture(0, &plan.problem.shape);
     let mut watch = Watch { cancel: &false.into(), told: &mut |_| {} };
-    let seen = shoot(&plan, &capture, When::Cycles(&[view.cycle]), &mut watch).unwrap();
+    let seen = record_run(&plan, &capture, When::Cycles(&[view.cycle]), &mut watch).unwrap();
     seen.shots[0].clone()
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
     Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Part, Phase, Plan,
-    Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Wish, Worker,
+    Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, Quantity};
 
@@ -25,8 +25,8 @@ fn small() -> RunSpec {
     run
 }
 
-fn wish(epoch: u64, run: &RunSpec) -> Wish {
-    Wish {
+fn request(epoch: u64, run: &RunSpec) -> WorkerRequest {
+    WorkerRequest {
         epoch,
         spec: Arc::new(run.clone()),
         running: true,
@@ -38,8 +38,8 @@ fn wish(epoch: u64, run: &RunSpec) -> Wish {
     }
 }
 
-fn paused(epoch: u64, run: &RunSpec, steps: u64) -> Wish {
-    Wish { running: false, steps, ..wish(epoch, run) }
+fn paused(epoch: u64, run: &RunSpec, steps: u64) -> WorkerRequest {
+    WorkerRequest { running: false, steps, ..request(epoch, run) }
 }
 
 fn worker() -> Worker {
@@ -111,7 +111,7 @@ fn of_a_storm_of_wishes_the_newest_wins() {
     for epoch in 1..=storm {
         run.method.overlap = vec![2 * (epoch as usize % 16)];
         run.method.k = 1 + epoch as usize % 7;
-        worker.wish(wish(epoch, &run));
+        worker.request(request(epoch, &run));
     }
     let mut before = 0;
     let report = until(&worker, |report| {
@@ -146,7 +146,7 @@ fn until_made(made: &AtomicUsize, reports: usize) {
 fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
     let _guard = ALONE.read();
     let (worker, made) = counting();
-    worker.wish(wish(1, &RunSpec::default()));
+    worker.request(request(1, &RunSpec::default()));
     for taken in 1..=4 {
         until_made(&made, taken);
         // Long enough for many more, if they were made.
@@ -160,9 +160,9 @@ fn a_report_waits_until_it_is_taken_and_no_other_is_made_meanwhile() {
 fn a_report_of_a_run_that_is_no_longer_wanted_makes_room_for_the_next() {
     let _guard = ALONE.read();
     let (worker, made) = counting();
-    worker.wish(wish(1, &small()));
+    worker.request(request(1, &small()));
     until_made(&made, 1);
-    worker.wish(wish(2, &small()));
+    worker.request(request(2, &small()));
     until_made(&made, 2);
     assert_eq!(answer(&worker).unwrap().epoch, 2);
 }
@@ -171,13 +171,13 @@ fn a_report_of_a_run_that_is_no_longer_wanted_makes_room_for_the_next() {
 fn steps_are_as_many_cycles_and_each_is_made_once() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(paused(1, &small(), 0));
+    worker.request(paused(1, &small(), 0));
     let report = answer(&worker).unwrap();
     assert_eq!((report.latest.cycle, &report.phase), (0, &Phase::Paused));
     for steps in [1, 2, 7, 7, 30] {
         // A wish that is repeated asks for nothing more.
-        worker.wish(paused(1, &small(), steps));
-        worker.wish(paused(1, &small(), steps));
+        worker.request(paused(1, &small(), steps));
+        worker.request(paused(1, &small(), steps));
         while let Some(answer) = worker.wait(Duration::from_millis(100)) {
             assert!(answer.unwrap().latest.cycle <= steps);
         }
@@ -191,9 +191,9 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
 
 /// Looks at another field, which is always news.
 fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
-    let mut wish = paused(1, &small(), steps);
-    wish.view.field = FieldKind::Change;
-    worker.wish(wish);
+    let mut request = paused(1, &small(), steps);
+    request.view.field = FieldKind::Change;
+    worker.request(request);
     until(worker, |report| report.seen.field == FieldKind::Change)
 }
 
@@ -203,12 +203,12 @@ fn a_paused_run_stands_and_goes_on_where_it_was() {
     let worker = worker();
     let mut endless = RunSpec::default();
     endless.stop.tolerance = None;
-    worker.wish(wish(1, &endless));
+    worker.request(request(1, &endless));
     until(&worker, |report| report.latest.cycle > 10);
-    worker.wish(paused(1, &endless, 0));
+    worker.request(paused(1, &endless, 0));
     let stopped = until(&worker, |report| report.phase == Phase::Paused).latest.cycle;
     assert!(is_silent(&worker));
-    worker.wish(wish(1, &endless));
+    worker.request(request(1, &endless));
     let first = until(&worker, |report| report.phase == Phase::Running);
     assert!(first.latest.cycle >= stopped);
     until(&worker, |report| report.latest.cycle > stopped);
@@ -218,7 +218,7 @@ fn a_paused_run_stands_and_goes_on_where_it_was() {
 fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(paused(1, &small(), 5));
+    worker.request(paused(1, &small(), 5));
     until(&worker, |report| report.latest.cycle == 5);
     let capture = Capture {
         id: 1,
@@ -228,7 +228,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
         solution: true,
         ..Capture::default()
     };
-    worker.wish(Wish { captures: vec![capture.clone()], ..paused(1, &small(), 12) });
+    worker.request(WorkerRequest { captures: vec![capture.clone()], ..paused(1, &small(), 12) });
     let report = until(&worker, |report| report.captured.is_some());
     let captured = report.captured.unwrap();
     let run = plain(&small(), captured.cycle);
@@ -236,7 +236,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     assert!(captured.cycle >= 5);
     assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.
-    worker.wish(Wish { captures: vec![capture], ..paused(2, &small(), 3) });
+    worker.request(WorkerRequest { captures: vec![capture], ..paused(2, &small(), 3) });
     while let Some(answer) = worker.wait(Duration::from_millis(200)) {
         assert!(answer.unwrap().captured.is_none());
     }
@@ -246,7 +246,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
 fn a_file_can_be_asked_for_while_nothing_else_happens() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(paused(1, &small(), 2));
+    worker.request(paused(1, &small(), 2));
     until(&worker, |report| report.latest.cycle == 2);
     assert!(is_silent(&worker));
     for id in 1..=3 {
@@ -258,7 +258,7 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
             solution: false,
             ..Capture::default()
         };
-        worker.wish(Wish { captures: vec![capture], ..paused(1, &small(), 2) });
+        worker.request(WorkerRequest { captures: vec![capture], ..paused(1, &small(), 2) });
         let captured = answer(&worker).unwrap().captured.expect("what was asked for");
         assert_eq!((captured.id, captured.cycle), (id, 2));
     }
@@ -268,7 +268,7 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
 fn files_wait_for_what_they_show_and_none_for_another() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(paused(1, &small(), 6));
+    worker.request(paused(1, &small(), 6));
     until(&worker, |report| report.latest.cycle == 6);
     let capture = |(index, field)| Capture {
         id: index as u64,
@@ -280,7 +280,7 @@ fn files_wait_for_what_they_show_and_none_for_another() {
     };
     let fields = [FieldKind::Staleness, FieldKind::Error, FieldKind::Residual];
     let captures = fields.into_iter().enumerate().map(capture).collect();
-    worker.wish(Wish { captures, ..paused(1, &small(), 6) });
+    worker.request(WorkerRequest { captures, ..paused(1, &small(), 6) });
     let mut found = Vec::new();
     while found.len() < fields.len() {
         found.extend(answer(&worker).unwrap().captured);
@@ -303,9 +303,9 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         let mut run = small();
         (run.method.k, run.method.overlap) = (5, vec![overlap]);
         let worker = worker();
-        let mut wish = paused(1, &run, 4);
-        wish.view.field = FieldKind::Staleness;
-        worker.wish(wish);
+        let mut request = paused(1, &run, 4);
+        request.view.field = FieldKind::Staleness;
+        worker.request(request);
         let report =
             until(&worker, |report| report.latest.cycle == 4 && report.seen.picture.is_some());
         let values = report.seen.picture.unwrap().samples.values;
@@ -320,7 +320,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let _guard = ALONE.read();
     let worker = worker();
     let run = small();
-    worker.wish(paused(1, &run, 3));
+    worker.request(paused(1, &run, 3));
     let bare = until(&worker, |report| report.latest.cycle == 3).seen.clone();
     assert!(bare.along.is_empty() && bare.statistics.is_none() && bare.inside.is_none());
     assert!(bare.probes.is_empty());
@@ -332,7 +332,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     more.view.statistics = true;
     more.view.inside = Some((Followed::Tile([1, 1]), 2));
     more.view.probes = vec![[5, 7], [999, 0]];
-    worker.wish(more.clone());
+    worker.request(more.clone());
     let known = |report: &Report| {
         report.seen.along.len() == 3
             && report.seen.along[1].samples.values.iter().all(|value| value.is_finite())
@@ -349,7 +349,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     // From corner to corner, too.
     let diagonal = CutLine::diagonal(&shape);
     more.view.cut = cut(diagonal);
-    worker.wish(more);
+    worker.request(more);
     let oblique = until(&worker, |report| known(report) && report.seen.along[0].line == diagonal)
         .seen
         .clone();
@@ -369,14 +369,14 @@ fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
     let worker = worker();
     let run = small();
     for steps in 0..=4 {
-        let mut wish = paused(1, &run, steps);
-        wish.view.probes = vec![[5, 7]];
-        worker.wish(wish);
+        let mut request = paused(1, &run, steps);
+        request.view.probes = vec![[5, 7]];
+        worker.request(request);
         until(&worker, |report| report.latest.cycle == steps && !report.probes.is_empty());
     }
-    let mut wish = paused(1, &run, 5);
-    wish.view.probes = vec![[5, 7]];
-    worker.wish(wish);
+    let mut request = paused(1, &run, 5);
+    request.view.probes = vec![[5, 7]];
+    worker.request(request);
     let report = until(&worker, |report| report.latest.cycle == 5);
     let last = report.edges.last().unwrap();
     assert_eq!((last.cycle, last.value), (5, report.seen.edge.residual));
@@ -390,9 +390,9 @@ fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
 fn the_error_is_the_distance_from_the_exact_solution() {
     let _guard = ALONE.read();
     let worker = worker();
-    let mut wish = paused(1, &small(), 3);
-    wish.view.field = FieldKind::Error;
-    worker.wish(wish);
+    let mut request = paused(1, &small(), 3);
+    request.view.field = FieldKind::Error;
+    worker.request(request);
     let mut computing = false;
     let report = until(&worker, |report| {
         computing |= report.exact == ExactState::Computing;
@@ -423,11 +423,11 @@ fn the_error_is_the_distance_from_the_exact_solution() {
 fn a_refused_wish_leaves_the_run_there_is() {
     let _guard = ALONE.read();
     let worker = worker();
-    worker.wish(paused(1, &small(), 3));
+    worker.request(paused(1, &small(), 3));
     until(&worker, |report| report.latest.cycle == 3);
     let mut odd = small();
     odd.method.overlap = vec![3];
-    worker.wish(paused(2, &odd, 0));
+    worker.request(paused(2, &odd, 0));
     let begin = Instant::now();
     let refusal = loop {
         match answer(&worker) {
@@ -440,10 +440,10 @@ fn a_refused_wish_leaves_the_run_there_is() {
     assert!(refusal.why.contains("overlap") && refusal.why.contains('3'), "{}", refusal.why);
     // The window goes on in the epoch that was refused, with the run that there is; it is refused
     // once, and a step is a step.
-    worker.wish(paused(2, &small(), 1));
+    worker.request(paused(2, &small(), 1));
     let report = until(&worker, |report| report.latest.cycle == 4);
     assert_eq!(report.plan.spec, small());
-    worker.wish(wish(2, &small()));
+    worker.request(request(2, &small()));
     until(&worker, |report| report.latest.cycle > 5);
 }
 
@@ -468,7 +468,7 @@ fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
             let norms = norms(&run, 300);
             let first = norms.iter().position(|norms| measured(norms) <= tolerance).unwrap();
             let worker = worker();
-            worker.wish(wish(1, &run));
+            worker.request(request(1, &run));
             let (report, outcome) = finished(&worker);
             assert_eq!(outcome, Outcome::Converged);
             assert_eq!(report.latest.cycle, first as u64, "{rule:?} {tolerance}");
@@ -482,10 +482,10 @@ fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
     overshoot.stop.max_cycles = 1;
     overshoot.stop.tolerance = Some(1e-1);
     let worker = worker();
-    worker.wish(wish(1, &overshoot));
+    worker.request(request(1, &overshoot));
     assert_eq!(finished(&worker).1, Outcome::Converged);
     overshoot.stop.tolerance = Some(1e-12);
-    worker.wish(wish(2, &overshoot));
+    worker.request(request(2, &overshoot));
     let (report, outcome) = finished(&worker);
     let (report, outcome) = if report.epoch == 2 { (report, outcome) } else { finished(&worker) };
     assert_eq!((report.latest.cycle, outcome), (1, Outcome::OutOfCycles));
@@ -500,7 +500,7 @@ fn a_run_that_diverges_stops_and_says_why() {
     for (velocity, growing) in [(190.0, true), (3e4, false)] {
         run.problem.velocity = Some([velocity; 2]);
         let worker = worker();
-        worker.wish(wish(1, &run));
+        worker.request(request(1, &run));
         let (report, outcome) = finished(&worker);
         let Outcome::Diverged(why) = outcome else { panic!("{outcome:?}") };
         assert_eq!(matches!(why, Divergence::Growing { .. }), growing, "{why}");
@@ -509,7 +509,7 @@ fn a_run_that_diverges_stops_and_says_why() {
         assert!(said.contains("not diagonally dominant") && said.contains("lower the velocity"));
         assert!(report.latest.cycle < 200);
         let stopped = report.latest.cycle;
-        worker.wish(Wish { steps: 3, ..wish(1, &run) });
+        worker.request(WorkerRequest { steps: 3, ..request(1, &run) });
         std::thread::sleep(Duration::from_millis(50));
         while let Some(answer) = worker.wait(Duration::from_millis(100)) {
             assert_eq!(answer.unwrap().latest.cycle, stopped, "there is no going on");
@@ -545,10 +545,10 @@ fn no_thread_outlives_its_worker() {
     run.problem.shape = vec![512, 512];
     run.method.threads = 2;
     let worker = worker();
-    let mut wish = wish(1, &run);
-    wish.view.error = true;
-    wish.view.reference = true;
-    worker.wish(wish);
+    let mut request = request(1, &run);
+    request.view.error = true;
+    request.view.reference = true;
+    worker.request(request);
     until(&worker, |report| report.latest.cycle > 2);
     assert!(our_threads().iter().any(|name| name.starts_with("tilescope-worke")));
     drop(worker);

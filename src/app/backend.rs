@@ -11,21 +11,21 @@ use std::sync::{Arc, OnceLock};
 
 /// The back ends of this machine.
 pub(super) struct Backends {
-    /// The cards, once the driver has answered.
-    cards: Arc<OnceLock<Result<Vec<String>, Unavailable>>>,
+    /// The GPUs, once the driver has answered.
+    gpus: Arc<OnceLock<Result<Vec<String>, Unavailable>>>,
 }
 
 impl Backends {
-    /// Asks the driver for its cards, on a thread of its own: that may take a second.
+    /// Asks the driver for its GPUs, on a thread of its own: that may take a second.
     pub fn look_for() -> Self {
-        let cards = Arc::new(OnceLock::new());
-        let answer = Arc::clone(&cards);
-        let ask = move || _ = answer.set(cuda::cards());
-        let spawned = std::thread::Builder::new().name("tilescope-cards".into()).spawn(ask);
+        let gpus = Arc::new(OnceLock::new());
+        let answer = Arc::clone(&gpus);
+        let ask = move || _ = answer.set(cuda::gpus());
+        let spawned = std::thread::Builder::new().name("tilescope-GPUs".into()).spawn(ask);
         if let Err(error) = spawned {
-            _ = cards.set(Err(Unavailable::Driver(error.to_string())));
+            _ = gpus.set(Err(Unavailable::Driver(error.to_string())));
         }
-        Self { cards }
+        Self { gpus }
     }
 
     /// The menu of back ends, and what can be chosen of the one that runs: threads or a kernel.
@@ -43,8 +43,8 @@ impl Backends {
                 let (text, is_there) = self.cuda();
                 ui.add_enabled_ui(is_there, |ui| {
                     ui.selectable_value(&mut method.backend, Backend::Cuda, text)
-                        .on_hover_text("An NVIDIA card.")
-                        .on_disabled_hover_text("It needs an NVIDIA card and its driver.");
+                        .on_hover_text("An NVIDIA GPU.")
+                        .on_disabled_hover_text("It needs an NVIDIA GPU and its driver.");
                 });
             });
             named(response.response, "Runs on").on_hover_text(about);
@@ -59,9 +59,9 @@ impl Backends {
         });
     }
 
-    /// The card, or why there is none; and whether there is one.
+    /// The GPU, or why there is none; and whether there is one.
     fn cuda(&self) -> (String, bool) {
-        match self.cards.get() {
+        match self.gpus.get() {
             None => ("CUDA: asking the driver …".to_owned(), false),
             Some(Ok(names)) => {
                 let first = names.first().map_or("", String::as_str);
@@ -86,7 +86,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 
 /// The menu of kernels. Those that cannot take the setting say which can.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-    let about = "How the card makes cycles; no result depends on it.";
+    let about = "How the GPU makes cycles; no result depends on it.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         for kernel in Kernel::ALL {

@@ -75,7 +75,7 @@ pub(super) enum Command {
     ShowPalette(bool),
     /// Open the sheet of keys, or close it.
     ShowKeys(bool),
-    /// Show the card with experiments worth seeing, or close it.
+    /// Show the GPU with experiments worth seeing, or close it.
     ShowWelcome(bool),
     /// Make one of them, by its place among them.
     Try(usize),

@@ -3,7 +3,9 @@
 use super::pins::Pin;
 use super::session::Session;
 use crate::picture::{Pairing, grouped};
-use crate::run::{Difference, Past, Plan, Record, Report, Seen, Sight, View, cycle_at, seconds_at};
+use crate::run::{
+    Difference, Plan, Record, Report, RunArchive, Seen, Sight, View, cycle_at, seconds_at,
+};
 use std::sync::Arc;
 
 /// The largest grid, in points, on which every pinned run is seen along the cut: each takes a solver
@@ -75,7 +77,7 @@ pub(super) struct Asked {
     pub name: String,
     /// Where it is shown.
     pub place: Place,
-    past: Arc<Past>,
+    archive: Arc<RunArchive>,
     /// Its cycle.
     cycle: u64,
     /// The cycle of the run.
@@ -98,7 +100,7 @@ impl Asked {
             number: pin.number,
             name: pin.name.clone(),
             place,
-            past: Arc::clone(&pin.past),
+            archive: Arc::clone(&pin.archive),
             cycle: compare.at_equal.cycle(beside, sweeps, seconds, pin),
             beside,
             latest: pin.latest.cycle,
@@ -110,7 +112,7 @@ impl Asked {
         };
         // Differences are of points that are the same, and not of diagrams.
         let can_be = |pin: &&Pin| {
-            let other = pin.past.plan().problem.shape;
+            let other = pin.archive.plan().problem.shape;
             own.dim() == other.dim() && (place == Place::Map || (own.dim() == 2 && own == other))
         };
         let pins = session.pins.all();
@@ -119,8 +121,8 @@ impl Asked {
         let has_cut = view.cut.as_ref().is_some_and(|cut| cut.fields.len() == 1);
         let along = pins.iter().filter(|pin| {
             has_cut
-                && pin.past != report.past
-                && pin.past.plan().problem.shape == own
+                && pin.archive != report.archive
+                && pin.archive.plan().problem.shape == own
                 && (own.points() <= LARGEST_ALONG || on_map == Some(*pin))
         });
         let on_map = on_map.map(|pin| asked(pin, place));
@@ -140,12 +142,12 @@ impl Asked {
                 ..View::default()
             },
         };
-        let other = Arc::clone(&self.past);
+        let other = Arc::clone(&self.archive);
         if self.place == Place::Difference {
-            let minus = Some(Difference { past: other, cycle: self.cycle });
-            Sight { past: Arc::clone(&report.past), cycle: self.beside, view, minus }
+            let minus = Some(Difference { archive: other, cycle: self.cycle });
+            Sight { archive: Arc::clone(&report.archive), cycle: self.beside, view, minus }
         } else {
-            Sight { past: other, cycle: self.cycle, view, minus: None }
+            Sight { archive: other, cycle: self.cycle, view, minus: None }
         }
     }
 
@@ -156,7 +158,7 @@ impl Asked {
 
     /// The plan of the pinned run.
     pub fn plan(&self) -> &Arc<Plan> {
-        self.past.plan()
+        self.archive.plan()
     }
 }
 
@@ -215,7 +217,7 @@ impl AtEqual {
         let beside = match self {
             Self::Time => cycle_at(&pin.curve, seconds),
             Self::Cycles | Self::Sweeps | Self::End => {
-                let own = pin.past.plan().sweeps_per_cycle();
+                let own = pin.archive.plan().sweeps_per_cycle();
                 self.pairing().cycle(cycle, sweeps, own, pin.latest.cycle)
             }
         };
@@ -246,7 +248,7 @@ impl AtEqual {
             Self::Cycles | Self::End => 1.0,
             Self::Sweeps => {
                 let sweeps = |plan: &Plan| plan.sweeps_per_cycle() as f64;
-                sweeps(&report.plan) / sweeps(pin.past.plan())
+                sweeps(&report.plan) / sweeps(pin.archive.plan())
             }
             Self::Time => {
                 let time = |record: &Record| record.seconds / record.cycle as f64;

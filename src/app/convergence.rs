@@ -134,9 +134,10 @@ fn convergence(
         (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
     let mut names = session.pins.names(&report.plan.spec);
     let own = names.pop().unwrap_or_default();
-    let pinned = session.pins.all().iter().zip(names).filter(|(pin, _)| pin.past != report.past);
+    let pinned =
+        session.pins.all().iter().zip(names).filter(|(pin, _)| pin.archive != report.archive);
     let pinned = pinned.map(|(pin, name)| {
-        let sweeps = pin.past.plan().sweeps_per_cycle();
+        let sweeps = pin.archive.plan().sweeps_per_cycle();
         let point = |record| point(record, session, sweeps, sweeps, pin.start_residual);
         let points: PlotPoints<'static> = pin.curve.iter().filter_map(point).collect();
         (name, theme::pin(ui, pin.number), points)

@@ -7,7 +7,7 @@ use crate::picture::{digits, seconds};
 use crate::run::{Backend, MethodName, Report};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
-/// Width of the bar that shows the part of the card's limit, in points.
+/// Width of the bar that shows the part of the GPU's limit, in points.
 const BAR: f32 = 90.0;
 
 pub(super) fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
@@ -15,7 +15,7 @@ pub(super) fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     tiles(ui, session);
     speed(ui, report);
     if session.spec.method.backend == Backend::Cuda {
-        card(ui, report);
+        gpu(ui, report);
     }
 }
 
@@ -80,10 +80,10 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     });
 }
 
-/// What the kernel takes of the card.
-fn card(ui: &mut Ui, report: Option<&Report>) {
+/// What the kernel takes of the GPU.
+fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let footprint = report.and_then(|report| report.footprint);
-    let about = "The kernel that runs, and the card that it runs on.";
+    let about = "The kernel that runs, and the GPU that it runs on.";
     row(ui, "Runs", about, |ui| {
         let text = report.and_then(|report| {
             Some(format!("{} · {}", report.kernel?.label(), report.device.as_ref()?))
@@ -106,17 +106,17 @@ fn card(ui: &mut Ui, report: Option<&Report>) {
     );
     figure(
         "Blocks",
-        "Blocks that a multiprocessor of the card works on at once.",
+        "Blocks that a multiprocessor of the GPU works on at once.",
         footprint.map(|it| format!("{} a multiprocessor", it.blocks_per_multiprocessor)),
     );
     figure(
         "Waves",
-        "How often a cycle fills the card with blocks: just over a whole number leaves most of it idle at the end.",
+        "How often a cycle fills the GPU with blocks: just over a whole number leaves most of it idle at the end.",
         footprint.map(|it| format!("{:.2}", it.waves())),
     );
     let part = footprint.zip(report.and_then(points_per_second));
     let part = part.map(|(it, points)| points / it.points_per_second);
-    let about = "The updates that are kept, as a part of what the card's arithmetic could make at its highest clock.";
+    let about = "The updates that are kept, as a part of what the GPU's arithmetic could make at its highest clock.";
     row(ui, "Of limit", about, |ui| {
         let bar = ProgressBar::new(part.unwrap_or(0.0) as f32).desired_width(BAR);
         ui.add(bar.desired_height(10.0)).on_hover_text(about);
@@ -159,7 +159,7 @@ mod tests {
     /// The first report of the default experiment that knows its speed.
     fn report(session: &Session) -> Box<Report> {
         let worker = Worker::start(|| {}).unwrap();
-        worker.wish(session.wish(None, [64, 64], None, &Panes::default()));
+        worker.request(session.request(None, [64, 64], None, &Panes::default()));
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
             assert_eq!(report.seen.field, FieldKind::Residual);
@@ -187,13 +187,13 @@ mod tests {
         panel.get_by_label("end").rect().top()
     }
 
-    fn on_card() -> Session {
+    fn on_gpu() -> Session {
         let mut session = Session::default();
         Arc::make_mut(&mut session.spec).method.backend = Backend::Cuda;
         session
     }
 
-    fn with_card(mut report: Box<Report>) -> Box<Report> {
+    fn with_gpu(mut report: Box<Report>) -> Box<Report> {
         report.device = Some("NVIDIA H200".into());
         report.kernel = Some(Kernel::Register);
         report.footprint = Some(Footprint {
@@ -211,9 +211,9 @@ mod tests {
     }
 
     #[test]
-    fn a_cards_kernel_tells_what_it_takes_and_how_fast_it_is() {
+    fn a_gpus_kernel_tells_what_it_takes_and_how_fast_it_is() {
         let session = Session::default();
-        let panel = panel(on_card(), Some(with_card(report(&session))));
+        let panel = panel(on_gpu(), Some(with_gpu(report(&session))));
         for text in [
             "1.00 µs",
             "1,045 × 10⁹ a second",
@@ -240,14 +240,14 @@ mod tests {
         assert!(panel.query_by_label_contains(" %").is_none());
     }
 
-    /// Nothing moves when a report comes, on the CPU or on a card.
+    /// Nothing moves when a report comes, on the CPU or on a GPU.
     #[test]
     fn what_is_not_known_yet_has_its_place() {
         let told = report(&Session::default());
         let before = end(&panel(Session::default(), None));
         assert_eq!(end(&panel(Session::default(), Some(told.clone()))), before);
-        let before = end(&panel(on_card(), None));
-        assert_eq!(end(&panel(on_card(), Some(with_card(told)))), before);
+        let before = end(&panel(on_gpu(), None));
+        assert_eq!(end(&panel(on_gpu(), Some(with_gpu(told)))), before);
     }
 
     #[test]

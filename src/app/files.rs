@@ -9,8 +9,8 @@ use crate::picture::{
 };
 use crate::problem::input;
 use crate::run::{
-    self, Capture, Captured, FieldKind, Made, Past, Plan, Planner, ProblemKind, ProblemSpec,
-    RunSpec, ShootError, Stage, Watch, When, shoot,
+    self, Capture, Captured, FieldKind, Made, Plan, Planner, ProblemKind, ProblemSpec, RecordError,
+    RunArchive, RunSpec, Stage, Watch, When, record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -226,7 +226,7 @@ impl Files {
         self.work("tilescope-others", move || {
             let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
                 let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
-                let made = Past::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
+                let made = RunArchive::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
                 Ok((view.colour(index), made.map_err(|error| error.to_string())?))
             };
             let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
@@ -275,7 +275,7 @@ fn film(
     let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
     file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
     let pins = &request.sources.others;
-    let specs = pins.iter().map(|pin| &pin.past.plan().spec);
+    let specs = pins.iter().map(|pin| &pin.archive.plan().spec);
     let mut planner = Planner::default();
     let plans: Result<Vec<_>, _> =
         [run].into_iter().chain(specs).map(|run| planner.plan(run)).collect();
@@ -315,12 +315,12 @@ fn film(
             }
             false => request.view.capture_beside(0, shape, None),
         };
-        match shoot(plan, &capture, When::Cycles(cycles), &mut watch) {
+        match record_run(plan, &capture, When::Cycles(cycles), &mut watch) {
             Ok(shots) => {
                 before = before.saturating_add(cycles.last().copied().unwrap_or(0));
                 seen.push(shots.shots);
             }
-            Err(ShootError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
+            Err(RecordError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
             Err(error) => return Err(failed(&error)),
         }
     }

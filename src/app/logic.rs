@@ -83,16 +83,16 @@ impl Explorer {
             self.back.rest();
             return;
         }
-        let mut wish =
-            self.session.wish(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
+        let mut request =
+            self.session.request(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
-        wish.captures = self.files.captures().chain(preview).cloned().collect();
-        if self.told.as_ref() != Some(&wish) {
-            self.worker.wish(wish.clone());
-            self.told = Some(wish.clone());
+        request.captures = self.files.captures().chain(preview).cloned().collect();
+        if self.told.as_ref() != Some(&request) {
+            self.worker.request(request.clone());
+            self.told = Some(request.clone());
         }
         let report = self.report.as_deref_mut();
-        self.back.tell(&self.session, report, &wish.view, &mut self.map);
+        self.back.tell(&self.session, report, &request.view, &mut self.map);
     }
 
     /// Keys ask for something, unless somebody is typing, or a dialog is answered by them. A
@@ -308,7 +308,7 @@ impl Explorer {
     }
 }
 
-/// The same run on the CPU, of one that was to be made on a card.
+/// The same run on the CPU, of one that was to be made on a GPU.
 fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
     (run.method.backend == Backend::Cuda).then(|| {
         let mut run = run.clone();

@@ -31,8 +31,8 @@ pub(super) fn ui(
         if response.changed() {
             commands.push(Command::Memory(megabytes * MEGABYTE));
         }
-        let pinned: usize = session.pins.all().iter().map(|pin| pin.past.used()).sum();
-        let used = report.map_or(0, |report| report.past.used()) + pinned;
+        let pinned: usize = session.pins.all().iter().map(|pin| pin.archive.used()).sum();
+        let used = report.map_or(0, |report| report.archive.used()) + pinned;
         let text = RichText::new(format!("{} used", human(used as u64))).weak();
         ui.label(text).on_hover_text("What the iterates that are kept take now.");
     });

@@ -25,7 +25,6 @@ mod inside;
 mod keys;
 mod legend;
 mod logic;
-mod looking_back;
 mod mean_tile;
 mod memory;
 mod method;
@@ -41,6 +40,7 @@ mod scale;
 mod session;
 mod settings;
 mod theme;
+mod time_travel;
 mod timeline;
 mod toasts;
 mod toolbar;
@@ -50,19 +50,19 @@ mod undo;
 mod welcome;
 
 use crate::picture::{Opened, ViewSpec};
-use crate::run::{Report, Wish, Worker};
+use crate::run::{Report, Worker, WorkerRequest};
 use backend::Backends;
 use command::Command;
 use eframe::egui;
 use heat_map::HeatMap;
-use looking_back::LookingBack;
 use open_dialog::OpenDialog;
 use palette::Palette;
-use panes::{Desk, Panes, Pictures};
+use panes::{PaneContext, Panes, Pictures};
 use save_dialog::SaveDialog;
 use scale::Scale;
 use session::Session;
 pub use settings::Remembered;
+use time_travel::TimeTravel;
 use tuning::Tuning;
 use undo::Undo;
 
@@ -81,7 +81,7 @@ pub struct Explorer {
     worker: Worker,
     /// The newest report; what is seen in it is of the cycle that is shown.
     report: Option<Box<Report>>,
-    back: LookingBack,
+    back: TimeTravel,
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
@@ -109,7 +109,7 @@ pub struct Explorer {
     backends: Backends,
     toasts: toasts::Toasts,
     /// What the worker was told last.
-    told: Option<Wish>,
+    told: Option<WorkerRequest>,
     /// What the panels asked for in the frame that was drawn last.
     commands: Vec<Command>,
 }
@@ -162,7 +162,7 @@ impl Explorer {
             session: Session::default(),
             worker,
             report: None,
-            back: LookingBack::new(context)?,
+            back: TimeTravel::new(context)?,
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
@@ -240,7 +240,7 @@ impl eframe::App for Explorer {
                 return;
             }
             let marks = panes.marks(session);
-            let desk = Desk {
+            let desk = PaneContext {
                 session,
                 report,
                 compared: back.compared(),

@@ -156,7 +156,7 @@ pub(super) struct Panes {
 }
 
 /// What panes draw, and whom they ask for what is to change.
-pub(super) struct Desk<'a> {
+pub(super) struct PaneContext<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
     /// What is seen of pinned runs.
@@ -276,7 +276,7 @@ impl Panes {
     }
 
     /// Draws the panes.
-    pub fn ui(&mut self, ui: &mut Ui, mut desk: Desk<'_>) {
+    pub fn ui(&mut self, ui: &mut Ui, mut desk: PaneContext<'_>) {
         let area = ui.available_rect_before_wrap();
         for pane in Pane::ALL {
             if let Some(tile) = self.tree.tiles.find_pane(&pane) {
@@ -294,7 +294,7 @@ impl Panes {
     }
 }
 
-impl Behavior<Pane> for Desk<'_> {
+impl Behavior<Pane> for PaneContext<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut Pane) -> UiResponse {
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
             let Self { session, report, compared, map, pictures, marks, commands } = self;

@@ -1,7 +1,7 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
 use crate::picture::{MOST_BESIDE, grouped, seconds};
-use crate::run::{Made, Past, Record, Reductions, Report, RunSpec, differences};
+use crate::run::{Made, Record, Reductions, Report, RunArchive, RunSpec, differences};
 use std::sync::Arc;
 
 /// Runs that can be pinned at a time: as many as there are colours for.
@@ -15,7 +15,7 @@ pub(super) struct Pin {
     /// What a person calls it.
     pub name: String,
     /// What is kept of it, with its settings.
-    pub past: Arc<Past>,
+    pub archive: Arc<RunArchive>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The norms of its newest cycle.
@@ -71,7 +71,7 @@ impl Pins {
     /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives the pin;
     /// `None` if there is no room for another.
     pub fn pin(&mut self, report: &Report) -> Option<&Pin> {
-        self.put(&report.past, report.start_residual, &report.curve, None)
+        self.put(&report.archive, report.start_residual, &report.curve, None)
     }
 
     /// The same of a run that was made apart from the one under way, by this number if no other pin
@@ -79,22 +79,22 @@ impl Pins {
     pub fn pin_made(&mut self, made: &Made, number: usize) -> Option<&Pin> {
         let end = made.curve.last().map(|record| record.cycle);
         let is_alike = |pin: &Pin| {
-            Some(pin.latest.cycle) == end && pin.past.plan().spec == made.past.plan().spec
+            Some(pin.latest.cycle) == end && pin.archive.plan().spec == made.archive.plan().spec
         };
         match self.pins.iter().position(is_alike) {
             Some(index) => self.pins.get(index),
-            None => self.put(&made.past, made.start_residual, &made.curve, Some(number)),
+            None => self.put(&made.archive, made.start_residual, &made.curve, Some(number)),
         }
     }
 
     fn put(
         &mut self,
-        past: &Arc<Past>,
+        archive: &Arc<RunArchive>,
         start_residual: f64,
         curve: &Arc<[Record]>,
         number: Option<usize>,
     ) -> Option<&Pin> {
-        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.past, past));
+        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.archive, archive));
         if index.is_none() && self.pins.len() >= MOST {
             return None;
         }
@@ -104,7 +104,7 @@ impl Pins {
             self.pins.push(Pin {
                 number,
                 name: letter(number),
-                past: Arc::clone(past),
+                archive: Arc::clone(archive),
                 start_residual,
                 latest: Record::default(),
                 curve: Arc::default(),
@@ -133,7 +133,7 @@ impl Pins {
     /// The names of the pinned runs, and of the run of `spec` after them, with what tells them from
     /// one another: `A · k 16`.
     pub fn names(&self, spec: &RunSpec) -> Vec<String> {
-        let specs = self.pins.iter().map(|pin| &pin.past.plan().spec).chain([spec]);
+        let specs = self.pins.iter().map(|pin| &pin.archive.plan().spec).chain([spec]);
         let settings = differences(&specs.collect::<Vec<_>>());
         let names = self.pins.iter().map(|pin| pin.name.as_str()).chain(["this run"]);
         names.zip(settings).map(|(name, settings)| format!("{name} · {settings}")).collect()
@@ -141,14 +141,14 @@ impl Pins {
 
     /// The table, sorted as was chosen.
     pub fn rows(&self) -> Vec<Row> {
-        let specs: Vec<_> = self.pins.iter().map(|pin| &pin.past.plan().spec).collect();
+        let specs: Vec<_> = self.pins.iter().map(|pin| &pin.archive.plan().spec).collect();
         let settings = differences(&specs);
         let rows = self.pins.iter().zip(settings).map(|(pin, settings)| Row {
             number: pin.number,
             name: pin.name.clone(),
             settings,
             cycles: pin.latest.cycle,
-            sweeps: pin.latest.cycle * pin.past.plan().sweeps_per_cycle(),
+            sweeps: pin.latest.cycle * pin.archive.plan().sweeps_per_cycle(),
             seconds: pin.latest.seconds,
             speedup: self
                 .pins
@@ -170,7 +170,7 @@ impl Pins {
 impl Pin {
     /// The reductions of its curve.
     fn reductions(&self) -> Reductions<'_> {
-        let problem = &self.past.plan().spec.problem;
+        let problem = &self.archive.plan().spec.problem;
         Reductions { problem, records: &self.curve, start_residual: self.start_residual }
     }
 }
@@ -302,7 +302,7 @@ mod tests {
         Pin {
             number,
             name: letter(number),
-            past: Arc::new(Past::new(&plan, 0)),
+            archive: Arc::new(RunArchive::new(&plan, 0)),
             start_residual: 1.0,
             latest: record(cycles),
             curve: (0..=cycles).map(record).collect(),
@@ -326,7 +326,7 @@ mod tests {
         let mut other = RunSpec::default();
         other.problem.shape = vec![64, 64];
         let plan = Arc::new(Planner::default().plan(&other).unwrap());
-        let other = Pin { past: Arc::new(Past::new(&plan, 0)), ..pin(1, 0, 4, 0.5) };
+        let other = Pin { archive: Arc::new(RunArchive::new(&plan, 0)), ..pin(1, 0, 4, 0.5) };
         let speedups: Vec<_> =
             pins(vec![pin(0, 0, 4, 1.0), other]).rows().iter().map(|row| row.speedup).collect();
         assert_eq!(speedups, [Some(1.0), None]);

@@ -6,7 +6,7 @@ use super::pins::Pins;
 use super::travel::Travel;
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, FigureKind, InsideView, Over, Range, ScaleKind, ViewSpec};
-use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, Wish};
+use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, WorkerRequest};
 use crate::solver::Followed;
 use std::sync::Arc;
 
@@ -322,18 +322,18 @@ impl Session {
     /// The wish that stands for all this. `part` and `most` say which part of the field the map
     /// shows, and in how many samples; `probe` is the point under the cursor. What no pane shows is
     /// not wished for; what files need is known elsewhere.
-    pub fn wish(
+    pub fn request(
         &self,
         part: Option<[std::ops::Range<usize>; 2]>,
         most: [usize; 2],
         probe: Option<[usize; 2]>,
         panes: &Panes,
-    ) -> Wish {
+    ) -> WorkerRequest {
         let fields = self.cut_fields();
         let cut = Cut { line: self.cut_line(), fields: fields.clone(), most: ALONG };
         let inside = (self.followed(), self.look.inside.subiteration);
         let has_cut = panes.is_seen(Pane::Cut);
-        Wish {
+        WorkerRequest {
             epoch: self.epoch,
             spec: Arc::clone(&self.spec),
             running: self.running,

@@ -196,7 +196,7 @@ impl Tuning {
                 "Cells measured: coarse to fine, those that should cost least first.",
             );
         }
-        if let Some(text) = self.seen.as_ref().and_then(Seen::foretold) {
+        if let Some(text) = self.seen.as_ref().and_then(Seen::predicted_cycles) {
             ui.label(RichText::new(text).weak()).on_hover_text(
                 "How far what was predicted is from what was measured, in the middle of the cells \
                  (the median); a cell tells its own.",
@@ -297,7 +297,7 @@ impl Seen {
     }
 
     /// How far the predictions are off, where something was predicted and measured.
-    fn foretold(&self) -> Option<String> {
+    fn predicted_cycles(&self) -> Option<String> {
         let error = |of: fn(&Row) -> Option<f64>| Row::median_error(self.rows.iter().flatten(), of);
         let told = [
             error(|row| row.prediction_error)

@@ -24,7 +24,7 @@ impl Choice {
 /// The choices before this one, and those that were taken back.
 #[derive(Debug, Default)]
 pub(super) struct Undo {
-    past: Vec<Choice>,
+    archive: Vec<Choice>,
     future: Vec<Choice>,
     /// Whether the pointer is held down, or was until this frame.
     is_held: bool,
@@ -49,17 +49,17 @@ impl Undo {
             return;
         }
         self.is_noted = self.is_held;
-        if self.past.len() >= MOST {
-            self.past.remove(0);
+        if self.archive.len() >= MOST {
+            self.archive.remove(0);
         }
-        self.past.push(Choice::of(session));
+        self.archive.push(Choice::of(session));
         self.future.clear();
     }
 
     /// Whether there is anything to take back.
     pub fn can_go_back(&self, session: &Session) -> bool {
         let now = Choice::of(session);
-        self.past.iter().any(|choice| *choice != now)
+        self.archive.iter().any(|choice| *choice != now)
     }
 
     /// Whether there is anything to make again.
@@ -71,7 +71,7 @@ impl Undo {
     pub fn back(&mut self, session: &Session) -> Option<Choice> {
         let now = Choice::of(session);
         loop {
-            let before = self.past.pop()?;
+            let before = self.archive.pop()?;
             // A setting that was refused is as it was before: that was no step.
             if before != now {
                 self.future.push(now);
@@ -83,7 +83,7 @@ impl Undo {
     /// What was taken back last.
     pub fn forth(&mut self, session: &Session) -> Option<Choice> {
         let next = self.future.pop()?;
-        self.past.push(Choice::of(session));
+        self.archive.push(Choice::of(session));
         Some(next)
     }
 }
@@ -158,6 +158,6 @@ mod tests {
         for k in 0..2 * MOST {
             choose(&mut session, &mut undo, k + 1);
         }
-        assert_eq!(undo.past.len(), MOST);
+        assert_eq!(undo.archive.len(), MOST);
     }
 }

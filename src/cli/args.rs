@@ -168,7 +168,7 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     tile: Option<Axes>,
-    /// How it runs on a card [default: auto]. No result depends on it
+    /// How it runs on a GPU [default: auto]. No result depends on it
     #[arg(long, help_heading = "Method")]
     kernel: Option<Kernel>,
 }

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   tilescope devices
-      the cores and the NVIDIA cards that solvers can run on
+      the cores and the NVIDIA GPUs that solvers can run on
   tilescope devices --json
-      the same for a program; `unavailable` says why there is no card
+      the same for a program; `unavailable` says why there is no GPU
 
-Exit code: 0, whether there is a card or not.";
+Exit code: 0, whether there is a GPU or not.";
 
 /// The options of `tilescope devices`.
 #[derive(Args, Debug)]
@@ -43,13 +43,13 @@ struct Cpu {
 #[derive(Debug, Serialize)]
 struct Cuda {
     driver: Option<String>,
-    cards: Vec<Card>,
+    gpus: Vec<Gpu>,
     /// Why there is none.
     unavailable: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Card {
+struct Gpu {
     #[serde(flatten)]
     device: Device,
     /// Why it cannot be used.
@@ -59,13 +59,13 @@ struct Card {
 impl Devices {
     /// Says what there is.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let (cards, unavailable) = match cuda::devices() {
-            Ok(cards) => (cards, None),
+        let (gpus, unavailable) = match cuda::devices() {
+            Ok(gpus) => (gpus, None),
             Err(why) => (Vec::new(), Some(why.to_string())),
         };
-        let card = |device: Device| {
+        let gpu = |device: Device| {
             let unusable = device.check().err().map(|why| why.to_string());
-            Card { device, unusable }
+            Gpu { device, unusable }
         };
         let listed = Listed {
             cpu: Cpu {
@@ -76,7 +76,7 @@ impl Devices {
             },
             cuda: Cuda {
                 driver: cuda::driver_version().ok(),
-                cards: cards.into_iter().map(card).collect(),
+                gpus: gpus.into_iter().map(gpu).collect(),
                 unavailable,
             },
         };
@@ -94,7 +94,7 @@ impl Listed {
         let room = memory(*memory_bytes, Some(*free_bytes));
         let mut text = format!("cpu   {name} · {cores} core{plural} · {room}\n");
         let driver = self.cuda.driver.as_deref().unwrap_or("unknown");
-        for Card { device, unusable } in &self.cuda.cards {
+        for Gpu { device, unusable } in &self.cuda.gpus {
             if let Some(why) = unusable {
                 text.push_str(&format!("cuda  none: {why}\n"));
                 continue;

@@ -18,7 +18,7 @@ pub struct ListArgs {
     /// Points of a tile along each axis: a list, in which 32x16 is 32 along x and 16 along y
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::sides_list)]
     tile: Option<SidesList>,
-    /// Kernels of a card, with commas between them
+    /// Kernels of a GPU, with commas between them
     #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]
     kernel: Vec<Kernel>,
 }

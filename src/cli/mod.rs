@@ -50,7 +50,7 @@ enum Command {
     Tune(tune::Tune),
     /// Open a run file, or a figure that carries its run, in the window
     Open(open::Open),
-    /// List what solvers can run on, and say why there is no card
+    /// List what solvers can run on, and say why there is no GPU
     Devices(devices::Devices),
     /// Time the kernels side by side, or repeat the papers' experiments
     Bench(bench::Bench),

@@ -14,8 +14,8 @@ use crate::picture::{
     natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
-    Capture, Captured, CutLine, FieldKind, Outcome, Plan, Planner, RunSpec, ShootError, Stage,
-    Watch, When, shoot,
+    Capture, Captured, CutLine, FieldKind, Outcome, Plan, Planner, RecordError, RunSpec, Stage,
+    Watch, When, record_run,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -259,7 +259,7 @@ impl Render {
             match shoot_one(plan, &capture, &cycles, interrupt) {
                 Ok(shots) => runs.push(shots),
                 Err(error) => match error.downcast_ref() {
-                    Some(ShootError::Cancelled { cycle }) => {
+                    Some(RecordError::Cancelled { cycle }) => {
                         tell(&stopped(*cycle));
                         return Ok(ExitCode::from(INTERRUPTED));
                     }
@@ -514,10 +514,10 @@ fn shoot_one(
         }
     };
     let mut watch = Watch { cancel: interrupt.flag(), told: &mut told };
-    let seen = match shoot(plan, capture, when, &mut watch) {
+    let seen = match record_run(plan, capture, when, &mut watch) {
         Ok(seen) => seen,
         // The exit code depends on what the solver says.
-        Err(ShootError::Solver(error)) => return Err(error.into()),
+        Err(RecordError::Solver(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };
     drop(progress);

@@ -188,7 +188,7 @@ impl Summary {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// What the title does not say of where it ran: which kernel was the fastest, on which card.
+    /// What the title does not say of where it ran: which kernel was the fastest, on which GPU.
     fn place(&self, chosen: Kernel) -> String {
         match (self.kernel, &self.device) {
             (Some(kernel), Some(device)) if chosen == Kernel::Auto => {

@@ -25,7 +25,7 @@ Examples:
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
       goes on where a sweep was interrupted, nothing repeated, nothing lost
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
-      the kernels of a card against each other
+      the kernels of a GPU against each other
 
 Lists are values and ranges (from:to:step, the end included) with commas; the one that is not given
 holds the value of the run that it starts from. Rows are written as they are measured. A setting that
@@ -155,7 +155,7 @@ impl Sweep {
         })
     }
 
-    /// Cycles that are counted at a time: a card counts one by one.
+    /// Cycles that are counted at a time: a GPU counts one by one.
     fn jobs(&self, sweep: &run::Sweep) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match sweep.spec().run.method.backend {

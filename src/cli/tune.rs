@@ -7,7 +7,7 @@ use super::lists::ListArgs;
 use super::progress::Progress;
 use super::sweep::{best, usage};
 use crate::picture::{counted, rounded};
-use crate::run::{Measure, Prediction, Row, Sides, Sweep, SweepSpec, by_promise};
+use crate::run::{Measure, Prediction, Row, Sides, Sweep, SweepSpec, by_predicted_cost};
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
@@ -20,7 +20,7 @@ Examples:
   tilescope tune --shape 1024 --copies 64 --tile 32,64 --tol 1e-6 --json
       of two tiles, for a program
   tilescope tune --backend cuda --kernel shared,register --shape 1024x1024
-      on a card, both kernels
+      on a GPU, both kernels
 
 k is 2 to 64 by powers of two, overlap 0,2,4,6,8,12,16,24 and tile 16,32,64 where they are not given.
 A cost model, whose constants a short probe measures, and what a cycle does to the modes of Jacobi's
@@ -102,7 +102,7 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
     }
     progress.show(|| "telling cycles from the iteration's modes".to_owned());
     let Some(mut predictions) = sweep.predict(interrupt.halt())? else { return Ok(None) };
-    predictions.sort_by(by_promise);
+    predictions.sort_by(by_predicted_cost);
     let settings = predictions.len();
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
     let mut tried: Vec<Row> = Vec::new();

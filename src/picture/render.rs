@@ -105,7 +105,7 @@ fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, Pic
 mod tests {
     use super::*;
 
-    /// A window's card takes no texture wider than some 16,384 pixels.
+    /// A window's GPU takes no texture wider than some 16,384 pixels.
     #[test]
     fn a_map_of_any_size_is_thinned_to_what_is_shown() {
         let thinned = thinned_within(RgbaImage::new(20_000, 3), [400, 300]);

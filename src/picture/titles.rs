@@ -23,7 +23,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
 }
 
 /// The method of a run as a figure's settings name it: `k = 16, overlap 0, tile 32 · f64`, and the
-/// card's kernel, where one was chosen.
+/// GPU's kernel, where one was chosen.
 pub fn method_title(run: &RunSpec) -> String {
     told_apart(&[run]).0
 }
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_title_names_the_card_and_its_kernel() {
+    fn a_title_names_the_gpu_and_its_kernel() {
         let mut run = RunSpec::default();
         let title = "k = 16, overlap 0, tile 32 · f64";
         assert_eq!(method_title(&run), title);

@@ -111,7 +111,7 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl ViewSpec {
-    /// What is wanted of a run on this grid to draw it; see [`shoot`](crate::run::shoot()).
+    /// What is wanted of a run on this grid to draw it; see [`record_run`](crate::run::shoot()).
     pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
         let (part, most) = match self.kind {
             FigureKind::Profile => (Part::Along(self.cut.unwrap_or(CutLine::middle(shape))), ALL),

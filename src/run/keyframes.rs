@@ -223,7 +223,7 @@ mod tests {
             let mut solver = solver(shape, precision);
             let keyframes = Keyframes::new(&shape, precision, usize::MAX);
             for cycle in 1..=cycles {
-                solver.cycles_unmeasured(1).unwrap();
+                solver.cycles_without_norms(1).unwrap();
                 keyframes.keep_at_leisure(cycle, &*solver);
             }
             prop_assert_eq!(keyframes.used(), cycles as usize * shape.stored() * precision.bytes());

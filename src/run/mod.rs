@@ -3,26 +3,26 @@
 
 #[cfg(test)]
 pub(crate) mod any;
+mod archive;
 mod command;
+mod convergence_forecast;
 mod cut;
-mod decline;
 mod differences;
 mod experiment;
 mod export;
 mod findings;
 mod history;
 mod keyframes;
-mod newest;
+mod latest_slot;
 mod over_cycles;
 pub mod papers;
-mod past;
 mod plan;
 mod preset;
+mod record_run;
 mod reductions;
 mod replay;
 mod runner;
 mod seen;
-mod shoot;
 mod space_time;
 mod spec;
 mod sweep;
@@ -30,6 +30,7 @@ mod track;
 mod tuner;
 mod worker;
 
+pub use archive::{Made, RunArchive, cycle_at, seconds_at};
 pub use command::command_line;
 pub(crate) use command::option;
 pub use cut::{Along, Cut, CutLine};
@@ -43,27 +44,26 @@ pub use export::{
 pub use findings::{Findings, Inquiry};
 pub use history::{History, Largest, Record};
 pub use over_cycles::OverCycles;
-pub use past::{Made, Past, cycle_at, seconds_at};
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
+pub use record_run::{RecordError, Recording, Stage, Watch, When, record_run};
 pub use reductions::Reductions;
-pub use replay::{Difference, Replay, ReplayWish, Replayed, Sight};
+pub use replay::{Difference, ReplayRequest, Replayed, Rewinder, Sight};
 pub use runner::{Divergence, Outcome, Run};
 pub use seen::{Seen, Sorted, View};
-pub use shoot::{ShootError, Shots, Stage, Watch, When, shoot};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
     StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
-    Cell, Classic, CycleCache, CycleCount, CycleTime, Cycles, Ending, Foreign, Foreseen, Halt,
+    Cell, Classic, CycleCache, CycleCount, CyclePrediction, CycleTime, Cycles, Ending, Foreign,
     MOST_SETTINGS, Measure, MeasureError, Outline, Prediction, Pyramid, Row, RowOutcome, Setting,
-    Sides, Sweep, SweepError, SweepSpec, Table, TableError, by_promise, coarse_to_fine, numbers,
-    pyramid_seconds, sides,
+    ShouldStop, Sides, Sweep, SweepError, SweepSpec, Table, TableError, by_predicted_cost,
+    coarse_to_fine, numbers, pyramid_seconds, sides,
 };
 pub use track::{AtCycle, ProbeTrack};
 pub use tuner::{End, News, Tuner};
 pub use worker::{
-    Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish, Worker,
+    Answer, Capture, Captured, ExactState, Part, Phase, Report, RequestError, Worker, WorkerRequest,
 };

@@ -24,7 +24,7 @@ pub struct OverCycles {
 }
 
 /// Takes numbers on the way of a run.
-pub(super) struct Notes<'a> {
+pub(super) struct SeriesRecorder<'a> {
     inquiry: &'a Inquiry,
     field: FieldKind,
     /// By rising cycles.
@@ -46,7 +46,7 @@ pub(super) fn stride(last: u64) -> u64 {
     (last / MOST + 1).next_power_of_two()
 }
 
-impl<'a> Notes<'a> {
+impl<'a> SeriesRecorder<'a> {
     pub fn new(inquiry: &'a Inquiry, field: FieldKind) -> Self {
         Self { inquiry, field, notes: Vec::new() }
     }
@@ -134,7 +134,7 @@ mod tests {
         let field = FieldKind::Residual;
         for last in [0, 1, 510, 511, 512, 513, 1023, 1024, 5000, 100_000] {
             for beyond in [0, 1, last / 2] {
-                let mut notes = Notes::new(&inquiry, field);
+                let mut notes = SeriesRecorder::new(&inquiry, field);
                 let mut cycle = 0;
                 while cycle <= last + beyond {
                     let edge = EdgeShare::default();

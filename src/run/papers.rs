@@ -39,7 +39,7 @@ impl Group {
     pub fn differs(self) -> &'static str {
         match self {
             Self::Classic => {
-                "Classic: the paper ran a TITAN V. Its lines took 7,248.11, 5,690.35, 5,675.69, 5,677.27 and 5,680.42 ms at 32, 64, 128, 256 and 512 threads a block, of which the least is shown; here a card runs the fastest of 32 × 4, 8, 16 and 32 threads, as the paper does for its plane."
+                "Classic: the paper ran a TITAN V. Its lines took 7,248.11, 5,690.35, 5,675.69, 5,677.27 and 5,680.42 ms at 32, 64, 128, 256 and 512 threads a block, of which the least is shown; here a GPU runs the fastest of 32 × 4, 8, 16 and 32 threads, as the paper does for its plane."
             }
             Self::Table1 | Self::Table2 | Self::Table3 => {
                 "Tables I to III: kernel shared is the paper's, one block of threads a tile; kernel register came after it. Where a tile would stand over the end of the grid, it is moved back."
@@ -93,7 +93,7 @@ pub struct Experiment {
 
 /// Bytes of the L2 cache of a TITAN V, on which Islam & Wang timed.
 ///
-/// Source: NVIDIA's figures of the card, 4.5 MB.
+/// Source: NVIDIA's figures of the GPU, 4.5 MB.
 pub const TITAN_V_L2: u64 = 4608 * 1024;
 
 const LINES: &str = "paper-1d-copies";

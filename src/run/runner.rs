@@ -5,7 +5,7 @@ mod checkpoint;
 #[cfg(test)]
 mod tests;
 
-use super::decline::Decline;
+use super::convergence_forecast::ConvergenceForecast;
 use super::history::{History, Record};
 use super::plan::{Plan, Stop};
 use super::spec::StopRule;
@@ -76,7 +76,7 @@ pub struct Run {
     /// ‖r₀‖₂.
     start: f64,
     growth: Growth,
-    decline: Decline,
+    forecast: ConvergenceForecast,
     /// While the solver is made to go back to a cycle that it passed, or lost.
     back: Option<Back>,
     outcome: Option<Outcome>,
@@ -182,7 +182,7 @@ impl Run {
             given: 0,
             start: residual.l2,
             growth: Growth { last: residual.l2, smallest: residual.l2, cycles: 0 },
-            decline: Decline::new(goal),
+            forecast: ConvergenceForecast::new(goal),
             back: None,
             outcome: None,
             exact: None,
@@ -191,7 +191,7 @@ impl Run {
             finds_all_norms: true,
         };
         run.outcome = run.outcome_at(run.history.latest());
-        run.note_decline();
+        run.update_forecast();
         Ok(run)
     }
 
@@ -252,7 +252,7 @@ impl Run {
         if self.plan.stop.tolerance.is_none() {
             return allowed;
         }
-        (self.decline.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
+        (self.forecast.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
     }
 
     /// Takes in what the next cycle of a batch found out, the last of which is `reached`. Gives the
@@ -264,7 +264,7 @@ impl Run {
         reached: u64,
     ) -> Result<Option<(u64, Outcome)>, SolverError> {
         self.history.set_residual(self.cycle, norms.residual_before);
-        self.note_decline();
+        self.update_forecast();
         let before = *self.history.latest();
         if before.cycle == self.cycle && self.is_converged(&before) {
             // The iterate before was good enough already, which shows only now.
@@ -289,7 +289,7 @@ impl Run {
             // No further cycle would tell whether the last iterate is good enough.
             self.settle()?;
         }
-        self.note_decline();
+        self.update_forecast();
         Ok(self.outcome_at(self.history.latest()).map(|outcome| (self.cycle, outcome)))
     }
 
@@ -369,7 +369,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub(super) fn replay(&mut self, most: u64) -> Result<(), SolverError> {
-        let made = self.solver.cycles_unmeasured(most);
+        let made = self.solver.cycles_without_norms(most);
         self.is_lost |= made.is_err();
         self.cycle += made?.cycles;
         Ok(())
@@ -462,18 +462,18 @@ impl Run {
     /// Whether the present iterate may be the one that meets the tolerance of the residual.
     fn is_near(&self) -> bool {
         let stop = self.plan.stop;
-        stop.rule == StopRule::Residual && self.decline.left(self.cycle) <= NEAR
+        stop.rule == StopRule::Residual && self.forecast.left(self.cycle) <= NEAR
     }
 
     /// Takes what the newest iterate has of what is compared into the prediction.
-    fn note_decline(&mut self) {
+    fn update_forecast(&mut self) {
         let latest = *self.history.latest();
         let norm = match self.plan.stop.rule {
             StopRule::Residual => latest.residual.map(|residual| residual.l2),
             StopRule::Change => latest.max_change,
         };
         if let Some(norm) = norm {
-            self.decline.note(latest.cycle, norm);
+            self.forecast.note(latest.cycle, norm);
         }
     }
 

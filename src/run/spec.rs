@@ -102,7 +102,7 @@ pub enum Backend {
     /// The cores of this machine
     #[default]
     Cpu,
-    /// An NVIDIA card
+    /// An NVIDIA GPU
     Cuda,
 }
 
@@ -124,7 +124,7 @@ pub struct MethodSpec {
     pub backend: Backend,
     /// Threads on the CPU; 0 for one a core. No result depends on it.
     pub threads: usize,
-    /// How it runs on a card. No result depends on it.
+    /// How it runs on a GPU. No result depends on it.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
 }
@@ -476,7 +476,7 @@ fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
 mod tests {
     use super::*;
 
-    /// A program that knows no cards reads what it can run, and says of the rest that a newer one
+    /// A program that knows no GPUs reads what it can run, and says of the rest that a newer one
     /// wrote it.
     #[test]
     fn a_file_has_the_oldest_version_that_holds_it() {

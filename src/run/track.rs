@@ -1,7 +1,7 @@
 //! Numbers over the cycles that were looked at.
 
+use super::archive::RunArchive;
 use super::experiment::FieldKind;
-use super::past::Past;
 use super::seen::Seen;
 use std::sync::Arc;
 
@@ -72,8 +72,8 @@ pub(super) struct Tracks {
 
 impl Tracks {
     /// Takes in what is seen of a cycle. Points that are looked at no more are forgotten; of new
-    /// ones `past` tells what was before.
-    pub fn note(&mut self, seen: &Seen, past: &Past) {
+    /// ones `archive` tells what was before.
+    pub fn note(&mut self, seen: &Seen, archive: &RunArchive) {
         self.edge.note(seen.cycle, seen.edge.residual);
         self.probes.retain(|(point, ..)| seen.probes.iter().any(|(other, _)| other == point));
         for &(point, value) in &seen.probes {
@@ -85,7 +85,7 @@ impl Tracks {
                 Some((.., track)) => track.note(seen.cycle, value.into()),
                 None => {
                     let mut track = Track::default();
-                    for before in past.values_at(point, seen.field, seen.cycle) {
+                    for before in archive.values_at(point, seen.field, seen.cycle) {
                         track.note(before.cycle, before.value);
                     }
                     track.note(seen.cycle, value.into());
@@ -146,15 +146,15 @@ mod tests {
         let seen = |cycle, field, probes| Seen { cycle, field, probes, ..Seen::default() };
         let (a, b) = ([1, 2], [3, 4]);
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
-        let past = Past::new(&Arc::new(plan), 0);
+        let archive = RunArchive::new(&Arc::new(plan), 0);
         let mut tracks = Tracks::default();
-        tracks.note(&seen(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]), &past);
-        tracks.note(&seen(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]), &past);
-        tracks.note(&seen(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]), &past);
+        tracks.note(&seen(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]), &archive);
+        tracks.note(&seen(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]), &archive);
+        tracks.note(&seen(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]), &archive);
         let told: Vec<_> = tracks.probes(FieldKind::Residual);
         assert_eq!(told.iter().map(|probe| probe.point).collect::<Vec<_>>(), [a, b]);
         assert_eq!(told[0].values.len(), 2);
-        tracks.note(&seen(3, FieldKind::Residual, vec![(b, 0.1)]), &past);
+        tracks.note(&seen(3, FieldKind::Residual, vec![(b, 0.1)]), &archive);
         assert_eq!(tracks.probes(FieldKind::Residual).len(), 1);
         assert_eq!(tracks.probes(FieldKind::Change)[0].point, b);
     }

@@ -9,14 +9,14 @@ pub enum SolverError {
     /// Its arrays do not fit into the memory of this machine.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// There is no card that it could run on.
+    /// There is no GPU that it could run on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
     Unavailable(#[from] cuda::Unavailable),
-    /// Its arrays do not fit into the memory of the card.
-    #[error("{card} has {} of memory free, and this run needs {}; backend cpu has other memory", human(*.free), human(*.needed))]
+    /// Its arrays do not fit into the memory of the GPU.
+    #[error("{gpu} has {} of memory free, and this run needs {}; backend cpu has other memory", human(*.free), human(*.needed))]
     DeviceMemory {
-        /// The name of the card.
-        card: String,
+        /// The name of the GPU.
+        gpu: String,
         /// Bytes needed.
         needed: u64,
         /// Bytes free.
@@ -32,11 +32,11 @@ pub enum SolverError {
         /// Which can.
         instead: String,
     },
-    /// The card failed while it was at work: it is lost, was reset, or refused a launch.
-    #[error("{card} failed: {what}")]
+    /// The GPU failed while it was at work: it is lost, was reset, or refused a launch.
+    #[error("{gpu} failed: {what}")]
     Device {
-        /// The name of the card.
-        card: String,
+        /// The name of the GPU.
+        gpu: String,
         /// What happened.
         what: String,
     },
@@ -48,9 +48,9 @@ mod tests {
 
     #[test]
     fn each_is_one_sentence_that_says_what_would_do() {
-        let card = || "NVIDIA H200".to_owned();
+        let gpu = || "NVIDIA H200".to_owned();
         let memory =
-            SolverError::DeviceMemory { card: card(), needed: 12_000_000_000, free: 3_400_000 };
+            SolverError::DeviceMemory { gpu: gpu(), needed: 12_000_000_000, free: 3_400_000 };
         let kernel = SolverError::Kernel {
             kernel: Kernel::Register,
             setting: "tile 96".into(),
@@ -64,10 +64,10 @@ mod tests {
             (kernel, "kernel register cannot take tile 96; shared can"),
             (
                 cuda::Unavailable::NoCard.into(),
-                "backend cuda cannot be used: the NVIDIA driver finds no card; backend cpu can",
+                "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can",
             ),
             (
-                SolverError::Device { card: card(), what: "it was reset".into() },
+                SolverError::Device { gpu: gpu(), what: "it was reset".into() },
                 "NVIDIA H200 failed: it was reset",
             ),
         ] {

@@ -1,8 +1,8 @@
-//! A solver for tests that stands in for a card: it makes many cycles at a time, and may fail.
+//! A solver for tests that stands in for a GPU: it makes many cycles at a time, and may fail.
 
 use super::{
-    Batch, CycleNorms, EdgeShare, Footprint, Kernel, Method, Quantity, ResidualNorms, Samples,
-    Solver, SolverError, Unmeasured, Window,
+    Batch, CycleNorms, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Method, Quantity,
+    ResidualNorms, Samples, Solver, SolverError, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -33,7 +33,7 @@ impl Batches {
         Self { left: cycles, ..self }
     }
 
-    /// The same, on a card where no other has room.
+    /// The same, on a GPU where no other has room.
     pub fn alone(self) -> Self {
         Self { is_alone: true, ..self }
     }
@@ -64,7 +64,7 @@ impl Batches {
 }
 
 fn failure(what: &str) -> SolverError {
-    SolverError::Device { card: "a card of the tests".into(), what: what.into() }
+    SolverError::Device { gpu: "a GPU of the tests".into(), what: what.into() }
 }
 
 impl Solver for Batches {
@@ -79,11 +79,11 @@ impl Solver for Batches {
         Ok(all)
     }
 
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
-        let mut all = Unmeasured { cycles: self.size(most), seconds: 0.0 };
+    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
+        let mut all = CyclesWithoutNorms { cycles: self.size(most), seconds: 0.0 };
         for _ in 0..all.cycles {
             self.use_up_one()?;
-            all.seconds += self.inner.cycles_unmeasured(1)?.seconds;
+            all.seconds += self.inner.cycles_without_norms(1)?.seconds;
         }
         Ok(all)
     }
@@ -173,7 +173,7 @@ impl Solver for Batches {
     }
 
     fn device(&self) -> Option<&str> {
-        Some("a card of the tests")
+        Some("a GPU of the tests")
     }
 
     fn footprint(&self) -> Option<Footprint> {

@@ -268,7 +268,7 @@ impl Part {
     }
 
     fn sweep(&mut self) -> Result<(), SolverError> {
-        self.solver.cycles_unmeasured(1).map(drop)
+        self.solver.cycles_without_norms(1).map(drop)
     }
 
     /// The values of a part of this part and of what lies around that, row by row.

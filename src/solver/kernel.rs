@@ -1,9 +1,9 @@
-//! The rungs of the ladder: how a method runs on a card.
+//! The rungs of the ladder: how a method runs on a GPU.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
-/// How a card makes cycles. No result depends on it.
+/// How a GPU makes cycles. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
@@ -57,7 +57,7 @@ impl Kernel {
     }
 }
 
-/// What a kernel takes of a card.
+/// What a kernel takes of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Footprint {
     /// Threads of a block.
@@ -70,14 +70,14 @@ pub struct Footprint {
     pub blocks: u64,
     /// Blocks that a multiprocessor works on at once.
     pub blocks_per_multiprocessor: u32,
-    /// Multiprocessors of the card.
+    /// Multiprocessors of the GPU.
     pub multiprocessors: u32,
-    /// Point updates a second that the card's arithmetic allows.
+    /// Point updates a second that the GPU's arithmetic allows.
     pub points_per_second: f64,
 }
 
 impl Footprint {
-    /// How often the card is filled with blocks in a cycle; the last time perhaps in part.
+    /// How often the GPU is filled with blocks in a cycle; the last time perhaps in part.
     pub fn waves(&self) -> f64 {
         let at_once = u64::from(self.blocks_per_multiprocessor) * u64::from(self.multiprocessors);
         self.blocks as f64 / at_once.max(1) as f64

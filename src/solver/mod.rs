@@ -77,13 +77,13 @@ pub struct CycleNorms {
 pub struct Batch {
     /// The norms of each cycle, in order; never empty.
     pub norms: Vec<CycleNorms>,
-    /// Seconds that the solver took, by its own clock: on a card, by the card's events.
+    /// Seconds that the solver took, by its own clock: on a GPU, by the GPU's events.
     pub seconds: f64,
 }
 
 /// Some cycles that were made together, and of which nothing was found out but how long they took.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unmeasured {
+pub struct CyclesWithoutNorms {
     /// How many, at least 1.
     pub cycles: u64,
     /// Seconds, as those of a [`Batch`].
@@ -95,11 +95,11 @@ pub struct Unmeasured {
 /// After a cycle that failed nothing is known of its iterate any more.
 pub trait Solver: Send {
     /// Makes at least one cycle and at most `most` (which is at least 1): as many as are worth
-    /// making before anybody looks again. On a CPU that is one, on a card as many as take a few
+    /// making before anybody looks again. On a CPU that is one, on a GPU as many as take a few
     /// milliseconds.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn cycles(&mut self, most: u64) -> Result<Batch, SolverError>;
 
     /// Begins the cycles that [`Solver::cycles`] gives next, at most `most` (which is at least 1), and
@@ -107,7 +107,7 @@ pub trait Solver: Send {
     /// are made. Where that cannot be done, nothing is begun.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn begin(&mut self, _most: u64) -> Result<(), SolverError> {
         Ok(())
     }
@@ -115,35 +115,35 @@ pub trait Solver: Send {
     /// The same without finding out anything on the way: the same iterates, a little sooner.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError>;
+    /// [`SolverError`] if the GPU fails.
+    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError>;
 
     /// Goes back to the start u₀.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn restart(&mut self) -> Result<(), SolverError>;
 
     /// Goes on from another iterate of the same problem, with its ring, such as one that was made
     /// elsewhere. What the last cycle changed is not known then, and is zero.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError>;
 
     /// Both norms of the residual of the present iterate, by a pass over the grid of its own. It agrees with
     /// [`CycleNorms::residual_before`] of the next cycle up to the order of summation.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn residual(&self) -> Result<ResidualNorms, SolverError>;
 
     /// Whether cycles tell all their norms, and not ‖r‖₂ alone. That one comes with a cycle for next to
-    /// nothing; on a card the others cost a pass over the grid, and are told only if they are asked
+    /// nothing; on a GPU the others cost a pass over the grid, and are told only if they are asked
     /// for. A CPU tells them always.
     ///
     /// # Errors
-    /// [`SolverError`] if the card has no room for them, or fails.
+    /// [`SolverError`] if the GPU has no room for them, or fails.
     fn set_all_norms(&mut self, _wanted: bool) -> Result<(), SolverError> {
         Ok(())
     }
@@ -152,7 +152,7 @@ pub trait Solver: Send {
     /// cycle.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn max_change(&self) -> Result<Option<f64>, SolverError> {
         Ok(None)
     }
@@ -160,26 +160,26 @@ pub trait Solver: Send {
     /// Gives the exact solution of the discrete system, so that errors can be told.
     ///
     /// # Errors
-    /// [`SolverError`] if the card has no room for it, or fails.
+    /// [`SolverError`] if the GPU has no room for it, or fails.
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError>;
 
     /// ‖u − u*‖₂ of the present iterate, when the exact solution is known.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn error(&self) -> Result<Option<f64>, SolverError>;
 
     /// A part of a field, thinned out to what can be shown. Values that are not known (the error
     /// before the exact solution is there) are NaN.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError>;
 
     /// The values of a field at single points (column, row) of the interior. What is not known is NaN.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn values(
         &self,
         quantity: Quantity<'_>,
@@ -192,14 +192,14 @@ pub trait Solver: Send {
     /// How much of ‖r‖² lies near the tile borders of `tiling`.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError>;
 
     /// How large a field is about the borders of `tiling`: by distance, and in the mean tile. The
     /// same on every back end to the last bit.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn statistics(
         &self,
         quantity: Quantity<'_>,
@@ -212,7 +212,7 @@ pub trait Solver: Send {
     /// where a solver can.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
         let Look { quantity, window, tiling, statistics } = look;
         Ok(Looked {
@@ -225,14 +225,14 @@ pub trait Solver: Send {
     /// A copy of the present iterate, with its ring.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn solution(&self) -> Result<Field<f64>, SolverError>;
 
     /// A copy of a part of the present iterate: its ring is what lies around it, points or ring.
     /// The columns and rows are interior, and some.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn solution_part(
         &self,
         columns: Range<usize>,
@@ -242,7 +242,7 @@ pub trait Solver: Send {
     /// A copy of one interior row of the present iterate, without its ring: `nx` values.
     ///
     /// # Errors
-    /// [`SolverError`] if the card fails.
+    /// [`SolverError`] if the GPU fails.
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError>;
 
     /// Another method on the same system and the same back end, from the start; what can be shared
@@ -258,10 +258,10 @@ pub trait Solver: Send {
     /// The kernel that runs, never [`Kernel::Auto`]; `None` on the CPU.
     fn kernel(&self) -> Option<Kernel>;
 
-    /// The name of the card; `None` on the CPU.
+    /// The name of the GPU; `None` on the CPU.
     fn device(&self) -> Option<&str>;
 
-    /// What the kernel takes of the card; `None` on the CPU.
+    /// What the kernel takes of the GPU; `None` on the CPU.
     fn footprint(&self) -> Option<Footprint>;
 
     /// Itself, for [`Quantity::Difference`] between two solvers of one back end.
@@ -276,7 +276,7 @@ pub enum Place {
         /// 0 for one a core.
         threads: usize,
     },
-    /// On an NVIDIA card.
+    /// On an NVIDIA GPU.
     Cuda {
         /// How.
         kernel: Kernel,

@@ -51,10 +51,10 @@ where
     }
 }
 
-/// Makes cycles, on poison, on a card and on the CPU, and compares what comes out, unless the kernel
+/// Makes cycles, on poison, on a GPU and on the CPU, and compares what comes out, unless the kernel
 /// refuses the method; says whether it did.
 fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
-    let mut card = match cuda::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
+    let mut gpu = match cuda::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
         Ok(solver) => solver,
         Err(solver::SolverError::Kernel { .. }) => return false,
         Err(error) => panic!("{error}"),
@@ -62,8 +62,8 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -
     let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
     for cycle in 0..case.cycles {
         let with_maxima = (cycle + case.k).is_multiple_of(2);
-        card.set_all_norms(with_maxima).expect("room");
-        let there = card.cycles(1).expect("a card at work").norms[0];
+        gpu.set_all_norms(with_maxima).expect("room");
+        let there = gpu.cycles(1).expect("a GPU at work").norms[0];
         let here = cpu.cycles(1).expect("a CPU").norms[0];
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * b.abs().max(f64::MIN_POSITIVE);
         assert!(
@@ -71,10 +71,10 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -
             "cycle {cycle}: {there:?} {here:?}"
         );
         assert_eq!(maxima(&there), if with_maxima { maxima(&here) } else { [None, None] });
-        assert_eq!(card.max_change().expect("a card").map(f64::to_bits), maxima(&here)[1]);
+        assert_eq!(gpu.max_change().expect("a GPU").map(f64::to_bits), maxima(&here)[1]);
     }
-    let (there, here) = (card.solution().expect("a card"), cpu.solution().expect("a CPU"));
-    assert!(bits(&there) == bits(&here), "kernel {:?} {precision:?} {method:?}", card.kernel());
+    let (there, here) = (gpu.solution().expect("a GPU"), cpu.solution().expect("a CPU"));
+    assert!(bits(&there) == bits(&here), "kernel {:?} {precision:?} {method:?}", gpu.kernel());
     true
 }
 
@@ -149,9 +149,9 @@ fn many_cycles_replayed_are_the_same_cycles() {
             (case.hierarchical(), Kernel::Auto),
             (case.hierarchical(), Kernel::Shared),
         ] {
-            let on_card = || {
+            let on_gpu = || {
                 cuda::solver(&case.problem, method.clone(), Precision::F64, kernel)
-                    .expect("a card that takes it")
+                    .expect("a GPU that takes it")
             };
             let mut cpu =
                 solver::on_cpu(&case.problem, method.clone(), Precision::F64, 1).expect("memory");
@@ -160,34 +160,34 @@ fn many_cycles_replayed_are_the_same_cycles() {
                 expected.extend(cpu.cycles(1).expect("a CPU").norms);
             }
             let here = bits(&cpu.solution().expect("a CPU"));
-            let mut measured = on_card();
+            let mut measured = on_gpu();
             let mut norms = Vec::new();
             measured.set_all_norms(true).expect("room");
             while (norms.len() as u64) < cycles {
                 let left = cycles - norms.len() as u64;
-                norms.extend(measured.cycles(left).expect("a card at work").norms);
+                norms.extend(measured.cycles(left).expect("a GPU at work").norms);
             }
             assert_eq!(norms.len() as u64, cycles);
             for (there, here) in norms.iter().zip(&expected) {
                 assert_eq!(maxima(there), maxima(here));
             }
-            assert!(bits(&measured.solution().expect("a card")) == here);
-            let mut plain = on_card();
+            assert!(bits(&measured.solution().expect("a GPU")) == here);
+            let mut plain = on_gpu();
             let mut made = 0;
             while made < cycles {
                 made += plain_cycles(&mut *plain, cycles - made);
             }
-            assert!(bits(&plain.solution().expect("a card")) == here);
-            plain.restart().expect("a card");
+            assert!(bits(&plain.solution().expect("a GPU")) == here);
+            plain.restart().expect("a GPU");
             plain.set_all_norms(true).expect("room");
-            let again = plain.cycles(1).expect("a card at work").norms[0];
+            let again = plain.cycles(1).expect("a GPU at work").norms[0];
             assert_eq!(maxima(&again), maxima(&expected[0]));
         }
     });
 }
 
 fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
-    solver.cycles_unmeasured(most).expect("a card at work").cycles
+    solver.cycles_without_norms(most).expect("a GPU at work").cycles
 }
 
 fn a_pyramid_is_jacobis_iteration() {
@@ -198,9 +198,9 @@ fn a_pyramid_is_jacobis_iteration() {
         for kernel in [Kernel::Shared, Kernel::Register] {
             let problem = &wide.problem;
             let mut tiled = cuda::solver(problem, wide.hierarchical(), Precision::F64, kernel)
-                .expect("a card that takes it");
+                .expect("a GPU that takes it");
             let mut classic = cuda::solver(problem, Method::Classic, Precision::F64, Kernel::Auto)
-                .expect("a card");
+                .expect("a GPU");
             let mut made = 0;
             while made < k as u64 {
                 made += plain_cycles(&mut *classic, k as u64 - made);

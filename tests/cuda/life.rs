@@ -1,12 +1,12 @@
-//! Runs on a card from start to end, what they leave behind, and what is refused.
+//! Runs on a GPU from start to end, what they leave behind, and what is refused.
 
 use std::sync::Arc;
 use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::{
-    Backend, FieldKind, MethodName, Outcome, Past, Phase, Planner, Replay, ReplayWish, Run,
-    RunSpec, Sight, View, Wish, Worker,
+    Backend, FieldKind, MethodName, Outcome, Phase, Planner, ReplayRequest, Rewinder, Run,
+    RunArchive, RunSpec, Sight, View, Worker, WorkerRequest,
 };
 use tilescope::solver::{Kernel, Method, Samples, SolverError, cuda};
 
@@ -15,8 +15,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("an_earlier_cycle_is_made_again_as_it_was", an_earlier_cycle_is_made_again),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
-    // The last one: the card may be of no use to this process afterwards.
-    ("when_the_card_is_lost_the_run_goes_on", when_the_card_is_lost_the_run_goes_on),
+    // The last one: the GPU may be of no use to this process afterwards.
+    ("when_the_GPU_is_lost_the_run_goes_on", when_the_gpu_is_lost_the_run_goes_on),
 ];
 
 fn a_run_ends_where_it_ends_on_the_cpu() {
@@ -35,7 +35,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
             let plan = Planner::default().plan(&spec).expect("a plan");
             let mut run = Run::new(&Arc::new(plan)).expect("a run");
             while run.outcome().is_none() {
-                run.advance(u64::MAX).expect("a card at work");
+                run.advance(u64::MAX).expect("a GPU at work");
             }
             assert_eq!(run.outcome(), Some(&Outcome::Converged));
             (run.cycle(), run.solver().solution().expect("it"))
@@ -47,7 +47,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
     }
 }
 
-/// A cycle that the replay makes again on the card, from what the worker kept of it, is that of the
+/// A cycle that the replay makes again on the GPU, from what the worker kept of it, is that of the
 /// CPU from the start.
 fn an_earlier_cycle_is_made_again() {
     for (precision, field) in [
@@ -64,7 +64,7 @@ fn an_earlier_cycle_is_made_again() {
         };
         let view = View { field, most: [64; 2], ..View::default() };
         let worker = Worker::start(|| {}).expect("a thread");
-        worker.wish(Wish {
+        worker.request(WorkerRequest {
             epoch: 1,
             spec: spec_on(Backend::Cuda).into(),
             running: true,
@@ -74,29 +74,29 @@ fn an_earlier_cycle_is_made_again() {
             memory: 100_000_000,
             captures: Vec::new(),
         });
-        let past = loop {
+        let archive = loop {
             let answer = worker.wait(Duration::from_secs(60)).expect("a report");
-            let report = answer.expect("a card");
+            let report = answer.expect("a GPU");
             if matches!(report.phase, Phase::Finished(_)) {
-                break report.past;
+                break report.archive;
             }
         };
-        assert!(past.used() > 0, "iterates were kept");
+        assert!(archive.used() > 0, "iterates were kept");
         let plan = Planner::default().plan(&spec_on(Backend::Cpu)).expect("a plan");
-        let plain = Arc::new(Past::new(&Arc::new(plan), 0));
-        let replay = Replay::start(|| {}).expect("a thread");
+        let plain = Arc::new(RunArchive::new(&Arc::new(plan), 0));
+        let replay = Rewinder::start(|| {}).expect("a thread");
         let memory = 100_000_000;
         for (id, cycle) in [2900, 1, 777, 0, 3000].into_iter().enumerate() {
             let id = id as u64;
-            let sight = |past: &Arc<Past>| Sight {
-                past: Arc::clone(past),
+            let sight = |archive: &Arc<RunArchive>| Sight {
+                archive: Arc::clone(archive),
                 cycle,
                 view: view.clone(),
                 minus: None,
             };
-            let sights = vec![sight(&past), sight(&plain)];
-            let runs = vec![Arc::clone(&past), Arc::clone(&plain)];
-            replay.wish(ReplayWish { id, runs, memory, sights });
+            let sights = vec![sight(&archive), sight(&plain)];
+            let runs = vec![Arc::clone(&archive), Arc::clone(&plain)];
+            replay.request(ReplayRequest { id, runs, memory, sights });
             let seen = loop {
                 let answer = replay.wait(Duration::from_secs(300)).expect("an answer");
                 assert_eq!(answer.failed, None);
@@ -135,7 +135,7 @@ fn tiles(n: usize, tile: usize, overlap: usize, k: usize) -> Method {
 fn a_thousand_changes_leave_nothing_behind() {
     let problem = square(200);
     let first = cuda::solver(&problem, tiles(200, 32, 0, 4), Precision::F64, Kernel::Auto);
-    let mut solver = first.expect("a card");
+    let mut solver = first.expect("a GPU");
     let mut free = Vec::new();
     for change in 0..1000_usize {
         let method = match change % 10 {
@@ -145,10 +145,10 @@ fn a_thousand_changes_leave_nothing_behind() {
         let kernel =
             if change % 3 == 1 && change % 10 != 0 { Kernel::Shared } else { Kernel::Auto };
         solver = solver.with_method(method, kernel).expect("room");
-        solver.cycles(50).expect("a card at work");
-        solver.cycles(500).expect("a card at work");
+        solver.cycles(50).expect("a GPU at work");
+        solver.cycles(500).expect("a GPU at work");
         if change >= 100 {
-            free.push(cuda::free_memory().expect("a card"));
+            free.push(cuda::free_memory().expect("a GPU"));
         }
     }
     let (first, last) = (free[0], free[free.len() - 1]);
@@ -162,7 +162,7 @@ fn what_does_not_fit_is_refused() {
     match cuda::solver(&square(n), Method::Classic, Precision::F64, Kernel::Auto) {
         Err(SolverError::DeviceMemory { needed, free, .. }) => assert!(needed > free),
         Err(error) => panic!("{error}"),
-        Ok(_) => panic!("a card of 400 GB"),
+        Ok(_) => panic!("a GPU of 400 GB"),
     }
     let problem = square(300);
     let large = tiles(300, 160, 0, 2);
@@ -183,9 +183,9 @@ const TRAP: &str = "\
 .visible .entry fail() { trap; }
 ";
 
-fn lose_the_card() {
+fn lose_the_gpu() {
     use cudarc::driver::{CudaContext, LaunchConfig};
-    let context = CudaContext::new(0).expect("the card");
+    let context = CudaContext::new(0).expect("the GPU");
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(TRAP)).expect("a module");
     let function = module.load_function("fail").expect("a kernel");
     let stream = context.default_stream();
@@ -195,7 +195,7 @@ fn lose_the_card() {
     assert!(stream.synchronize().is_err());
 }
 
-fn when_the_card_is_lost_the_run_goes_on() {
+fn when_the_gpu_is_lost_the_run_goes_on() {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![128, 96];
     spec.method.overlap = vec![4];
@@ -206,11 +206,11 @@ fn when_the_card_is_lost_the_run_goes_on() {
     };
     let mut run = Run::new(&plan(Backend::Cuda)).expect("a run");
     while run.cycle() < 100 {
-        run.advance(u64::MAX).expect("a card at work");
+        run.advance(u64::MAX).expect("a GPU at work");
     }
     let made = run.cycle();
-    lose_the_card();
-    let error = run.advance(u64::MAX).expect_err("a lost card");
+    lose_the_gpu();
+    let error = run.advance(u64::MAX).expect_err("a lost GPU");
     assert!(matches!(error, SolverError::Device { .. }), "{error}");
     assert_eq!(run.cycle(), made);
     run.move_to(&plan(Backend::Cpu)).expect("it goes on on the CPU");
@@ -224,12 +224,12 @@ fn when_the_card_is_lost_the_run_goes_on() {
     assert_eq!(run.cycle(), other.cycle());
     let [one, another] = [&run, &other].map(|run| run.solver().solution().expect("it"));
     assert!(crate::iterates::bits(&one) == crate::iterates::bits(&another));
-    // Whether the driver gives the card back to this process is its business; a sentence it is.
+    // Whether the driver gives the GPU back to this process is its business; a sentence it is.
     match Run::new(&plan(Backend::Cuda)) {
         Ok(mut run) => match run.advance(1) {
-            Ok(_) => eprintln!("the card is back"),
-            Err(error) => eprintln!("the card is not back: {error}"),
+            Ok(_) => eprintln!("the GPU is back"),
+            Err(error) => eprintln!("the GPU is not back: {error}"),
         },
-        Err(error) => eprintln!("the card is not back: {error}"),
+        Err(error) => eprintln!("the GPU is not back: {error}"),
     }
 }

@@ -1,6 +1,6 @@
-//! The ladder on a card against the CPU, to the last bit; and what a card can do wrong.
+//! The ladder on a GPU against the CPU, to the last bit; and what a GPU can do wrong.
 //!
-//! Where there is no card, every test is counted as ignored. `TILESCOPE_CUDA_SETTINGS` sets how many
+//! Where there is no GPU, every test is counted as ignored. `TILESCOPE_CUDA_SETTINGS` sets how many
 //! random settings are compared.
 
 #[path = "../solver_properties/cases.rs"]
@@ -14,17 +14,17 @@ use tilescope::solver::cuda;
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // There is one card.
+    // There is one GPU.
     arguments.test_threads.get_or_insert(1);
-    let cards = if arguments.list { Ok(Vec::new()) } else { cuda::cards() };
-    match &cards {
+    let gpus = if arguments.list { Ok(Vec::new()) } else { cuda::gpus() };
+    match &gpus {
         Ok(names) if !names.is_empty() => eprintln!("on {}", names[0]),
         Ok(_) => {}
         Err(why) => eprintln!("skipped: no CUDA device ({why})"),
     }
     let trials = [iterates::TESTS, sights::TESTS, life::TESTS].concat().into_iter();
     let trials = trials
-        .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(cards.is_err()))
+        .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
         .collect();
     libtest_mimic::run(&arguments, trials).exit();
 }

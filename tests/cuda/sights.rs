@@ -1,4 +1,4 @@
-//! What is seen of an iterate on a card is what would be seen of it on the CPU.
+//! What is seen of an iterate on a GPU is what would be seen of it on the CPU.
 
 use crate::cases::case;
 use crate::iterates::{check, maxima, settings};
@@ -34,21 +34,21 @@ fn fields_are_those_of_the_cpu() {
         (case(), precision, most(), most()),
         |(case, precision, across, down)| {
             let method = case.hierarchical();
-            let mut card = cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto)
-                .expect("a card");
+            let mut gpu = cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto)
+                .expect("a GPU");
             let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
             let exact = Arc::new(case.other());
-            card.set_exact(Arc::clone(&exact)).expect("room");
-            card.set_all_norms(true).expect("room");
+            gpu.set_exact(Arc::clone(&exact)).expect("room");
+            gpu.set_all_norms(true).expect("room");
             cpu.set_exact(exact).expect("room");
             for _ in 0..case.cycles {
-                let there = card.cycles(1).expect("a card at work").norms[0];
+                let there = gpu.cycles(1).expect("a GPU at work").norms[0];
                 let here = cpu.cycles(1).expect("a CPU").norms[0];
                 assert!(near(there.error.expect("known"), here.error.expect("known")));
             }
-            let mut other_there = card.with_method(Method::Classic, Kernel::Auto).expect("room");
+            let mut other_there = gpu.with_method(Method::Classic, Kernel::Auto).expect("room");
             let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
-            other_there.cycles(1).expect("a card at work");
+            other_there.cycles(1).expect("a GPU at work");
             other_here.cycles(1).expect("a CPU");
             let shape = case.problem.shape;
             let (nx, rows) = (shape.nx(), shape.rows());
@@ -65,25 +65,25 @@ fn fields_are_those_of_the_cpu() {
             ];
             let diagonal: Vec<_> = CutLine::diagonal(&shape).points(&shape).collect();
             for (number, (there, here)) in pairs.into_iter().enumerate() {
-                let one = card.sample(there, &window).expect("a card");
+                let one = gpu.sample(there, &window).expect("a GPU");
                 let other = cpu.sample(here, &window).expect("a CPU");
                 assert_eq!((one.size, one.block), (other.size, other.block));
                 assert_eq!(bits(&one.values), bits(&other.values), "pair {number}");
-                let one = card.values(there, &diagonal).expect("a card");
+                let one = gpu.values(there, &diagonal).expect("a GPU");
                 let other = cpu.values(here, &diagonal).expect("a CPU");
                 assert_eq!(bits(&one), bits(&other), "pair {number} along the diagonal");
             }
-            assert!(card.values(Quantity::Solution, &[]).expect("a card").is_empty());
-            let (one, other) = (card.residual().expect("it"), cpu.residual().expect("it"));
+            assert!(gpu.values(Quantity::Solution, &[]).expect("a GPU").is_empty());
+            let (one, other) = (gpu.residual().expect("it"), cpu.residual().expect("it"));
             assert!(near(one.l2, other.l2) && one.max == other.max);
-            let errors = [card.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
+            let errors = [gpu.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
             assert!(near(errors[0], errors[1]));
             let tiling = case.tiling();
-            let one = card.edge_share(&tiling).expect("it");
+            let one = gpu.edge_share(&tiling).expect("it");
             let other = cpu.edge_share(&tiling).expect("it");
             assert!(near(one.residual, other.residual) && one.points == other.points);
             for (number, (there, here)) in pairs.into_iter().enumerate() {
-                let one = card.statistics(there, &tiling).expect("a card");
+                let one = gpu.statistics(there, &tiling).expect("a GPU");
                 let other = cpu.statistics(here, &tiling).expect("a CPU");
                 assert_eq!(one.distances, other.distances, "pair {number}");
                 let bits_of_mean = |statistics: &Statistics| {
@@ -94,7 +94,7 @@ fn fields_are_those_of_the_cpu() {
             }
             let (columns, rows_of_part) = (nx / 3..nx, rows / 2..rows);
             assert_eq!(
-                card.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
+                gpu.solution_part(columns.clone(), rows_of_part.clone()).expect("it"),
                 cpu.solution_part(columns, rows_of_part).expect("it"),
             );
             let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
@@ -104,7 +104,7 @@ fn fields_are_those_of_the_cpu() {
                 tiling: &tiling,
                 statistics: true,
             };
-            let [there, here] = [&card, &cpu].map(|solver| solver.look(look).expect("it"));
+            let [there, here] = [&gpu, &cpu].map(|solver| solver.look(look).expect("it"));
             assert_eq!(
                 there.samples.map(|it| bits(&it.values)),
                 here.samples.map(|it| bits(&it.values))
@@ -116,11 +116,11 @@ fn fields_are_those_of_the_cpu() {
                 here.statistics.map(|it| it.distances)
             );
             let row = rows - 1;
-            assert_eq!(card.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
+            assert_eq!(gpu.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
             // A run goes on elsewhere.
             let mut moved = cuda::solver(&case.problem, Method::Classic, precision, Kernel::Auto)
-                .expect("a card");
-            moved.start_from(&cpu.solution().expect("it")).expect("a card");
+                .expect("a GPU");
+            moved.start_from(&cpu.solution().expect("it")).expect("a GPU");
             let there = moved.sample(Quantity::Solution, &window).expect("it");
             assert_eq!(there, cpu.sample(Quantity::Solution, &window).expect("it"));
         },
@@ -142,14 +142,14 @@ fn statistics_of_a_large_field() {
         for (tile, overlap) in [([16, 16], [2, 2]), ([120, 60], [0, 4])] {
             let tiling = Tiling::new(shape.axes(), &tile, &overlap).expect("a valid tiling");
             let method = Method::Hierarchical { k: 4, tiling: tiling.clone() };
-            let mut card =
+            let mut gpu =
                 cuda::solver(&problem, method.clone(), Precision::F64, Kernel::Auto).expect("it");
             let mut cpu = solver::on_cpu(&problem, method, Precision::F64, 0).expect("memory");
             for _ in 0..3 {
-                card.cycles(1).expect("a card at work");
+                gpu.cycles(1).expect("a GPU at work");
                 cpu.cycles(1).expect("a CPU");
             }
-            let [there, here] = [&card, &cpu].map(|solver| {
+            let [there, here] = [&gpu, &cpu].map(|solver| {
                 solver.statistics(Quantity::Residual, &tiling).expect("the solver looks")
             });
             assert_eq!(there, here, "tile {tile:?}");
@@ -162,11 +162,11 @@ fn norms_are_the_same_every_time() {
         for kernel in [Kernel::Shared, Kernel::Register] {
             let norms = || {
                 let method = case.hierarchical();
-                let mut card = cuda::solver(&case.problem, method, Precision::F64, kernel)
-                    .expect("a card that takes it");
+                let mut gpu = cuda::solver(&case.problem, method, Precision::F64, kernel)
+                    .expect("a GPU that takes it");
                 let mut norms = Vec::new();
                 while norms.len() < 70 {
-                    norms.extend(card.cycles(70 - norms.len() as u64).expect("a card").norms);
+                    norms.extend(gpu.cycles(70 - norms.len() as u64).expect("a GPU").norms);
                 }
                 let bits = |n: &solver::CycleNorms| n.residual_before.l2.to_bits();
                 norms.iter().map(bits).collect::<Vec<_>>()
@@ -184,23 +184,23 @@ fn an_iterate_is_seen_while_others_are_made() {
     let precision = prop::sample::select(Precision::ALL.to_vec());
     check(100, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
         let method = if classic { Method::Classic } else { case.hierarchical() };
-        let mut card =
-            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a card");
+        let mut gpu =
+            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a GPU");
         let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
         let shape = case.problem.shape;
         let window = Window::whole(shape.nx(), shape.rows());
         for (begun, wanted, measure) in turns {
-            card.begin(begun).expect("a card at work");
+            gpu.begin(begun).expect("a GPU at work");
             for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
-                let one = card.sample(quantity, &window).expect("a card");
+                let one = gpu.sample(quantity, &window).expect("a GPU");
                 let other = cpu.sample(quantity, &window).expect("a CPU");
                 assert_eq!(bits(&one.values), bits(&other.values));
             }
             let with_maxima = wanted % 2 == 0;
             let made = if measure {
                 // What was begun is let go if it does not tell what is wanted.
-                card.set_all_norms(with_maxima).expect("room");
-                let batch = card.cycles(wanted).expect("a card at work");
+                gpu.set_all_norms(with_maxima).expect("room");
+                let batch = gpu.cycles(wanted).expect("a GPU at work");
                 for there in &batch.norms {
                     let here = cpu.cycles(1).expect("a CPU").norms[0];
                     let here = if with_maxima { maxima(&here) } else { [None, None] };
@@ -208,23 +208,23 @@ fn an_iterate_is_seen_while_others_are_made() {
                 }
                 batch.norms.len() as u64
             } else {
-                let made = card.cycles_unmeasured(wanted).expect("a card at work").cycles;
+                let made = gpu.cycles_without_norms(wanted).expect("a GPU at work").cycles;
                 for _ in 0..made {
                     cpu.cycles(1).expect("a CPU");
                 }
                 made
             };
             assert!(made <= wanted);
-            let (there, here) = (card.solution().expect("it"), cpu.solution().expect("it"));
+            let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
             assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
         }
         // And where it starts anew.
-        card.begin(7).expect("a card at work");
-        card.restart().expect("a card");
+        gpu.begin(7).expect("a GPU at work");
+        gpu.restart().expect("a GPU");
         cpu.restart().expect("a CPU");
-        card.cycles(1).expect("a card at work");
+        gpu.cycles(1).expect("a GPU at work");
         cpu.cycles(1).expect("a CPU");
-        let (there, here) = (card.solution().expect("it"), cpu.solution().expect("it"));
+        let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
         assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
     });
 }

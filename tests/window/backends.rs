@@ -1,5 +1,5 @@
 //! Where the solver runs, as it is chosen in the window. None of the machines that make these tests
-//! has to have a card.
+//! has to have a GPU.
 
 use crate::controls::small;
 use crate::driver::Window;
@@ -8,20 +8,20 @@ use tilescope::run::{Backend, MethodName, RunSpec};
 use tilescope::solver::{Kernel, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
-    ("without_a_card_the_menu_says_why", without_a_card_the_menu_says_why),
+    ("without_a_GPU_the_menu_says_why", without_a_gpu_the_menu_says_why),
     ("a_run_goes_on_with_other_threads", a_run_goes_on_with_other_threads),
-    ("a_run_that_no_card_takes_is_made_on_the_cpu", a_run_that_no_card_takes_is_made_on_the_cpu),
-    ("a_run_for_a_card_says_why_it_cannot_be_and_runs_on_the_cpu", a_run_for_a_card),
+    ("a_run_that_no_GPU_takes_is_made_on_the_cpu", a_run_that_no_gpu_takes_is_made_on_the_cpu),
+    ("a_run_for_a_GPU_says_why_it_cannot_be_and_runs_on_the_cpu", a_run_for_a_gpu),
 ];
 
-fn without_a_card_the_menu_says_why() {
+fn without_a_gpu_the_menu_says_why() {
     let mut window = Window::paused(small());
-    let is_there = cuda::cards().is_ok();
+    let is_there = cuda::gpus().is_ok();
     // The driver is asked beside the window, and may take its time.
     window.until("answered", |window| !window.entry("Runs on", "CUDA").1.contains("asking"));
     let (is_enabled, name) = window.entry("Runs on", "CUDA");
     assert_eq!(is_enabled, is_there, "{name}");
-    if let Err(why) = cuda::cards() {
+    if let Err(why) = cuda::gpus() {
         assert_eq!(name, format!("CUDA: {why}"));
         window.choose("Runs on", &name);
         assert_eq!(window.run_under_way().method.backend, Backend::Cpu);
@@ -43,8 +43,8 @@ fn a_run_goes_on_with_other_threads() {
     window.until("at its start", |window| window.cycle() == 0);
 }
 
-/// Whether there is no card or its kernel takes no such tile: the message has the way out.
-fn a_run_that_no_card_takes_is_made_on_the_cpu() {
+/// Whether there is no GPU or its kernel takes no such tile: the message has the way out.
+fn a_run_that_no_gpu_takes_is_made_on_the_cpu() {
     let mut run = small();
     run.stop.tolerance = None;
     (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
@@ -58,13 +58,13 @@ fn a_run_that_no_card_takes_is_made_on_the_cpu() {
     assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::Auto));
 }
 
-/// A run that was made on a card, opened where there may be none.
-fn a_run_for_a_card() {
+/// A run that was made on a GPU, opened where there may be none.
+fn a_run_for_a_gpu() {
     let mut run = small();
     run.stop.tolerance = None;
     (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
     let mut window = Window::with(run);
-    if cuda::cards().is_err() {
+    if cuda::gpus().is_err() {
         window.until("refused", |window| window.messages() == 1);
         assert!(window.says("backend cpu can"), "{:?}", window.texts());
     }

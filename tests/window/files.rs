@@ -421,7 +421,7 @@ fn a_figure_shows_an_earlier_cycle() {
 fn is_made_again(path: &Path) -> bool {
     let (run, view) = picture::read_figure(path).unwrap();
     let view = view.unwrap();
-    let shoot = |run: &RunSpec, cycle, until: Option<Option<u64>>| {
+    let record_run = |run: &RunSpec, cycle, until: Option<Option<u64>>| {
         let plan = Planner::default().plan(run).unwrap();
         let shape = &plan.problem.shape;
         let capture = match until {
@@ -430,13 +430,13 @@ fn is_made_again(path: &Path) -> bool {
         };
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Watch { cancel: &cancel, told: &mut told };
-        let shots = tilescope::run::shoot(&plan, &capture, When::Cycles(&[cycle]), &mut watch);
+        let shots = tilescope::run::record_run(&plan, &capture, When::Cycles(&[cycle]), &mut watch);
         let [shot] = <[Captured; 1]>::try_from(shots.unwrap().shots).unwrap();
         Captured { plan: plan.into(), ..shot }
     };
     let others =
-        view.compared.iter().map(|other| shoot(&other.run, other.cycle, Some(other.until)));
-    let shots: Vec<_> = std::iter::once(shoot(&run, view.cycle, None)).chain(others).collect();
+        view.compared.iter().map(|other| record_run(&other.run, other.cycle, Some(other.until)));
+    let shots: Vec<_> = std::iter::once(record_run(&run, view.cycle, None)).chain(others).collect();
     let shots: Vec<_> = shots.iter().collect();
     let copy = path.with_file_name(format!("again-{}", path.file_name().unwrap().display()));
     picture::save_figure(&copy, &picture::figure(&shots, &view), &run, Some(&view)).unwrap();

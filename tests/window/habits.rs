@@ -1,5 +1,5 @@
 //! What is the same in every good program: undo, the palette, the sheet of keys, settings that are
-//! remembered, a card of welcome.
+//! remembered, a GPU of welcome.
 
 use crate::controls::small;
 use crate::driver::{USUAL, Window};
@@ -26,7 +26,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_presentation_is_there_at_the_next_start_and_leads_back", a_presentation_is_there),
     ("broken_settings_are_set_aside_and_told", broken_settings_are_set_aside_and_told),
     ("settings_that_cannot_be_kept_are_told_once", settings_that_cannot_be_kept_are_told_once),
-    ("the_card_of_the_first_start_sets_experiments_up", the_card_of_the_first_start),
+    ("the_GPU_of_the_first_start_sets_experiments_up", the_gpu_of_the_first_start),
     ("a_presentation_is_larger_and_nothing_is_cut_off", a_presentation_is_larger),
     ("nothing_is_cut_off_at_any_scale", nothing_is_cut_off_at_any_scale),
     ("what_can_be_dropped_is_told_while_it_is_held_over_the_window", what_can_be_dropped_is_told),
@@ -249,7 +249,7 @@ fn what_was_arranged_is_there_at_the_next_start() {
     drop(window);
     let mut window = of(&file);
     window.until("there", |window| window.has_picture());
-    assert!(!window.says("Five experiments worth seeing"), "the card was seen");
+    assert!(!window.says("Five experiments worth seeing"), "the GPU was seen");
     // The theme of a test's window is the test's.
     let text = fs::read_to_string(&file).expect("it is there");
     assert!(text.contains("dark = false"), "{text}");
@@ -330,7 +330,7 @@ fn settings_that_cannot_be_kept_are_told_once() {
     assert_eq!(window.messages(), 0, "{:?}", window.texts());
 }
 
-fn the_card_of_the_first_start() {
+fn the_gpu_of_the_first_start() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut window = of(&folder.path().join("settings.toml"));
     window.frames(3);

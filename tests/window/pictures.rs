@@ -253,7 +253,7 @@ fn diverged_light() {
     compare(&mut stopped(Theme::Light), "diverged_light");
 }
 
-/// The first start, with its card over a run that stands still.
+/// The first start, with its GPU over a run that stands still.
 fn welcome(theme: Theme) -> Window {
     let mut window = after(3, USUAL, theme, RunSpec::default());
     window.key(Key::F2);

@@ -15,7 +15,7 @@ pub(in crate::app) const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
     (
         RangeMode::WholeRun,
         "whole run",
-        "Colours span all frames of this run that were shown, and of the residual and the change also the largest values of all other cycles: on the CPU always, on a card where the curve tells them.",
+        "Colours span all frames of this run that were shown, and of the residual and the change also the largest values of all other cycles: on the CPU always, on a GPU where the curve tells them.",
     ),
 ];
 

@@ -41,8 +41,9 @@ impl SaveDialog {
         let needed = chosen.filter(|_| drawn.shows(FigureKind::SideBySide));
         let shape = report.map(|report| report.plan.problem.shape);
         let is_shown = |pin: &&Pin| {
-            let is_other = report.is_none_or(|report| pin.past != report.past);
-            let has_place = !drawn.shows_points() || Some(pin.past.plan().problem.shape) == shape;
+            let is_other = report.is_none_or(|report| pin.archive != report.archive);
+            let has_place =
+                !drawn.shows_points() || Some(pin.archive.plan().problem.shape) == shape;
             with == With::All
                 && is_other
                 && has_place

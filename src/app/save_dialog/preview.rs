@@ -212,7 +212,7 @@ impl Preview {
                 let size = texture.size_vec2() / scale;
                 let fit = (room.x / size.x).min(room.y / size.y);
                 let shown = Rect::from_center_size(rect.center(), size * fit);
-                chequers(ui, shown);
+                checkerboard(ui, shown);
                 let whole = Rect::from_min_max(egui::pos2(0.0, 0.0), egui::pos2(1.0, 1.0));
                 ui.painter().image(texture.id(), shown, whole, Color32::WHITE);
                 let stroke = ui.visuals().widgets.noninteractive.bg_stroke;
@@ -225,7 +225,7 @@ impl Preview {
 }
 
 /// What is seen through a figure without a background.
-fn chequers(ui: &Ui, area: Rect) {
+fn checkerboard(ui: &Ui, area: Rect) {
     const SIDE: f32 = 8.0;
     let (even, odd) = (Color32::from_gray(150), Color32::from_gray(128));
     let painter = ui.painter().with_clip_rect(area);

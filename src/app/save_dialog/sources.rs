@@ -5,7 +5,7 @@ use crate::app::compare::AtEqual;
 use crate::app::pins::Pin;
 use crate::app::session::Session;
 use crate::picture::{FigureKind, ViewSpec};
-use crate::run::{Capture, Captured, Past, Report};
+use crate::run::{Capture, Captured, Report, RunArchive};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::app) struct Sources {
     /// What is kept of the run, once there is one.
-    past: Option<Arc<Past>>,
+    archive: Option<Arc<RunArchive>>,
     /// The earlier cycle that is shown in the place of the newest.
     back: Option<u64>,
     /// The pinned runs beside the run …
@@ -39,7 +39,7 @@ impl Sources {
         let back = report.filter(|report| !shows_all && !is_diagram(report, view));
         let ends = matches!(view.kind, FigureKind::Curves | FigureKind::Runs);
         Self {
-            past: report.map(|report| Arc::clone(&report.past)),
+            archive: report.map(|report| Arc::clone(&report.archive)),
             back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
             others,
             at_equal: if ends { AtEqual::End } else { session.look.compare.at_equal },
@@ -65,7 +65,8 @@ impl Sources {
         cancel: &AtomicBool,
     ) -> Result<Vec<Captured>, String> {
         let shape = &newest.plan.problem.shape;
-        let shapes: Vec<_> = self.others.iter().map(|pin| pin.past.plan().problem.shape).collect();
+        let shapes: Vec<_> =
+            self.others.iter().map(|pin| pin.archive.plan().problem.shape).collect();
         view.check(shape, &shapes).map_err(|refused| refused.to_string())?;
         let own = self.own(newest, capture, view, cancel)?;
         let sweeps = own.cycle * own.plan.sweeps_per_cycle();
@@ -74,7 +75,8 @@ impl Sources {
             let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let capture = view.capture_beside(capture.id, shape, until);
-            Captured::again(&pin.past, cycle, &capture, cancel).map_err(|error| error.to_string())
+            Captured::again(&pin.archive, cycle, &capture, cancel)
+                .map_err(|error| error.to_string())
         };
         let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
         let shots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
@@ -91,19 +93,19 @@ impl Sources {
         view: &ViewSpec,
         cancel: &AtomicBool,
     ) -> Result<Captured, String> {
-        let made = match (&self.past, self.back) {
-            (Some(past), Some(cycle)) => {
+        let made = match (&self.archive, self.back) {
+            (Some(archive), Some(cycle)) => {
                 let goes_on = view.goes_on(&newest.plan.problem.shape);
                 let until = Some(newest.cycle).filter(|_| goes_on);
                 let capture = Capture { until, ..capture.clone() };
-                Captured::again(past, cycle, &capture, cancel).map(|again| Captured {
+                Captured::again(archive, cycle, &capture, cancel).map(|again| Captured {
                     plan: Arc::clone(&newest.plan),
                     history: Arc::clone(&newest.history),
                     reference: newest.reference.clone(),
                     ..again
                 })
             }
-            (Some(past), None) => newest.clone().with_numbers(past, capture, cancel),
+            (Some(archive), None) => newest.clone().with_numbers(archive, capture, cancel),
             (None, _) => Ok(newest.clone()),
         };
         let mut made = made.map_err(|error| error.to_string())?;

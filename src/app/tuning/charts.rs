@@ -118,7 +118,7 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
             let predicted: Vec<_> = (0..map.overlaps.len())
                 .filter_map(|across| {
                     let place = map.cells[down][across].place?;
-                    Some([at(across), log(foretold(seen.predictions[place]?, value, *k)?)?])
+                    Some([at(across), log(predicted_cycles(seen.predictions[place]?, value, *k)?)?])
                 })
                 .collect();
             let (name, colour) = (format!("k = {k}"), colours[down]);
@@ -164,8 +164,8 @@ fn bar(plot: &mut PlotUi<'_>, name: &str, x: f64, ends: [Option<f64>; 2], colour
 }
 
 /// What is predicted of a value.
-fn foretold(prediction: Prediction, value: MapValue, k: usize) -> Option<f64> {
-    let cycles = prediction.cycles.map(|foreseen| foreseen.cycles);
+fn predicted_cycles(prediction: Prediction, value: MapValue, k: usize) -> Option<f64> {
+    let cycles = prediction.cycles.map(|cycle_prediction| cycle_prediction.cycles);
     match value {
         MapValue::Time => Some(cycles? * prediction.a_cycle?),
         MapValue::Cycles => cycles,

@@ -246,7 +246,7 @@ fn differs(backend: Backend, measured: Option<&Outline>) -> Vec<String> {
                 None => "here the driver tells none".to_owned(),
             };
             vec![
-                format!("Card: published on a TITAN V; here {machine}."),
+                format!("GPU: published on a TITAN V; here {machine}."),
                 format!("L2: there {there}; {here}."),
                 "Kernel: the paper's is kernel shared; register came after it. The faster of both \
                  is shown."
@@ -254,7 +254,7 @@ fn differs(backend: Backend, measured: Option<&Outline>) -> Vec<String> {
             ]
         }
     };
-    said.push("Time: published with transfers to and from the card; here without.".to_owned());
+    said.push("Time: published with transfers to and from the GPU; here without.".to_owned());
     said
 }
 

@@ -94,7 +94,7 @@ impl Ranges {
     }
 
     fn kernels(&mut self, ui: &mut Ui) {
-        row(ui, "Kernels", "How the card makes cycles.", |ui| {
+        row(ui, "Kernels", "How the GPU makes cycles.", |ui| {
             ui.vertical(|ui| {
                 for kernel in [Kernel::Auto, Kernel::Shared, Kernel::Register] {
                     let mut chosen = self.kernels.contains(&kernel);

@@ -65,12 +65,12 @@ pub(super) fn ui(
         ui.end_row();
         let bar =
             prediction.and_then(|prediction| prediction.cycles).filter(|c| c.cycles.is_finite());
-        let cycles = bar.map_or_else(dash, |foreseen| {
-            let bar = 100.0 * foreseen.error;
-            if foreseen.error == 0.0 {
+        let cycles = bar.map_or_else(dash, |cycle_prediction| {
+            let bar = 100.0 * cycle_prediction.error;
+            if cycle_prediction.error == 0.0 {
                 "known".to_owned()
             } else {
-                format!("{} ± {bar:.1} %", grouped(foreseen.cycles as u64))
+                format!("{} ± {bar:.1} %", grouped(cycle_prediction.cycles as u64))
             }
         });
         let spread = row.zip(row.and_then(|row| row.seconds_per_cycle_error));

@@ -1,8 +1,8 @@
 //! What it takes from a solver that somebody looks at it.
 
 use super::measure::warm_up;
-use crate::run::{Cut, CutLine, FieldKind, Plan, Report, View, Wish, Worker};
-use crate::solver::{self, Unmeasured};
+use crate::run::{Cut, CutLine, FieldKind, Plan, Report, View, Worker, WorkerRequest};
+use crate::solver::{self, CyclesWithoutNorms};
 use anyhow::anyhow;
 use serde::Serialize;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
     let mut batch = || {
         let batch = solver.cycles(u64::MAX)?;
-        Ok(Unmeasured { cycles: batch.norms.len() as u64, seconds: batch.seconds })
+        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
     };
     warm_up(&mut batch)?;
     let mut watcher = Watcher::start(plan)?;
@@ -77,7 +77,7 @@ const MEMORY: usize = 512_000_000;
 /// borders.
 struct Watcher {
     worker: Worker,
-    wish: Wish,
+    request: WorkerRequest,
 }
 
 impl Watcher {
@@ -91,7 +91,7 @@ impl Watcher {
         let line = CutLine::middle(&plan.problem.shape);
         let cut = Cut { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
         let view = View { most: VIEW, statistics: true, cut: Some(cut), ..View::default() };
-        let wish = Wish {
+        let request = WorkerRequest {
             epoch: 1,
             spec: Arc::new(spec),
             running: false,
@@ -101,12 +101,12 @@ impl Watcher {
             memory: MEMORY,
             captures: Vec::new(),
         };
-        Ok(Self { worker, wish })
+        Ok(Self { worker, request })
     }
 
     /// Lets the run go on for a while; gives its cycles and its reports a second.
     fn watch(&mut self, span: Duration, reference: bool) -> anyhow::Result<(f64, f64)> {
-        self.wish.view.reference = reference;
+        self.request.view.reference = reference;
         self.tell(true);
         let begin = Instant::now();
         // Until batches have the size that they keep.
@@ -120,7 +120,7 @@ impl Watcher {
         }
         let (end, last) = self.next()?;
         // A reference would catch up with the run while that waits.
-        self.wish.view.reference = false;
+        self.request.view.reference = false;
         self.tell(false);
         let seconds = (end - begin).as_secs_f64();
         let cycles = last.latest.cycle - first.latest.cycle;
@@ -128,8 +128,8 @@ impl Watcher {
     }
 
     fn tell(&mut self, running: bool) {
-        self.wish.running = running;
-        self.worker.wish(self.wish.clone());
+        self.request.running = running;
+        self.worker.request(self.request.clone());
     }
 
     /// Waits for a frame, and takes the report that is there, if any.

@@ -34,7 +34,7 @@ Examples:
 
 Where nothing else is given: kernels classic,shared,register (on the CPU classic,auto), k 8,16,32,
 overlap 0,4 and tile 32; of lines k 16,64, overlap 0 and tile 32,1024. Times are the solver's own clock
-(on a card its events) without set-up and transfers, which stand apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
+(on a GPU its events) without set-up and transfers, which stand apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
 and the largest of them.";
 
 /// The options of `tilescope bench ladder`.
@@ -75,7 +75,7 @@ pub(super) struct Ladder {
         help_heading = "What is timed"
     )]
     precision: Precision,
-    /// Back ends, with commas between them [default: cuda,cpu where there is a card]
+    /// Back ends, with commas between them [default: cuda,cpu where there is a GPU]
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
     backend: Vec<Backend>,
     /// Threads on the CPU; 0 for one a core
@@ -211,7 +211,7 @@ impl Ladder {
         };
         let mut kernels = self.lists.kernel(usual);
         if backend == Backend::Cpu && beside_others {
-            // Kernels that were asked for by name are the card's.
+            // Kernels that were asked for by name are the GPU's.
             kernels.retain(|kernel| usual.contains(kernel));
         }
         let mut methods = Vec::new();

@@ -5,12 +5,12 @@ use super::frames::Frames;
 use crate::grid::{Field, Precision, Shape, Tiling};
 use crate::problem::Problem;
 use crate::run::{Backend, MethodName, Outcome, Plan, Run};
-use crate::solver::{self, Footprint, Kernel, Method, Solver, SolverError, Unmeasured};
+use crate::solver::{self, CyclesWithoutNorms, Footprint, Kernel, Method, Solver, SolverError};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Nothing counts before this much was made: a card raises its clock, and learns how many cycles
+/// Nothing counts before this much was made: a GPU raises its clock, and learns how many cycles
 /// make a batch.
 const WARM_UP: Duration = Duration::from_millis(200);
 const WARM_BATCHES: usize = 3;
@@ -44,7 +44,7 @@ pub(super) struct Row {
     pub work: f64,
     /// Seconds to set the solver up, its arrays filled.
     pub set_up_seconds: f64,
-    /// Seconds to take an iterate to the card, and from it; `None` on the CPU.
+    /// Seconds to take an iterate to the GPU, and from it; `None` on the CPU.
     pub transfers: Option<Transfers>,
     /// Cycles to the tolerance, where they were asked for, and where it can be reached.
     pub cycles: Option<u64>,
@@ -118,7 +118,7 @@ impl Row {
         Some(self.cycle_us.times(self.cycles? as f64 * 1e-6))
     }
 
-    /// The part of what the card's arithmetic allows.
+    /// The part of what the GPU's arithmetic allows.
     pub fn of_limit(&self) -> Option<f64> {
         Some(self.points_per_second / self.footprint?.points_per_second)
     }
@@ -134,11 +134,11 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     }
 }
 
-/// Seconds until a first, tiny solver was there: what a program spends on a card once. `None` on
+/// Seconds until a first, tiny solver was there: what a program spends on a GPU once. `None` on
 /// the CPU.
 ///
 /// # Errors
-/// [`SolverError`] if the card cannot be had.
+/// [`SolverError`] if the GPU cannot be had.
 pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
     if plan.spec.method.backend == Backend::Cpu {
         return Ok(None);
@@ -162,7 +162,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
 /// Times one setting.
 ///
 /// # Errors
-/// [`SolverError`] if its arrays do not fit, its kernel cannot take it, or the card fails.
+/// [`SolverError`] if its arrays do not fit, its kernel cannot take it, or the GPU fails.
 pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     let begin = Instant::now();
     let mut solver =
@@ -172,10 +172,10 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         Some(_) => Some(transfers(&mut *solver, &plan.problem.start_field())?),
         None => None,
     };
-    let cycle_us = time(repeats, || solver.cycles_unmeasured(u64::MAX))?;
+    let cycle_us = time(repeats, || solver.cycles_without_norms(u64::MAX))?;
     let with_norms_us = time(repeats, || {
         let batch = solver.cycles(u64::MAX)?;
-        Ok(Unmeasured { cycles: batch.norms.len() as u64, seconds: batch.seconds })
+        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
     })?;
     let shape = plan.problem.shape;
     let points = shape.nx() * shape.rows();
@@ -214,7 +214,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
 /// Microseconds of a cycle, by the solver's own clock.
 fn time(
     repeats: u32,
-    mut batch: impl FnMut() -> Result<Unmeasured, SolverError>,
+    mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
 ) -> Result<Timing, SolverError> {
     warm_up(&mut batch)?;
     let mut samples = Vec::new();
@@ -232,7 +232,7 @@ fn time(
 
 /// Makes batches that do not count.
 pub(super) fn warm_up(
-    mut batch: impl FnMut() -> Result<Unmeasured, SolverError>,
+    mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
 ) -> Result<(), SolverError> {
     let begin = Instant::now();
     let mut batches = 0;
@@ -311,10 +311,10 @@ pub(super) fn whole(
     };
     let batch = |solver: &mut dyn Solver, most| {
         if !norms {
-            return solver.cycles_unmeasured(most);
+            return solver.cycles_without_norms(most);
         }
         let batch = solver.cycles(most)?;
-        Ok(Unmeasured { cycles: batch.norms.len() as u64, seconds: batch.seconds })
+        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
     };
     let kernel = solver.kernel().map_or(name(plan), Kernel::name);
     let Some(cycles) = cycles else {

@@ -26,7 +26,7 @@ pub struct Bench {
 
 #[derive(Subcommand, Debug)]
 enum What {
-    /// Time every kernel of the card side by side, and the CPU's methods beside them
+    /// Time every kernel of the GPU side by side, and the CPU's methods beside them
     Ladder(ladder::Ladder),
     /// Repeat the experiments of the papers, and print the published figures beside the measured ones
     Paper(paper::Paper),
@@ -87,17 +87,17 @@ impl Output {
     }
 }
 
-/// Where it runs: where it was asked to; otherwise on the card and on the CPU, or, without a card,
+/// Where it runs: where it was asked to; otherwise on the GPU and on the CPU, or, without a GPU,
 /// on the CPU alone, which is said.
 ///
 /// # Errors
-/// [`SolverError`] if a card was asked for and there is none.
+/// [`SolverError`] if a GPU was asked for and there is none.
 fn backends(asked: &[Backend]) -> Result<Vec<Backend>, SolverError> {
     if !asked.is_empty() && !asked.contains(&Backend::Cuda) {
         return Ok(vec![Backend::Cpu]);
     }
-    match cuda::cards() {
-        // The card first: its classic is what all others are compared with.
+    match cuda::gpus() {
+        // The GPU first: its classic is what all others are compared with.
         Ok(_) if asked == [Backend::Cuda] => Ok(vec![Backend::Cuda]),
         Ok(_) => Ok(vec![Backend::Cuda, Backend::Cpu]),
         Err(why) if asked.is_empty() => {

@@ -17,14 +17,14 @@ use std::sync::Arc;
 const EXAMPLES: &str = "\
 Examples:
   tilescope bench paper
-      every experiment to its end: seconds on a card, hours on a few cores
+      every experiment to its end: seconds on a GPU, hours on a few cores
   tilescope bench paper --quick -o paper.md
       a few cycles of each, times the number that a whole run makes
   tilescope bench paper --only table-2,table-3 --csv
       two tables of Islam & Wang's
 
-Times are the solver's own clock (on a card its events), medians after a warm-up. Those of Islam &
-Wang hold the transfers to and from the card and no norms, those of the article the norms of every
+Times are the solver's own clock (on a GPU its events), medians after a warm-up. Those of Islam &
+Wang hold the transfers to and from the GPU and no norms, those of the article the norms of every
 cycle and no transfers. × is how many times as fast as the first row of its problem: the classic
 iteration, or for the heat plate one thread of the CPU.";
 
@@ -36,7 +36,7 @@ pub(super) struct Paper {
     /// made
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
     only: Vec<Group>,
-    /// Back end [default: cuda where there is a card]
+    /// Back end [default: cuda where there is a GPU]
     #[arg(long, help_heading = "What is timed")]
     backend: Option<Backend>,
     /// Divide each side, and the copies, by this, to try it out: the figures compare no more
@@ -91,7 +91,7 @@ impl Paper {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check()?;
         let asked = self.backend.as_slice();
-        // The first of them is the card, where there is one.
+        // The first of them is the GPU, where there is one.
         let backend = backends(asked)?.into_iter().next().unwrap_or(Backend::Cpu);
         let mut planner = Planner::default();
         let mut plans = Vec::new();
@@ -100,8 +100,8 @@ impl Paper {
                 plans.push((experiment, Arc::new(planner.plan(&spec)?)));
             }
         }
-        let card = plans.iter().find(|(_, plan)| plan.spec.method.backend == Backend::Cuda);
-        let opened = card.map(|(_, plan)| measure::open(plan)).transpose()?.flatten();
+        let gpu = plans.iter().find(|(_, plan)| plan.spec.method.backend == Backend::Cuda);
+        let opened = gpu.map(|(_, plan)| measure::open(plan)).transpose()?.flatten();
         let mut progress = Progress::start();
         let mut counted = Vec::new();
         let mut rows = Vec::new();
@@ -129,7 +129,7 @@ impl Paper {
                 && EXPERIMENTS.iter().any(|other| other.preset == experiment.preset && asked(other))
     }
 
-    /// The ways to make an experiment: on a card the paper's kernel and the fastest.
+    /// The ways to make an experiment: on a GPU the paper's kernel and the fastest.
     fn specs(&self, experiment: &Experiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
         let shrink = usize::from(self.shrink);

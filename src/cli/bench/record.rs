@@ -142,7 +142,7 @@ impl Told for Record {
         }
         _ = write!(
             text,
-            "\n{}\n\nTimes are the solver's own clock (on a card its events), the medians of {} samples after a warm-up; ± is half of what lies between the least and the largest. Useful points are those that are kept, raw ones all that are computed. The limit is that of the card's arithmetic for useful points at its highest clock; of memory is what a cycle must move at the least (the iterate and the right-hand side read, the next iterate written) over what the card's memory moves at its clock, and may pass 100 % where a cache holds the grid.\n",
+            "\n{}\n\nTimes are the solver's own clock (on a GPU its events), the medians of {} samples after a warm-up; ± is half of what lies between the least and the largest. Useful points are those that are kept, raw ones all that are computed. The limit is that of the GPU's arithmetic for useful points at its highest clock; of memory is what a cycle must move at the least (the iterate and the right-hand side read, the next iterate written) over what the GPU's memory moves at its clock, and may pass 100 % where a cache holds the grid.\n",
             self.fastest(),
             self.repeats
         );
@@ -155,7 +155,7 @@ impl Record {
         format!("{} · {}", self.title, self.precision)
     }
 
-    /// The best classic there is: the card's, where there is one.
+    /// The best classic there is: the GPU's, where there is one.
     fn classic(&self) -> Option<&Row> {
         let classics = self.rows.iter().filter(|row| row.is_classic());
         classics.min_by(|one, other| one.cycle_us.median.total_cmp(&other.cycle_us.median))
@@ -171,7 +171,7 @@ impl Record {
         Some(self.classic()?.to_tolerance()?.median / row.to_tolerance()?.median)
     }
 
-    /// The part of what the card's memory moves that the cycles of a row must move.
+    /// The part of what the GPU's memory moves that the cycles of a row must move.
     fn of_memory(&self, row: &Row) -> Option<f64> {
         row.footprint?;
         let rate = row.least_bytes / (row.cycle_us.median * 1e-6);

@@ -1,6 +1,6 @@
 //! Animated PNG: every pixel as it is, and the run beside them.
 
-use super::{Film, Reel, stay};
+use super::{Film, FrameEncoder, stay};
 use crate::picture::file::encoder;
 use image::RgbaImage;
 use std::io::{self, Write};
@@ -39,7 +39,7 @@ impl<W: Write> Apng<W> {
     }
 }
 
-impl<W: Write> Reel for Apng<W> {
+impl<W: Write> FrameEncoder for Apng<W> {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()> {
         match &self.before {
             None => self.writer.write_image_data(frame.as_raw())?,

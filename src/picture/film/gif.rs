@@ -1,7 +1,7 @@
 //! GIF: plays anywhere, in 256 colours.
 
 use super::palette::{MOST, Palette};
-use super::{Film, Reel, flattened};
+use super::{Film, FrameEncoder, flattened};
 use crate::picture::Theme;
 use gif::{Encoder, EncodingError, Extension, Frame, Repeat};
 use image::RgbaImage;
@@ -49,7 +49,7 @@ impl<W: Write> Gif<W> {
     }
 }
 
-impl<W: Write> Reel for Gif<W> {
+impl<W: Write> FrameEncoder for Gif<W> {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()> {
         let pixels = flattened(frame, self.theme);
         let shown: Vec<u8> = pixels.into_iter().map(|pixel| self.palette.index(pixel)).collect();

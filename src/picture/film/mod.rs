@@ -1,6 +1,6 @@
 //! Animations: the figure of a view at many cycles, one after the other.
 //!
-//! The run is made forward, once, and looked at on the way ([`shoot`](crate::run::shoot())); then all
+//! The run is made forward, once, and looked at on the way ([`record_run`](crate::run::shoot())); then all
 //! frames are drawn over the range of all of them, so that no colour changes its meaning on the way.
 
 mod apng;
@@ -150,7 +150,7 @@ impl Film<'_> {
 }
 
 /// Takes the frames of an animation, one after the other.
-trait Reel {
+trait FrameEncoder {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()>;
 }
 
@@ -175,7 +175,7 @@ pub fn save_film(
     let texts = texts(path, run, Some(film.view));
     // What stopped the frames is no matter of the file.
     let mut stopped = None;
-    let mut shoot = |reel: &mut dyn Reel| {
+    let mut record_run = |reel: &mut dyn FrameEncoder| {
         reel_in(film, &view, at_once, reel, cancel, told).map_err(|error| match error {
             Stop::Io(error) => error,
             Stop::Film(error) => {
@@ -187,7 +187,7 @@ pub fn save_film(
     let written = match file {
         FilmFile::Apng => write_atomically(path, |out| {
             let mut reel = apng::Apng::new(out, &first, film, &texts)?;
-            shoot(&mut reel)?;
+            record_run(&mut reel)?;
             reel.finish()
         }),
         FilmFile::Gif => {
@@ -196,12 +196,12 @@ pub fn save_film(
             let some = [first, middle?, last?];
             write_atomically(path, |out| {
                 let mut reel = gif::Gif::new(out, &some, film, &texts)?;
-                shoot(&mut reel)
+                record_run(&mut reel)
             })
         }
         FilmFile::Mp4 => {
             let mut reel = mp4::Mp4::start(path, &first, film, run)?;
-            match shoot(&mut reel) {
+            match record_run(&mut reel) {
                 Ok(()) => {
                     let video = reel.finish(path)?;
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
@@ -238,7 +238,7 @@ fn reel_in(
     film: &Film<'_>,
     view: &ViewSpec,
     at_once: usize,
-    reel: &mut dyn Reel,
+    reel: &mut dyn FrameEncoder,
     cancel: &AtomicBool,
     told: &mut dyn FnMut(usize),
 ) -> Result<(), Stop> {
@@ -282,7 +282,7 @@ mod tests {
     use super::super::frames::Spacing;
     use super::super::saved::open;
     use super::*;
-    use crate::run::{Planner, Stage, Watch, When, shoot};
+    use crate::run::{Planner, Stage, Watch, When, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::fs::File;
@@ -294,7 +294,7 @@ mod tests {
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Watch { cancel: &cancel, told: &mut told };
         let capture = view.capture(0, &plan.problem.shape);
-        shoot(&plan, &capture, When::Cycles(&frames.cycles()), &mut watch).unwrap().shots
+        record_run(&plan, &capture, When::Cycles(&frames.cycles()), &mut watch).unwrap().shots
     }
 
     fn small(shape: &[usize]) -> RunSpec {

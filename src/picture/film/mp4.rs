@@ -1,6 +1,6 @@
 //! MP4, made by ffmpeg where it is installed.
 
-use super::{Film, FilmError, Reel, flattened};
+use super::{Film, FilmError, FrameEncoder, flattened};
 use crate::files::FileError;
 use crate::picture::Theme;
 use crate::run::{RunSpec, command_line};
@@ -99,7 +99,7 @@ impl Mp4 {
     }
 }
 
-impl Reel for Mp4 {
+impl FrameEncoder for Mp4 {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()> {
         let Some(pipe) = &mut self.ffmpeg.stdin else { return Ok(()) };
         pipe.write_all(flattened(frame, self.theme).as_flattened())

@@ -2,11 +2,11 @@
 
 use super::remade::Remade;
 use crate::problem::{self, ExactError};
+use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
-use crate::run::over_cycles::{Notes, OverCycles, stride};
-use crate::run::past::Past;
+use crate::run::over_cycles::{OverCycles, SeriesRecorder, stride};
+use crate::run::record_run::{RecordError, Stage, Watch, When, record_run};
 use crate::run::seen::View;
-use crate::run::shoot::{ShootError, Stage, Watch, When, shoot};
 use crate::run::worker::{Capture, Captured, Part};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,25 +16,25 @@ impl Captured {
     /// for the diagram of a line, from the start. Of its curve there is what the run's plot shows.
     ///
     /// # Errors
-    /// [`ShootError`].
+    /// [`RecordError`].
     pub fn again(
-        past: &Arc<Past>,
+        archive: &Arc<RunArchive>,
         cycle: u64,
         capture: &Capture,
         cancel: &AtomicBool,
-    ) -> Result<Self, ShootError> {
-        let plan = past.plan();
+    ) -> Result<Self, RecordError> {
+        let plan = archive.plan();
         if plan.problem.shape.dim() == 1 && capture.part == Part::All {
             let mut watch = Watch { cancel, told: &mut |_: Stage<'_>| {} };
-            let shots = shoot(plan, capture, When::Cycles(&[cycle]), &mut watch)?.shots;
-            let shot = shots.into_iter().next().ok_or(ShootError::Cancelled { cycle })?;
+            let shots = record_run(plan, capture, When::Cycles(&[cycle]), &mut watch)?.shots;
+            let shot = shots.into_iter().next().ok_or(RecordError::Cancelled { cycle })?;
             return Ok(Self { plan: Arc::clone(plan), ..shot });
         }
-        let mut again = Again::new(past, capture, cancel)?;
+        let mut again = Again::new(archive, capture, cancel)?;
         let over_cycles = again.over_cycles(cycle, capture.until.unwrap_or(cycle).max(cycle))?;
         again.go_to(cycle)?;
         let remade = &again.remade;
-        let curve = past.curve();
+        let curve = archive.curve();
         let (before, after) = curve.split_at(curve.partition_point(|record| record.cycle < cycle));
         let here = [remade.norms()?];
         let after = after.iter().filter(|record| record.cycle > cycle);
@@ -49,17 +49,18 @@ impl Captured {
     /// tell: the run is made again from its start, or from iterates that were kept.
     ///
     /// # Errors
-    /// [`ShootError`].
+    /// [`RecordError`].
     pub fn with_numbers(
         self,
-        past: &Arc<Past>,
+        archive: &Arc<RunArchive>,
         capture: &Capture,
         cancel: &AtomicBool,
-    ) -> Result<Self, ShootError> {
+    ) -> Result<Self, RecordError> {
         if !capture.inquiry.is_over_cycles() {
             return Ok(self);
         }
-        let over_cycles = Again::new(past, capture, cancel)?.over_cycles(self.cycle, self.cycle)?;
+        let over_cycles =
+            Again::new(archive, capture, cancel)?.over_cycles(self.cycle, self.cycle)?;
         Ok(Self { over_cycles, ..self })
     }
 }
@@ -74,33 +75,33 @@ struct Again<'a> {
 
 impl<'a> Again<'a> {
     fn new(
-        past: &Arc<Past>,
+        archive: &Arc<RunArchive>,
         capture: &'a Capture,
         cancel: &'a AtomicBool,
-    ) -> Result<Self, ShootError> {
-        if capture.field == FieldKind::Error && past.exact().is_none() {
-            match problem::exact(&past.plan().problem, cancel) {
-                Ok(exact) => past.set_exact(&Arc::new(exact)),
-                Err(ExactError::Cancelled) => return Err(ShootError::Cancelled { cycle: 0 }),
-                Err(error) => return Err(ShootError::Exact(error)),
+    ) -> Result<Self, RecordError> {
+        if capture.field == FieldKind::Error && archive.exact().is_none() {
+            match problem::exact(&archive.plan().problem, cancel) {
+                Ok(exact) => archive.set_exact(&Arc::new(exact)),
+                Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
+                Err(error) => return Err(RecordError::Exact(error)),
             }
         }
         let view = View { field: capture.field, ..View::default() };
-        Ok(Self { remade: Remade::new(past)?, capture, view, cancel })
+        Ok(Self { remade: Remade::new(archive)?, capture, view, cancel })
     }
 
-    fn go_to(&mut self, cycle: u64) -> Result<(), ShootError> {
+    fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
         let goes_on = &mut |_: &Remade, _| !self.cancel.load(Ordering::Relaxed);
         match self.remade.go_to(cycle, &self.view, goes_on)? {
             true => Ok(()),
-            false => Err(ShootError::Cancelled { cycle }),
+            false => Err(RecordError::Cancelled { cycle }),
         }
     }
 
-    /// Numbers over the cycles up to the last, as [`shoot()`] takes them when it looks at `cycle`.
-    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<OverCycles>, ShootError> {
+    /// Numbers over the cycles up to the last, as [`record_run()`] takes them when it looks at `cycle`.
+    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<OverCycles>, RecordError> {
         let inquiry = &self.capture.inquiry;
-        let mut notes = Notes::new(inquiry, self.capture.field);
+        let mut notes = SeriesRecorder::new(inquiry, self.capture.field);
         if !inquiry.is_over_cycles() {
             return Ok(Arc::default());
         }

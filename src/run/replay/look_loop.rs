@@ -1,10 +1,10 @@
 //! The loop of the replay thread: read the newest wish, go to each cycle that is to be seen, tell.
 
 use super::remade::Remade;
-use super::{Difference, ReplayWish, Replayed, Sight};
+use super::{Difference, ReplayRequest, Replayed, Sight};
+use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
-use crate::run::newest::Newest;
-use crate::run::past::Past;
+use crate::run::latest_slot::LatestSlot;
 use crate::run::seen::Seen;
 use crate::solver::{Quantity, Samples, SolverError, Window, larger};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -23,35 +23,36 @@ const TOLD_EVERY: Duration = Duration::from_millis(200);
 
 /// The replay's side.
 pub(super) struct LookLoop {
-    wishes: Receiver<ReplayWish>,
-    answers: Newest<Replayed>,
+    requests: Receiver<ReplayRequest>,
+    answers: LatestSlot<Replayed>,
     closing: Arc<AtomicBool>,
     wake: Box<dyn Fn() + Send>,
     /// The runs that there are. Whoever lets one go last waits until its memory is free, which may
     /// be a screen's frame or two: that is this thread.
-    runs: Vec<Arc<Past>>,
+    runs: Vec<Arc<RunArchive>>,
     remade: Vec<Remade>,
 }
 
 impl LookLoop {
     pub fn new(
-        wishes: Receiver<ReplayWish>,
-        answers: Newest<Replayed>,
+        requests: Receiver<ReplayRequest>,
+        answers: LatestSlot<Replayed>,
         closing: Arc<AtomicBool>,
         wake: Box<dyn Fn() + Send>,
     ) -> Self {
-        Self { wishes, answers, closing, wake, runs: Vec::new(), remade: Vec::new() }
+        Self { requests, answers, closing, wake, runs: Vec::new(), remade: Vec::new() }
     }
 
     /// Works until it is told to close, or nobody can wish for anything any more.
     pub fn run(mut self) {
         while !self.closing.load(Ordering::Relaxed) {
-            match self.wishes.recv_timeout(IDLE) {
-                Ok(wish) => {
-                    self.remade.retain(|remade| wish.runs.iter().any(|past| remade.is_of(past)));
-                    wish.runs.iter().for_each(|past| past.set_budget(wish.memory));
-                    self.fulfil(&wish);
-                    self.runs = wish.runs;
+            match self.requests.recv_timeout(IDLE) {
+                Ok(request) => {
+                    self.remade
+                        .retain(|remade| request.runs.iter().any(|archive| remade.is_of(archive)));
+                    request.runs.iter().for_each(|archive| archive.set_budget(request.memory));
+                    self.fulfil(&request);
+                    self.runs = request.runs;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -60,26 +61,26 @@ impl LookLoop {
     }
 
     /// Makes all that is to be seen, and tells of it, unless something newer is wanted meanwhile.
-    fn fulfil(&mut self, wish: &ReplayWish) {
+    fn fulfil(&mut self, request: &ReplayRequest) {
         let mut answer = Replayed {
-            id: wish.id,
-            seen: vec![None; wish.sights.len()],
+            id: request.id,
+            seen: vec![None; request.sights.len()],
             under_way: None,
             failed: None,
         };
-        for (index, sight) in wish.sights.iter().enumerate() {
+        for (index, sight) in request.sights.iter().enumerate() {
             match self.see(sight, index, &mut answer) {
                 Ok(Some(seen)) => answer.seen[index] = Some(seen),
                 Ok(None) => return,
                 Err(error) => {
                     // It is set up anew next time, elsewhere if need be.
-                    self.remade.retain(|remade| !remade.is_of(&sight.past));
+                    self.remade.retain(|remade| !remade.is_of(&sight.archive));
                     answer.failed = Some(format!("cycle {} cannot be seen: {error}", sight.cycle));
                     break;
                 }
             }
         }
-        if !wish.sights.is_empty() {
+        if !request.sights.is_empty() {
             answer.under_way = None;
             self.tell(answer);
         }
@@ -97,7 +98,7 @@ impl LookLoop {
         index: usize,
         answer: &mut Replayed,
     ) -> Result<Option<Seen>, SolverError> {
-        let mut remade = self.take(&sight.past)?;
+        let mut remade = self.take(&sight.archive)?;
         let reached = self.go(&mut remade, sight, Some(index), answer)?;
         let seen = match (&sight.minus, reached) {
             (_, false) => None,
@@ -121,7 +122,7 @@ impl LookLoop {
         let mut told = None::<Instant>;
         let mut failed = None;
         let reached = remade.go_to(sight.cycle, &sight.view, &mut |remade, part| {
-            if !self.wishes.is_empty() || self.closing.load(Ordering::Relaxed) {
+            if !self.requests.is_empty() || self.closing.load(Ordering::Relaxed) {
                 return false;
             }
             let spent = begin.elapsed();
@@ -143,10 +144,10 @@ impl LookLoop {
     }
 
     /// The run that is made again, out of those that there are.
-    fn take(&mut self, past: &Arc<Past>) -> Result<Remade, SolverError> {
-        match self.remade.iter().position(|remade| remade.is_of(past)) {
+    fn take(&mut self, archive: &Arc<RunArchive>) -> Result<Remade, SolverError> {
+        match self.remade.iter().position(|remade| remade.is_of(archive)) {
             Some(index) => Ok(self.remade.swap_remove(index)),
-            None => Remade::new(past),
+            None => Remade::new(archive),
         }
     }
 
@@ -160,12 +161,12 @@ impl LookLoop {
         answer: &mut Replayed,
     ) -> Result<Option<Seen>, SolverError> {
         let there = Sight {
-            past: Arc::clone(&minus.past),
+            archive: Arc::clone(&minus.archive),
             cycle: minus.cycle,
             view: sight.view.clone(),
             minus: None,
         };
-        let mut other = self.take(&minus.past)?;
+        let mut other = self.take(&minus.archive)?;
         let reached = self.go(&mut other, &there, None, answer)?;
         let seen = reached.then(|| less(remade, &other, sight)).transpose();
         self.remade.push(other);
@@ -175,7 +176,7 @@ impl LookLoop {
 
 /// What is seen of a run, where it is, less what is seen of another.
 fn less(remade: &Remade, other: &Remade, sight: &Sight) -> Result<Seen, SolverError> {
-    let (view, shape) = (&sight.view, sight.past.plan().problem.shape);
+    let (view, shape) = (&sight.view, sight.archive.plan().problem.shape);
     let differences = |window: &Window| differences(remade, other, view.field, window);
     let mut seen = remade.seen(view)?;
     if let Some(picture) = &mut seen.picture {

@@ -1,6 +1,6 @@
 //! The thread on which earlier cycles are made again, to be seen.
 //!
-//! It is told what is to be seen as a whole ([`ReplayWish`]), and only the newest wish counts: a
+//! It is told what is to be seen as a whole ([`ReplayRequest`]), and only the newest wish counts: a
 //! newer one stops the work for an older. It answers with all that is seen so far ([`Replayed`]):
 //! first, where the way is long, with a cycle shortly before the one that was asked for, then with
 //! that one. How it was made changes no bit of it.
@@ -11,8 +11,8 @@ mod remade;
 #[cfg(test)]
 mod tests;
 
-use super::newest::Newest;
-use super::past::Past;
+use super::archive::RunArchive;
+use super::latest_slot::LatestSlot;
 use super::seen::{Seen, View};
 use crossbeam_channel::Receiver;
 use look_loop::LookLoop;
@@ -23,11 +23,11 @@ use std::time::Duration;
 
 /// All that is wanted of a replay.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReplayWish {
+pub struct ReplayRequest {
     /// The number of the wish.
     pub id: u64,
     /// The runs that there are. What is held of any other is let go.
-    pub runs: Vec<Arc<Past>>,
+    pub runs: Vec<Arc<RunArchive>>,
     /// Bytes that each of them may keep of its iterates.
     pub memory: usize,
     /// What is to be seen.
@@ -38,7 +38,7 @@ pub struct ReplayWish {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sight {
     /// The run.
-    pub past: Arc<Past>,
+    pub archive: Arc<RunArchive>,
     /// The cycle.
     pub cycle: u64,
     /// What is looked at. Of two iterates the field is told of the first less that of the second.
@@ -51,7 +51,7 @@ pub struct Sight {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The run.
-    pub past: Arc<Past>,
+    pub archive: Arc<RunArchive>,
     /// The cycle.
     pub cycle: u64,
 }
@@ -71,31 +71,31 @@ pub struct Replayed {
 }
 
 /// A handle on the replay thread. Dropping it ends the thread.
-pub struct Replay {
-    wishes: Newest<ReplayWish>,
+pub struct Rewinder {
+    requests: LatestSlot<ReplayRequest>,
     answers: Receiver<Replayed>,
     thread: Option<JoinHandle<()>>,
     closing: Arc<AtomicBool>,
 }
 
-impl Replay {
+impl Rewinder {
     /// Starts the thread. `wake` is called after every answer, on that thread.
     ///
     /// # Errors
     /// If the system gives no thread.
     pub fn start(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let (wishes, unread) = Newest::channel();
-        let (tell, answers) = Newest::channel();
+        let (requests, unread) = LatestSlot::channel();
+        let (tell, answers) = LatestSlot::channel();
         let closing = Arc::new(AtomicBool::new(false));
         let work = LookLoop::new(unread, tell, Arc::clone(&closing), Box::new(wake));
         let thread =
             std::thread::Builder::new().name("tilescope-replay".into()).spawn(|| work.run())?;
-        Ok(Self { wishes, answers, thread: Some(thread), closing })
+        Ok(Self { requests, answers, thread: Some(thread), closing })
     }
 
     /// Says what is wanted from now on. Never waits.
-    pub fn wish(&self, wish: ReplayWish) {
-        self.wishes.tell(wish);
+    pub fn request(&self, request: ReplayRequest) {
+        self.requests.tell(request);
     }
 
     /// The newest answer, if there is one. Never waits.
@@ -109,7 +109,7 @@ impl Replay {
     }
 }
 
-impl Drop for Replay {
+impl Drop for Rewinder {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::Relaxed);
         // Waits for the cycle under way, so that no thread outlives the window.

@@ -1,9 +1,9 @@
 //! A run that is made again, at whichever cycle is to be seen.
 
 use crate::grid::Field;
+use crate::run::archive::RunArchive;
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::Record;
-use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
 use crate::run::seen::{Seen, View};
@@ -16,7 +16,7 @@ pub(super) type OnTheWay<'a> = dyn FnMut(&Remade, f32) -> bool + 'a;
 
 /// A run that is made again.
 pub(super) struct Remade {
-    past: Arc<Past>,
+    archive: Arc<RunArchive>,
     experiment: Experiment,
     /// What the last cycle that it made found out, with the cycle.
     last: Option<(u64, CycleNorms)>,
@@ -28,8 +28,8 @@ impl Remade {
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
-    pub fn new(past: &Arc<Past>) -> Result<Self, SolverError> {
-        let plan = past.plan();
+    pub fn new(archive: &Arc<RunArchive>) -> Result<Self, SolverError> {
+        let plan = archive.plan();
         let experiment = match Experiment::to_look_back(plan) {
             Err(_) if matches!(plan.place, Place::Cuda { .. }) => {
                 let place = Place::Cpu { threads: 0 };
@@ -37,12 +37,12 @@ impl Remade {
             }
             made => made?,
         };
-        Ok(Self { past: Arc::clone(past), experiment, last: None })
+        Ok(Self { archive: Arc::clone(archive), experiment, last: None })
     }
 
     /// Whether it is that run.
-    pub fn is_of(&self, past: &Arc<Past>) -> bool {
-        Arc::ptr_eq(&self.past, past)
+    pub fn is_of(&self, archive: &Arc<RunArchive>) -> bool {
+        Arc::ptr_eq(&self.archive, archive)
     }
 
     /// The run, where it is.
@@ -63,7 +63,7 @@ impl Remade {
     ) -> Result<bool, SolverError> {
         if view.field == FieldKind::Error
             && !self.experiment.run().knows_exact()
-            && let Some(exact) = self.past.exact()
+            && let Some(exact) = self.archive.exact()
         {
             let exact: Arc<Field<f64>> = Arc::clone(exact);
             self.experiment.set_exact(&exact)?;
@@ -92,8 +92,8 @@ impl Remade {
 
     /// Tells the staleness of those cycles of a line's diagram that nobody has asked it of.
     fn complete_diagram(&mut self, on_the_way: &mut OnTheWay<'_>) -> Result<bool, SolverError> {
-        let past = Arc::clone(&self.past);
-        let Some(diagram) = past.diagram() else {
+        let archive = Arc::clone(&self.archive);
+        let Some(diagram) = archive.diagram() else {
             return Ok(true);
         };
         let next = || diagram.get().next_without_staleness();
@@ -113,13 +113,13 @@ impl Remade {
         let run = self.experiment.run_mut();
         let is_there = self.last.is_some_and(|(last, _)| last == cycle) || cycle == 0;
         if run.cycle() < cycle || (run.cycle() == cycle && is_there) {
-            let nearer = self.past.run.before(cycle).filter(|(kept, _)| *kept > run.cycle());
+            let nearer = self.archive.run.before(cycle).filter(|(kept, _)| *kept > run.cycle());
             return match nearer {
                 Some((kept, iterate)) => run.put_at(kept, &iterate.double()),
                 None => Ok(()),
             };
         }
-        match self.past.run.before(cycle) {
+        match self.archive.run.before(cycle) {
             Some((kept, iterate)) => run.put_at(kept, &iterate.double()),
             None => run.rewind(),
         }
@@ -132,7 +132,7 @@ impl Remade {
         on_the_way: &mut OnTheWay<'_>,
     ) -> Result<bool, SolverError> {
         let classic = self.experiment.classic_run()?;
-        let kept = self.past.classic.before(sweeps + 1);
+        let kept = self.archive.classic.before(sweeps + 1);
         let is_beyond = classic.cycle() > sweeps;
         match kept.filter(|(kept, _)| is_beyond || *kept > classic.cycle()) {
             Some((kept, iterate)) => classic.put_at(kept, &iterate.double())?,
@@ -148,7 +148,7 @@ impl Remade {
             }
             classic.replay(left)?;
             // What is not kept now can be made again.
-            _ = self.past.keep_classic(classic);
+            _ = self.archive.keep_classic(classic);
             let part = (classic.cycle() - from) as f32 / (sweeps - from) as f32;
             if !on_the_way(self, part) {
                 return Ok(false);
@@ -163,7 +163,7 @@ impl Remade {
     pub fn seen(&self, view: &View) -> Result<Seen, SolverError> {
         let mut seen = Seen { norms: self.norms()?, ..Seen::of(&self.experiment, view)? };
         // A line is seen whole, whichever its cycle; where nobody looks at it, not at all.
-        if let Some(diagram) = self.past.diagram().filter(|_| view.most != [0, 0]) {
+        if let Some(diagram) = self.archive.diagram().filter(|_| view.most != [0, 0]) {
             seen.picture = Some(diagram.picture(view.field, view.most));
         }
         Ok(seen)
@@ -175,7 +175,7 @@ impl Remade {
     /// [`SolverError`] if the solver fails.
     pub fn norms(&self) -> Result<Record, SolverError> {
         let run: &Run = self.experiment.run();
-        let mut norms = self.past.record(run.cycle());
+        let mut norms = self.archive.record(run.cycle());
         if norms.residual.is_none() {
             norms.residual = Some(run.solver().residual()?);
         }

@@ -7,7 +7,7 @@ use crate::run::cut::{Cut, CutLine};
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::findings::Inquiry;
 use crate::run::plan::{Plan, Planner};
-use crate::run::shoot::{Stage, Watch, When, shoot};
+use crate::run::record_run::{Stage, Watch, When, record_run};
 use crate::run::spec::{MethodName, RunSpec};
 use crate::run::worker::{Capture, Captured, Part};
 use crate::solver::Followed;
@@ -30,25 +30,25 @@ fn small() -> RunSpec {
     spec
 }
 
-fn of(past: &Arc<Past>, cycle: u64, view: &View) -> Sight {
-    Sight { past: Arc::clone(past), cycle, view: view.clone(), minus: None }
+fn of(archive: &Arc<RunArchive>, cycle: u64, view: &View) -> Sight {
+    Sight { archive: Arc::clone(archive), cycle, view: view.clone(), minus: None }
 }
 
-fn wish(id: u64, sights: Vec<Sight>) -> ReplayWish {
-    wish_within(usize::MAX, id, sights)
+fn request(id: u64, sights: Vec<Sight>) -> ReplayRequest {
+    request_within(usize::MAX, id, sights)
 }
 
-fn wish_within(memory: usize, id: u64, sights: Vec<Sight>) -> ReplayWish {
+fn request_within(memory: usize, id: u64, sights: Vec<Sight>) -> ReplayRequest {
     let pasts = |sight: &Sight| {
-        let other = sight.minus.as_ref().map(|minus| Arc::clone(&minus.past));
-        [Some(Arc::clone(&sight.past)), other]
+        let other = sight.minus.as_ref().map(|minus| Arc::clone(&minus.archive));
+        [Some(Arc::clone(&sight.archive)), other]
     };
     let runs = sights.iter().flat_map(pasts).flatten().collect();
-    ReplayWish { id, runs, memory, sights }
+    ReplayRequest { id, runs, memory, sights }
 }
 
 /// The last answer to a wish.
-fn answer(replay: &Replay, id: u64) -> Replayed {
+fn answer(replay: &Rewinder, id: u64) -> Replayed {
     let begin = Instant::now();
     while begin.elapsed() < DEADLINE {
         let answer = replay.wait(DEADLINE).expect("the replay says something");
@@ -60,18 +60,18 @@ fn answer(replay: &Replay, id: u64) -> Replayed {
     panic!("no answer to wish {id}");
 }
 
-/// What is seen of single cycles when the run is made once, one cycle at a time. `past` takes its
+/// What is seen of single cycles when the run is made once, one cycle at a time. `archive` takes its
 /// iterates and its curve in.
-fn live(past: &Past, view: &View, cycles: u64) -> Vec<Seen> {
-    let mut experiment = Experiment::to_look_back(past.plan()).unwrap();
-    if let Some(exact) = past.exact() {
+fn live(archive: &RunArchive, view: &View, cycles: u64) -> Vec<Seen> {
+    let mut experiment = Experiment::to_look_back(archive.plan()).unwrap();
+    if let Some(exact) = archive.exact() {
         experiment.set_exact(exact).unwrap();
     }
     let mut all = Vec::new();
     for cycle in 0..=cycles {
         if cycle > 0 {
             experiment.run_mut().advance(1).unwrap();
-            past.run.keep_at_leisure(cycle, experiment.run().solver());
+            archive.run.keep_at_leisure(cycle, experiment.run().solver());
         }
         while !experiment.is_ready(view.field) {
             experiment.prepare(view.field).unwrap();
@@ -80,7 +80,7 @@ fn live(past: &Past, view: &View, cycles: u64) -> Vec<Seen> {
         all.push(Seen::of(&experiment, view).unwrap());
     }
     let curve: Vec<_> = experiment.run().history().records().copied().collect();
-    past.set_curve(&curve.into());
+    archive.set_curve(&curve.into());
     // A residual comes with the next cycle, and may differ in its last bits from one of its own.
     all.iter_mut().for_each(|seen| seen.norms = experiment.run().history().of(seen.cycle));
     all
@@ -124,9 +124,9 @@ proptest! {
     ) {
         let plan = plan(&spec);
         let budget = room * plan.problem.shape.stored() * plan.precision.bytes();
-        let past = Arc::new(Past::new(&plan, budget));
+        let archive = Arc::new(RunArchive::new(&plan, budget));
         if field == FieldKind::Error {
-            past.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+            archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
         }
         let cut = Cut { line, fields: vec![field], most };
         let view = View {
@@ -137,17 +137,17 @@ proptest! {
             statistics: true,
             ..View::default()
         };
-        let live = live(&past, &view, 40);
-        prop_assert!(past.used() <= budget);
-        let replay = Replay::start(|| {}).unwrap();
+        let live = live(&archive, &view, 40);
+        prop_assert!(archive.used() <= budget);
+        let replay = Rewinder::start(|| {}).unwrap();
         for (id, &cycle) in wanted.iter().enumerate() {
             let id = id as u64;
-            replay.wish(wish_within(budget, id, vec![of(&past, cycle, &view)]));
+            replay.request(request_within(budget, id, vec![of(&archive, cycle, &view)]));
             let seen = answer(&replay, id).seen[0].clone().unwrap();
             // The start has no cycle before it, and no change.
             prop_assert_eq!(&seen, &live[cycle as usize], "cycle {}", cycle);
         }
-        prop_assert!(past.used() <= budget);
+        prop_assert!(archive.used() <= budget);
     }
 
     #[test]
@@ -159,19 +159,19 @@ proptest! {
         cycles in 1_u64..20,
     ) {
         let plan = plan(&spec);
-        let past = Past::new(&plan, usize::MAX);
-        past.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
+        let archive = RunArchive::new(&plan, usize::MAX);
+        archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
         let shape = plan.problem.shape;
         let point = [shape.nx() / 2, shape.rows() / 3];
         let view = View { field, probes: vec![point], ..View::default() };
-        let live = live(&past, &view, cycles);
-        let told = past.values_at(point, field, cycles);
+        let live = live(&archive, &view, cycles);
+        let told = archive.values_at(point, field, cycles);
         prop_assert!(told.iter().map(|at| at.cycle).eq(1..cycles));
         for at in told {
             let (_, value) = live[at.cycle as usize].probes[0];
             prop_assert_eq!(at.value, f64::from(value));
         }
-        prop_assert!(past.values_at(point, FieldKind::Change, cycles).is_empty());
+        prop_assert!(archive.values_at(point, FieldKind::Change, cycles).is_empty());
     }
 
     #[test]
@@ -181,19 +181,19 @@ proptest! {
         field in prop::sample::select(&[FieldKind::Residual, FieldKind::Change, FieldKind::Solution][..]),
         most in 1_usize..30,
     ) {
-        let past = |overlap| {
+        let archive = |overlap| {
             let mut spec = small();
             spec.method.overlap = vec![2 * overlap];
-            Arc::new(Past::new(&plan(&spec), 0))
+            Arc::new(RunArchive::new(&plan(&spec), 0))
         };
-        let pasts = [past(overlaps.0), past(overlaps.1)];
+        let pasts = [archive(overlaps.0), archive(overlaps.1)];
         let cycles = [cycles.0, cycles.1];
         let sharp = View { field, most: [usize::MAX; 2], ..View::default() };
         let fields = [0, 1].map(|index| live(&pasts[index], &sharp, cycles[index]).pop().unwrap());
         let view = View { most: [most; 2], probe: Some([3, 5]), ..sharp };
-        let minus = Some(Difference { past: Arc::clone(&pasts[1]), cycle: cycles[1] });
-        let replay = Replay::start(|| {}).unwrap();
-        replay.wish(wish(1, vec![Sight { minus, ..of(&pasts[0], cycles[0], &view) }]));
+        let minus = Some(Difference { archive: Arc::clone(&pasts[1]), cycle: cycles[1] });
+        let replay = Rewinder::start(|| {}).unwrap();
+        replay.request(request(1, vec![Sight { minus, ..of(&pasts[0], cycles[0], &view) }]));
         let seen = answer(&replay, 1).seen[0].clone().unwrap();
         let samples = seen.picture.unwrap().samples;
         prop_assert_eq!(samples.block, view.window(&pasts[0].plan().problem.shape).block());
@@ -212,11 +212,11 @@ proptest! {
 
 #[test]
 fn of_a_storm_of_wishes_the_newest_wins() {
-    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = View { most: [8; 2], ..View::default() };
-    let replay = Replay::start(|| {}).unwrap();
+    let replay = Rewinder::start(|| {}).unwrap();
     for id in 1..=500 {
-        replay.wish(wish(id, vec![of(&past, 1 + id * 7919 % 3000, &view)]));
+        replay.request(request(id, vec![of(&archive, 1 + id * 7919 % 3000, &view)]));
     }
     let seen = answer(&replay, 500).seen[0].clone().unwrap();
     assert_eq!(seen.cycle, 1 + 500 * 7919 % 3000);
@@ -225,29 +225,29 @@ fn of_a_storm_of_wishes_the_newest_wins() {
 
 #[test]
 fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
-    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = View { most: [8; 2], field: FieldKind::Change, ..View::default() };
-    let replay = Replay::start(|| {}).unwrap();
+    let replay = Rewinder::start(|| {}).unwrap();
     let far = 1_000_000_000_000;
-    replay.wish(wish(1, vec![of(&past, far, &view)]));
+    replay.request(request(1, vec![of(&archive, far, &view)]));
     // First something from on the way, to look at.
     let first = replay.wait(DEADLINE).unwrap();
     let seen = first.seen[0].as_ref().expect("what there is");
     assert!(first.under_way.is_some() && seen.cycle > 0 && seen.cycle < far);
     assert!(seen.picture.is_some() && seen.norms.residual.is_some());
-    replay.wish(wish(2, vec![of(&past, 3, &view)]));
+    replay.request(request(2, vec![of(&archive, 3, &view)]));
     assert_eq!(answer(&replay, 2).seen[0].as_ref().unwrap().cycle, 3);
     // Nor does it keep the thread from ending.
-    replay.wish(wish(3, vec![of(&past, far, &view)]));
+    replay.request(request(3, vec![of(&archive, far, &view)]));
     drop(replay);
 }
 
 #[test]
 fn several_sights_come_in_one_answer() {
-    let past = Arc::new(Past::new(&plan(&small()), 0));
+    let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = View { most: [8; 2], ..View::default() };
-    let replay = Replay::start(|| {}).unwrap();
-    replay.wish(wish(1, vec![of(&past, 5, &view), of(&past, 2, &view)]));
+    let replay = Rewinder::start(|| {}).unwrap();
+    replay.request(request(1, vec![of(&archive, 5, &view), of(&archive, 2, &view)]));
     let seen = answer(&replay, 1).seen;
     let cycles: Vec<_> = seen.iter().map(|seen| seen.as_ref().unwrap().cycle).collect();
     assert_eq!(cycles, [5, 2]);
@@ -261,7 +261,7 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
     for spec in [small(), line] {
         let plan = plan(&spec);
         let cancel = AtomicBool::new(false);
-        let made = Past::made(&plan, 20, 100_000, &cancel).unwrap();
+        let made = RunArchive::made(&plan, 20, 100_000, &cancel).unwrap();
         for field in FieldKind::ALL {
             for part in [Part::All, Part::Iterate, Part::Along(CutLine::Row(0)), Part::MeanTile] {
                 let more = vec![Part::Along(CutLine::Row(0)), Part::MeanTile];
@@ -276,8 +276,9 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
                 let plain = Capture { id: 1, field, part, more, most, ..Capture::default() };
                 let capture = Capture { inquiry, solution: true, until, ..plain };
                 let mut watch = Watch { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
-                let shots = shoot(&plan, &capture, When::Cycles(&[13]), &mut watch).unwrap().shots;
-                let again = Captured::again(&made.past, 13, &capture, &cancel).unwrap();
+                let shots =
+                    record_run(&plan, &capture, When::Cycles(&[13]), &mut watch).unwrap().shots;
+                let again = Captured::again(&made.archive, 13, &capture, &cancel).unwrap();
                 assert_eq!((again.cycle, shots[0].cycle), (13, 13));
                 // No two bits differ; NaN is not itself.
                 let text = |shot: &Captured| {
@@ -297,7 +298,7 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
             most: [1, 1],
             ..Capture::default()
         };
-        let stopped = Captured::again(&made.past, 13, &capture, &AtomicBool::new(true));
+        let stopped = Captured::again(&made.archive, 13, &capture, &AtomicBool::new(true));
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
     }
 }

@@ -1,14 +1,14 @@
-//! An iterate on this machine, for a run whose solver may be lost with its card.
+//! An iterate on this machine, for a run whose solver may be lost with its GPU.
 
 use crate::grid::Field;
 use crate::solver::{Solver, SolverError};
 use std::time::{Duration, Instant};
 
-/// An iterate is kept no more often than this: what is lost with a card is made again as fast as
+/// An iterate is kept no more often than this: what is lost with a GPU is made again as fast as
 /// another solver can.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The largest iterate that is kept, in bytes: 2,800² points. Copying it from a card takes some
+/// The largest iterate that is kept, in bytes: 2,800² points. Copying it from a GPU takes some
 /// 20 ms, a hundredth of the time; of a larger one the run is made again from its start.
 const LARGEST: usize = 64_000_000;
 

@@ -171,7 +171,7 @@ fn a_rewound_run_steps_on_to_where_it_was() {
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
 
-/// A run whose card fails after so many cycles, with what it has to go on from; `kept` says whether
+/// A run whose GPU fails after so many cycles, with what it has to go on from; `kept` says whether
 /// iterates are kept on the way.
 fn failing(spec: &RunSpec, sizes: Vec<u64>, after: u64, kept: bool) -> Run {
     let plan = Arc::new(Planner::default().plan(spec).unwrap());
@@ -193,9 +193,9 @@ fn elsewhere(run: &Run) -> Arc<Plan> {
     Arc::new(Planner::default().plan(&spec).unwrap())
 }
 
-/// Wherever a card fails, the run goes on elsewhere as if nothing had happened.
+/// Wherever a GPU fails, the run goes on elsewhere as if nothing had happened.
 #[test]
-fn a_run_whose_card_failed_goes_on_elsewhere() {
+fn a_run_whose_gpu_failed_goes_on_elsewhere() {
     let mut change = small();
     change.stop.rule = StopRule::Change;
     let mut overshoot = small();
@@ -257,7 +257,7 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
     run.advance(1).unwrap();
     let mut nowhere = Plan::clone(run.plan());
     nowhere.place = solver::Place::Cuda { kernel: Kernel::Auto };
-    // A machine with a card could go there.
+    // A machine with a GPU could go there.
     if run.move_to(&Arc::new(nowhere)).is_err() {
         assert_eq!((run.cycle(), run.solver().kernel()), (1, Some(Kernel::Shared)));
         run.advance(1).unwrap();

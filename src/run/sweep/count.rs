@@ -1,6 +1,6 @@
 //! Cycles to the tolerance.
 
-use super::Halt;
+use super::ShouldStop;
 use crate::grid::Shape;
 use crate::problem::{Problem, Source};
 use crate::run::command::command_line;
@@ -37,7 +37,10 @@ pub struct CycleCount {
 ///
 /// # Errors
 /// [`SolverError`] if the solver cannot be set up, or fails.
-pub(super) fn count(plan: &Arc<Plan>, halt: Halt<'_>) -> Result<Option<CycleCount>, SolverError> {
+pub(super) fn count(
+    plan: &Arc<Plan>,
+    halt: ShouldStop<'_>,
+) -> Result<Option<CycleCount>, SolverError> {
     let mut run = Run::new(&one_line(plan))?;
     run.find_all_norms(false);
     while run.outcome().is_none() {

@@ -4,11 +4,11 @@ use crate::run::spec::Backend;
 use crate::solver::cuda;
 use sysinfo::{CpuRefreshKind, System};
 
-/// The processor and its cores and, where the solver runs on a card, the card. Two machines of one
+/// The processor and its cores and, where the solver runs on a GPU, the GPU. Two machines of one
 /// name give the same times, as far as anybody can know.
 ///
 /// # Errors
-/// [`cuda::Unavailable`] if there is no card.
+/// [`cuda::Unavailable`] if there is no GPU.
 pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = System::new().ok().map(|mut system| {
@@ -21,12 +21,12 @@ pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
     let name = format!("{processor}, {cores} {}", if cores == 1 { "core" } else { "cores" });
     Ok(match backend {
         Backend::Cpu => name,
-        // Solvers run on the first card.
-        Backend::Cuda => format!("{}, {name}", cuda::cards()?.join(" + ")),
+        // Solvers run on the first GPU.
+        Backend::Cuda => format!("{}, {name}", cuda::gpus()?.join(" + ")),
     })
 }
 
-/// Bytes of the L2 cache of the card that solvers run on; `None` on a CPU.
+/// Bytes of the L2 cache of the GPU that solvers run on; `None` on a CPU.
 pub(super) fn l2_bytes(backend: Backend) -> Option<u64> {
     match backend {
         Backend::Cpu => None,

@@ -3,27 +3,27 @@
 
 mod classic;
 mod count;
-mod foresight;
+mod cycle_predictor;
+mod effective_sweeps;
 mod lists;
 mod machine;
 mod model;
 mod order;
 mod outline;
-mod pulse;
 mod row;
 mod sides;
 mod spec;
+mod speed_reference;
 mod sweeping;
 mod table;
 mod timing;
-mod worth;
 
 pub use classic::Classic;
 pub use count::{CycleCache, CycleCount, Ending};
-pub use foresight::Foreseen;
+pub use cycle_predictor::CyclePrediction;
 pub use lists::{numbers, sides};
 pub use model::{Pyramid, pyramid_seconds};
-pub use order::{Prediction, by_promise, coarse_to_fine};
+pub use order::{Prediction, by_predicted_cost, coarse_to_fine};
 pub use outline::{Cell, Outline};
 pub use row::{Cycles, Row, RowOutcome};
 pub use sides::Sides;
@@ -33,4 +33,4 @@ pub use table::{Table, TableError};
 pub use timing::CycleTime;
 
 /// Asked between two cycles whether to stop. It may wait before it answers, while a sweep pauses.
-pub type Halt<'a> = &'a (dyn Fn() -> bool + Sync);
+pub type ShouldStop<'a> = &'a (dyn Fn() -> bool + Sync);

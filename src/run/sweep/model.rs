@@ -11,7 +11,7 @@
 //!
 //! where a, b and c are this machine's, measured by a short probe; a tile that fits another cache,
 //! and another kernel, have constants of their own. What runs side by side waits for the last of
-//! it: rows of tiles on the threads of a CPU, blocks on a card, which is filled a whole number of
+//! it: rows of tiles on the threads of a CPU, blocks on a GPU, which is filled a whole number of
 //! times. How many times longer than without waiting that takes is `waiting`.
 //!
 //! Kochurov, Vorotnikova and Golovashkin's run time (2015) is one instance of this, at the exact end
@@ -44,7 +44,7 @@ struct Fitted {
 /// What was measured by the probe: the work of a cycle, and its seconds.
 pub(super) type Probe = ([f64; CONSTANTS], f64);
 
-/// Tiles that a card works on at a time, as a setting of some tiles was seen to run on it.
+/// Tiles that a GPU works on at a time, as a setting of some tiles was seen to run on it.
 pub(super) fn at_once(plan: &Plan, footprint: Option<Footprint>) -> Option<f64> {
     let Method::Hierarchical { tiling, .. } = &plan.method else { return None };
     let waves = footprint?.waves();
@@ -102,7 +102,7 @@ pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -
 }
 
 /// What a cycle is: point updates, values moved, and one cycle. Where threads of a CPU share out
-/// rows of tiles, they wait for the last of them ([`Sharing::waiting`]), and where a card works on
+/// rows of tiles, they wait for the last of them ([`Sharing::waiting`]), and where a GPU works on
 /// `at_once` tiles at a time, the last of them leave it half empty: their time counts for all.
 pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;

@@ -1,6 +1,6 @@
 //! In which order settings are measured: coarse to fine, the most promising first.
 
-use super::foresight::Foreseen;
+use super::cycle_predictor::CyclePrediction;
 use super::outline::Outline;
 use super::spec::Setting;
 use std::cmp::Ordering;
@@ -17,7 +17,7 @@ pub struct Prediction {
     /// The place of its cell in [`Sweep::cells`](super::Sweep::cells).
     pub place: usize,
     /// Cycles to the tolerance, where that can be told.
-    pub cycles: Option<Foreseen>,
+    pub cycles: Option<CyclePrediction>,
     /// Seconds of a cycle as the machine was at first, where times are measured.
     pub a_cycle: Option<f64>,
     /// What the best setting has least of, see [`Row::cost`](super::Row::cost); `None` where nothing
@@ -30,7 +30,7 @@ impl Prediction {
     pub(super) fn new(
         place: usize,
         k: usize,
-        cycles: Option<Foreseen>,
+        cycles: Option<CyclePrediction>,
         a_cycle: Option<f64>,
         counts: bool,
     ) -> Self {
@@ -45,7 +45,7 @@ impl Prediction {
 }
 
 /// The cheapest first; what nothing is known of comes last, the fastest cycles of these first.
-pub fn by_promise(one: &Prediction, other: &Prediction) -> Ordering {
+pub fn by_predicted_cost(one: &Prediction, other: &Prediction) -> Ordering {
     let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
     let cost = known(one.cost).total_cmp(&known(other.cost));
     cost.then(known(one.a_cycle).total_cmp(&known(other.a_cycle))).then(one.place.cmp(&other.place))
@@ -56,7 +56,7 @@ pub fn by_promise(one: &Prediction, other: &Prediction) -> Ordering {
 pub fn coarse_to_fine(outline: &Outline, predictions: &[Prediction]) -> Vec<usize> {
     let Outline { spec, cells, .. } = outline;
     let mut known: Vec<_> = predictions.to_vec();
-    known.sort_by(by_promise);
+    known.sort_by(by_predicted_cost);
     let best = known.first().and_then(|best| best.cost);
     let pass = |prediction: &Prediction| {
         let Setting { k, overlap, .. } = &cells[prediction.place].setting;

@@ -22,7 +22,7 @@ pub struct Outline {
     pub cells: Vec<Cell>,
     /// The machine that it measures on.
     pub machine: String,
-    /// Bytes of the card's L2 cache, where it measures on one that tells.
+    /// Bytes of the GPU's L2 cache, where it measures on one that tells.
     pub l2_bytes: Option<u64>,
 }
 

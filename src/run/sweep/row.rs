@@ -1,7 +1,7 @@
 //! What a sweep found out about a setting.
 
 use super::count::{CycleCount, Ending};
-use super::foresight::Foreseen;
+use super::cycle_predictor::CyclePrediction;
 use super::sides::Sides;
 use super::spec::{Measure, Setting, SweepSpec};
 use super::timing::CycleTime;
@@ -171,7 +171,7 @@ impl Row {
         count: Option<CycleCount>,
         time: Option<CycleTime>,
         predicted: Option<f64>,
-        foreseen: Option<Foreseen>,
+        cycle_prediction: Option<CyclePrediction>,
     ) -> Self {
         if let Some(CycleCount { cycles, ending, edge_share }) = count {
             self.outcome = match ending {
@@ -192,14 +192,15 @@ impl Row {
         self.seconds_per_cycle = time.map(|time| time.median);
         self.seconds_per_cycle_error = time.map(|time| time.error);
         self.repeats = time.map(|time| time.repeats);
-        let foreseen = foreseen.filter(|foreseen| foreseen.cycles.is_finite());
+        let cycle_prediction =
+            cycle_prediction.filter(|cycle_prediction| cycle_prediction.cycles.is_finite());
         let counted = self.sweeps.and(self.cycles).map(|cycles| cycles.count as f64);
         let off = |predicted: Option<f64>, measured: Option<f64>| {
             predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0)
         };
         self.predicted_seconds_per_cycle = predicted;
-        self.predicted_cycles = foreseen.map(|foreseen| foreseen.cycles);
-        self.predicted_cycles_bar = foreseen.map(|foreseen| foreseen.error);
+        self.predicted_cycles = cycle_prediction.map(|cycle_prediction| cycle_prediction.cycles);
+        self.predicted_cycles_bar = cycle_prediction.map(|cycle_prediction| cycle_prediction.error);
         self.predicted_seconds =
             self.predicted_cycles.zip(predicted).map(|(cycles, seconds)| cycles * seconds);
         self.prediction_error = off(predicted, self.seconds_per_cycle);

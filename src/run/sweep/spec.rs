@@ -55,7 +55,7 @@ pub struct Setting {
     pub k: usize,
     /// Points that neighbouring tiles share.
     pub overlap: Sides,
-    /// How it runs on a card.
+    /// How it runs on a GPU.
     pub kernel: Kernel,
 }
 
@@ -79,7 +79,7 @@ pub enum SweepError {
         /// Why the first cannot.
         first: String,
     },
-    /// There is no card to measure on.
+    /// There is no GPU to measure on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
     Unavailable(#[from] cuda::Unavailable),
 }

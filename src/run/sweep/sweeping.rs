@@ -2,17 +2,17 @@
 
 use super::classic::Classic;
 use super::count::{CycleCache, CycleCount, Ending, count};
-use super::foresight::Foresight;
+use super::cycle_predictor::CyclePredictor;
 use super::machine;
 use super::model::{CostModel, Pyramid, at_once, work};
 use super::order::Prediction;
 use super::outline::{Cell, Outline};
-use super::pulse::Pulse;
 use super::row::Row;
 use super::sides::Sides;
 use super::spec::{Measure, Setting, SweepError, SweepSpec};
+use super::speed_reference::SpeedReference;
 use super::timing::{BUDGET, CycleTime, PROBE, Timed, time};
-use super::{Foreseen, Halt};
+use super::{CyclePrediction, ShouldStop};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::{MethodName, RunSpec, StopRule};
@@ -29,9 +29,9 @@ pub struct Sweep {
     planner: Planner,
     cache: CycleCache,
     model: CostModel,
-    foresight: Foresight,
+    predictor: CyclePredictor,
     /// Felt for the first time when something is timed for the first time.
-    pulse: Option<Pulse>,
+    speed_reference: Option<SpeedReference>,
 }
 
 impl Sweep {
@@ -61,8 +61,8 @@ impl Sweep {
             planner,
             cache: CycleCache::default(),
             model: CostModel::default(),
-            foresight: Foresight::default(),
-            pulse: None,
+            predictor: CyclePredictor::default(),
+            speed_reference: None,
         })
     }
 
@@ -142,7 +142,7 @@ impl Sweep {
     ///
     /// # Errors
     /// What a solver says that fails, or a plan that nothing fits any more.
-    pub fn probe(&mut self, halt: Halt<'_>) -> Result<bool, MeasureError> {
+    pub fn probe(&mut self, halt: ShouldStop<'_>) -> Result<bool, MeasureError> {
         for tile in self.outline.spec.tile.clone() {
             for kernel in self.outline.spec.kernel.clone() {
                 let mut probed = Vec::new();
@@ -204,13 +204,13 @@ impl Sweep {
         &mut self,
         plan: &Plan,
         budget: Duration,
-        halt: Halt<'_>,
+        halt: ShouldStop<'_>,
     ) -> Result<Option<Timed>, SolverError> {
-        let pulse = match &mut self.pulse {
-            Some(pulse) => pulse,
-            none => none.insert(Pulse::start(plan)?),
+        let speed_reference = match &mut self.speed_reference {
+            Some(speed_reference) => speed_reference,
+            none => none.insert(SpeedReference::start(plan)?),
         };
-        time(plan, budget, pulse, halt)
+        time(plan, budget, speed_reference, halt)
     }
 
     /// What the settings that can run should cost: seconds of a cycle by the cost model, once its
@@ -218,7 +218,10 @@ impl Sweep {
     ///
     /// # Errors
     /// What a solver says that fails, or a plan that nothing fits.
-    pub fn predict(&mut self, halt: Halt<'_>) -> Result<Option<Vec<Prediction>>, MeasureError> {
+    pub fn predict(
+        &mut self,
+        halt: ShouldStop<'_>,
+    ) -> Result<Option<Vec<Prediction>>, MeasureError> {
         let mut plans = Vec::new();
         for place in 0..self.outline.cells.len() {
             if self.outline.cells[place].cannot_run.is_none() {
@@ -226,10 +229,10 @@ impl Sweep {
             }
         }
         let counts = self.outline.spec.measures(Measure::Cycles);
-        let Self { outline: Outline { cells, .. }, cache, model, foresight, .. } = self;
+        let Self { outline: Outline { cells, .. }, cache, model, predictor, .. } = self;
         let predict = |(place, plan): &(usize, Plan)| -> Result<Prediction, SolverError> {
             let setting = &cells[*place].setting;
-            let cycles = foreseen(cache, foresight, plan, halt)?;
+            let cycles = cycle_prediction(cache, predictor, plan, halt)?;
             let a_cycle = model.seconds(setting.tile, setting.kernel, plan);
             Ok(Prediction::new(*place, setting.k, cycles, a_cycle, counts))
         };
@@ -249,7 +252,7 @@ impl Sweep {
     ///
     /// # Errors
     /// What a solver says that fails, or a plan that nothing fits.
-    pub fn classic(&mut self, halt: Halt<'_>) -> Result<Option<Classic>, MeasureError> {
+    pub fn classic(&mut self, halt: ShouldStop<'_>) -> Result<Option<Classic>, MeasureError> {
         let mut run = self.outline.spec.run.clone();
         (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::Auto);
         let plan = self.planner.plan(&run)?;
@@ -262,7 +265,7 @@ impl Sweep {
         let counts = self.outline.spec.measures(Measure::Cycles);
         if let Some(tolerance) = plan.stop.tolerance {
             let is_residual = plan.stop.rule == StopRule::Residual;
-            let spectrum = is_residual.then(|| self.foresight.spectrum(&plan.problem)).flatten();
+            let spectrum = is_residual.then(|| self.predictor.spectrum(&plan.problem)).flatten();
             sweeps = match (spectrum, self.cache.get(&run)) {
                 (Some(spectrum), _) => Some(spectrum.sweeps(tolerance)),
                 (None, Some(count)) => converged(count),
@@ -288,7 +291,7 @@ impl Sweep {
         &mut self,
         cells: &[Cell],
         jobs: usize,
-        halt: Halt<'_>,
+        halt: ShouldStop<'_>,
     ) -> Result<Vec<Row>, MeasureError> {
         let mut plans = Vec::with_capacity(cells.len());
         for cell in cells {
@@ -346,11 +349,11 @@ impl Sweep {
             // As the machine was while it was timed.
             let predicted = self.model.seconds(tile, kernel, &plan).zip(timed);
             let predicted = predicted.map(|(seconds, timed)| seconds * timed.slowness);
-            let foreseen = self.foresight.cycles(&plan, halt)?;
+            let cycle_prediction = self.predictor.cycles(&plan, halt)?;
             if let Some(kernel) = timed.and_then(|timed| timed.kernel) {
                 kernel.name().clone_into(&mut row.kernel);
             }
-            rows.push(row.with(count, timed.map(|timed| timed.time), predicted, foreseen));
+            rows.push(row.with(count, timed.map(|timed| timed.time), predicted, cycle_prediction));
         }
         Ok(rows)
     }
@@ -394,7 +397,7 @@ pub enum MeasureError {
     Solver(#[from] SolverError),
 }
 
-/// The sentence of an error that is this setting's alone: this card's kernel cannot take it. Any
+/// The sentence of an error that is this setting's alone: this GPU's kernel cannot take it. Any
 /// other befalls the next setting as well.
 fn only_this(error: SolverError) -> Result<String, SolverError> {
     match error {
@@ -404,17 +407,17 @@ fn only_this(error: SolverError) -> Result<String, SolverError> {
 }
 
 /// Cycles of a plan: those that were counted for another sweep, or as they are foreseen.
-fn foreseen(
+fn cycle_prediction(
     cache: &CycleCache,
-    foresight: &Foresight,
+    predictor: &CyclePredictor,
     plan: &Plan,
-    halt: Halt<'_>,
-) -> Result<Option<Foreseen>, SolverError> {
+    halt: ShouldStop<'_>,
+) -> Result<Option<CyclePrediction>, SolverError> {
     match cache.get(&plan.spec) {
         Some(CycleCount { cycles, ending: Ending::Converged, .. }) => {
-            Ok(Some(Foreseen { cycles: cycles as f64, error: 0.0 }))
+            Ok(Some(CyclePrediction { cycles: cycles as f64, error: 0.0 }))
         }
-        _ => foresight.cycles(plan, halt),
+        _ => predictor.cycles(plan, halt),
     }
 }
 
@@ -427,7 +430,7 @@ fn converged(count: CycleCount) -> Option<f64> {
 /// threads to itself.
 fn count_together(
     plans: &[&Arc<Plan>],
-    halt: Halt<'_>,
+    halt: ShouldStop<'_>,
 ) -> Vec<Result<Option<CycleCount>, SolverError>> {
     if let [plan] = plans {
         return vec![count(plan, halt)];

@@ -1,7 +1,7 @@
 //! The time of a cycle, honestly: warm-up, the median of repeats, and how far it can be trusted.
 
-use super::Halt;
-use super::pulse::{Pulse, running};
+use super::ShouldStop;
+use super::speed_reference::{SpeedReference, running};
 use crate::run::plan::Plan;
 use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
 use std::time::{Duration, Instant};
@@ -50,7 +50,7 @@ pub(super) struct Timed {
     pub slowness: f64,
     /// The kernel that ran; `None` on the CPU.
     pub kernel: Option<Kernel>,
-    /// What it took of the card; `None` on the CPU.
+    /// What it took of the GPU; `None` on the CPU.
     pub footprint: Option<Footprint>,
 }
 
@@ -62,8 +62,8 @@ pub(super) struct Timed {
 pub(super) fn time(
     plan: &Plan,
     budget: Duration,
-    pulse: &mut Pulse,
-    halt: Halt<'_>,
+    speed_reference: &mut SpeedReference,
+    halt: ShouldStop<'_>,
 ) -> Result<Option<Timed>, SolverError> {
     let method = plan.method.clone();
     let mut solver = solver::set_up(&plan.problem, method, plan.precision, plan.place)?;
@@ -83,7 +83,7 @@ pub(super) fn time(
         }
         // A pause, which lasts as long as it lasts, is no part of what is spent.
         let begin = Instant::now();
-        let beat = pulse.beat(last.clamp(REPEAT, LONGEST_BEAT))?;
+        let measure = speed_reference.measure(last.clamp(REPEAT, LONGEST_BEAT))?;
         let middle = Instant::now();
         let mut a_cycle = 0.0;
         let ran = running(|| {
@@ -92,7 +92,7 @@ pub(super) fn time(
         })?;
         last = middle.elapsed().as_secs_f64();
         repeats.push(a_cycle);
-        ratios.extend(beat.map(|beat| ran / beat));
+        ratios.extend(measure.map(|measure| ran / measure));
         spent += begin.elapsed();
         let time = CycleTime::of(&mut repeats);
         let is_known = time.error <= WANTED * time.median || spent >= budget;
@@ -164,8 +164,9 @@ mod tests {
     #[test]
     fn a_time_is_positive_and_stops_at_once() {
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
-        let mut pulse = Pulse::start(&plan).unwrap();
-        let mut time = |stop| super::time(&plan, PROBE, &mut pulse, &move || stop).unwrap();
+        let mut speed_reference = SpeedReference::start(&plan).unwrap();
+        let mut time =
+            |stop| super::time(&plan, PROBE, &mut speed_reference, &move || stop).unwrap();
         let Timed { time: measured, slowness, kernel, .. } = time(false).unwrap();
         assert!(measured.median > 0.0 && measured.repeats >= FEWEST, "{measured:?}");
         assert!(slowness > 0.0 && kernel.is_none());

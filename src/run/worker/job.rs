@@ -1,10 +1,10 @@
 //! The run that is being made, and what is told of it.
 
-use super::messages::{Capture, Captured, ExactState, Phase, Report, Wish};
+use super::messages::{Capture, Captured, ExactState, Phase, Report, WorkerRequest};
 use crate::grid::Field;
+use crate::run::archive::{CURVE, RunArchive};
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
-use crate::run::past::{CURVE, Past};
 use crate::run::plan::Plan;
 use crate::run::seen::{Seen, Sorted, View};
 use crate::run::track::Tracks;
@@ -17,7 +17,7 @@ const OF_LATE: f64 = 0.5;
 
 /// The run that is being made, and how far the wish is fulfilled.
 pub(super) struct Job {
-    pub wish: Wish,
+    pub request: WorkerRequest,
     pub epoch: u64,
     pub plan: Arc<Plan>,
     pub experiment: Experiment,
@@ -36,7 +36,7 @@ pub(super) struct Job {
     without_classic: Option<String>,
     /// What sorting the field by its tiles found last.
     sorted: Option<Arc<Sorted>>,
-    past: Arc<Past>,
+    archive: Arc<RunArchive>,
     speed: Speed,
     curve: Curve,
     reference: Curve,
@@ -85,16 +85,16 @@ impl Speed {
 
 impl Job {
     /// A run at its start.
-    pub fn new(wish: Wish, plan: Arc<Plan>, mut experiment: Experiment) -> Self {
-        experiment.find_all_norms(wish.view.all_norms);
-        let past = Past::new(&plan, wish.memory);
+    pub fn new(request: WorkerRequest, plan: Arc<Plan>, mut experiment: Experiment) -> Self {
+        experiment.find_all_norms(request.view.all_norms);
+        let archive = RunArchive::new(&plan, request.memory);
         if let Some(diagram) = experiment.diagram() {
-            past.set_diagram(diagram);
+            archive.set_diagram(diagram);
         }
         Self {
-            epoch: wish.epoch,
-            past: Arc::new(past),
-            wish,
+            epoch: request.epoch,
+            archive: Arc::new(archive),
+            request,
             plan,
             experiment,
             steps_made: 0,
@@ -119,23 +119,23 @@ impl Job {
     }
 
     /// Takes another wish in for the same run.
-    pub fn wish(&mut self, wish: Wish) {
-        self.past.set_budget(wish.memory);
-        if wish.view.wants_staleness() && !self.wish.view.wants_staleness() {
+    pub fn request(&mut self, request: WorkerRequest) {
+        self.archive.set_budget(request.memory);
+        if request.view.wants_staleness() && !self.request.view.wants_staleness() {
             // Whoever asks again may have made room.
             self.without_classic = None;
         }
-        self.experiment.find_all_norms(wish.view.all_norms);
-        if wish.pace != self.wish.pace {
+        self.experiment.find_all_norms(request.view.all_norms);
+        if request.pace != self.request.pace {
             // What was due by another pace is not waited for.
             self.due = Instant::now();
         }
-        self.wish = wish;
+        self.request = request;
     }
 
     /// Takes the exact solution in.
     pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
-        self.past.set_exact(exact);
+        self.archive.set_exact(exact);
         if let Err(error) = self.experiment.set_exact(exact) {
             self.fail(&error);
         }
@@ -162,14 +162,14 @@ impl Job {
         self.failed.is_some() || self.experiment.run().outcome().is_some()
     }
 
-    /// Whether the run is made on a card.
-    pub fn is_on_card(&self) -> bool {
+    /// Whether the run is made on a GPU.
+    pub fn is_on_gpu(&self) -> bool {
         self.experiment.run().solver().device().is_some()
     }
 
     /// Whether the run is to go on, and can.
     pub fn is_running(&self) -> bool {
-        self.wish.running && !self.is_over()
+        self.request.running && !self.is_over()
     }
 
     /// Whether a cycle is to be made now.
@@ -180,24 +180,24 @@ impl Job {
         if self.is_going_back() {
             return true;
         }
-        let stepping = self.steps_made < self.wish.steps;
-        stepping || (self.wish.running && self.is_in_step() && Instant::now() >= self.due)
+        let stepping = self.steps_made < self.request.steps;
+        stepping || (self.request.running && self.is_in_step() && Instant::now() >= self.due)
     }
 
     /// Whether the staleness is wanted, in the view or in a file, and can be had.
     fn wants_staleness(&self) -> bool {
         self.without_classic.is_none()
-            && (self.wish.view.wants_staleness() || self.is_for_file(FieldKind::Staleness))
+            && (self.request.view.wants_staleness() || self.is_for_file(FieldKind::Staleness))
     }
 
     /// Whether the exact solution is wanted, in the view or for a file.
     pub fn wants_exact(&self) -> bool {
-        let view = &self.wish.view;
+        let view = &self.request.view;
         view.error || view.field == FieldKind::Error || self.is_for_file(FieldKind::Error)
     }
 
     fn is_for_file(&self, field: FieldKind) -> bool {
-        self.wish.captures.iter().any(|capture| capture.field == field)
+        self.request.captures.iter().any(|capture| capture.field == field)
     }
 
     /// Whether Jacobi's iteration is where it is needed: staleness is shown cycle by cycle, and the run
@@ -214,7 +214,7 @@ impl Job {
         if !self.is_in_step() {
             return true;
         }
-        if !self.wish.view.reference || self.wants_staleness() {
+        if !self.request.view.reference || self.wants_staleness() {
             return false;
         }
         let Some(classic) = self.experiment.classic() else {
@@ -233,18 +233,18 @@ impl Job {
 
     /// Makes some cycles: one where each is to be seen, or as many as the solver makes at a time.
     pub fn cycle(&mut self) {
-        let stepping = self.steps_made < self.wish.steps && !self.is_going_back();
+        let stepping = self.steps_made < self.request.steps && !self.is_going_back();
         if stepping {
             self.steps_made += 1;
         }
         let one_by_one = stepping || !self.is_told || self.is_watched_singly();
         let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
         let made = self.experiment.advance(most);
-        if let Err(error) = made.and_then(|()| self.past.keep(self.experiment.run())) {
+        if let Err(error) = made.and_then(|()| self.archive.keep(self.experiment.run())) {
             self.fail(&error);
         }
         let now = Instant::now();
-        let seconds = self.wish.pace.map_or(0.0, |pace| 1.0 / pace);
+        let seconds = self.request.pace.map_or(0.0, |pace| 1.0 / pace);
         // A pace that is none holds nothing up.
         let period = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         // A run that falls behind its pace does not make up for it with a burst.
@@ -254,12 +254,12 @@ impl Job {
 
     /// Whether each cycle is to be seen.
     fn is_watched_singly(&self) -> bool {
-        self.wish.pace.is_some() || self.wants_staleness()
+        self.request.pace.is_some() || self.wants_staleness()
     }
 
     /// Lets the solver go on while its iterate is looked at, if the run is to go on at once.
     fn go_on(&mut self) {
-        if self.wish.running
+        if self.request.running
             && self.has_run_work()
             && !self.is_watched_singly()
             && let Err(error) = self.experiment.begin()
@@ -280,7 +280,7 @@ impl Job {
             Ok(()) => {
                 if let Some(classic) = self.experiment.classic() {
                     // What is not kept now can be made again.
-                    _ = self.past.keep_classic(classic);
+                    _ = self.archive.keep_classic(classic);
                 }
             }
             Err(error) => self.without_classic = Some(error.to_string()),
@@ -290,7 +290,7 @@ impl Job {
 
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
     pub fn must_sort(&self) -> bool {
-        let view = &self.wish.view;
+        let view = &self.request.view;
         view.statistics && self.sorted.as_ref().is_none_or(|sorted| sorted.field != view.field)
     }
 
@@ -303,17 +303,17 @@ impl Job {
             (self.nothing(), None)
         });
         if let Some(captured) = &captured {
-            answered.retain(|id| self.wish.captures.iter().any(|capture| capture.id == *id));
+            answered.retain(|id| self.request.captures.iter().any(|capture| capture.id == *id));
             answered.push(captured.id);
         }
         if self.failed.is_none() {
-            self.tracks.note(&seen, &self.past);
+            self.tracks.note(&seen, &self.archive);
         }
         let experiment = &self.experiment;
         let run = experiment.run();
-        let field = self.wish.view.field;
+        let field = self.request.view.field;
         let curve = self.curve.of(run.history());
-        self.past.set_curve(&curve);
+        self.archive.set_curve(&curve);
         Report {
             epoch: self.epoch,
             plan: Arc::clone(&self.plan),
@@ -333,7 +333,7 @@ impl Job {
             seen,
             edges: self.tracks.edge(),
             probes: self.tracks.probes(field),
-            past: Arc::clone(&self.past),
+            archive: Arc::clone(&self.archive),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
             without_classic: self.without_classic.clone(),
@@ -347,7 +347,7 @@ impl Job {
             (Some(why), _) => Phase::Failed { why: why.clone() },
             (None, Some(outcome)) => Phase::Finished(outcome.clone()),
             (None, None) if run.is_going_back() => Phase::Returning { cycle: run.cycle() },
-            (None, None) if self.wish.running => Phase::Running,
+            (None, None) if self.request.running => Phase::Running,
             (None, None) => Phase::Paused,
         }
     }
@@ -365,8 +365,8 @@ impl Job {
         if !self.is_running() {
             self.experiment.settle()?;
         }
-        let is_wanted = self.wish.view.statistics;
-        let view = View { statistics: is_wanted && sorts, ..self.wish.view.clone() };
+        let is_wanted = self.request.view.statistics;
+        let view = View { statistics: is_wanted && sorts, ..self.request.view.clone() };
         let mut seen = Seen::of(&self.experiment, &view)?;
         if sorts || !is_wanted {
             self.sorted.clone_from(&seen.statistics);
@@ -384,7 +384,7 @@ impl Job {
             return None;
         }
         let is_new = |capture: &&Capture| !answered.contains(&capture.id);
-        let mut wanted = self.wish.captures.iter().filter(is_new);
+        let mut wanted = self.request.captures.iter().filter(is_new);
         wanted.find(|capture| self.experiment.can_show(capture.field))
     }
 
@@ -394,7 +394,7 @@ impl Job {
         Seen {
             cycle: run.cycle(),
             norms: run.record(),
-            field: self.wish.view.field,
+            field: self.request.view.field,
             ..Seen::default()
         }
     }

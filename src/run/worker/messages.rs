@@ -1,12 +1,12 @@
 //! What is said between a worker and whoever watches it.
 
 use crate::grid::{Field, Shape};
+use crate::run::archive::RunArchive;
 use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::findings::{Findings, Inquiry};
 use crate::run::history::{History, Largest, Record};
 use crate::run::over_cycles::OverCycles;
-use crate::run::past::Past;
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
 use crate::run::seen::{Seen, View};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// All that is wanted of a worker.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wish {
+pub struct WorkerRequest {
     /// The run. A new number starts it from cycle 0.
     pub epoch: u64,
     /// Its description. In one epoch it may change in where and how the run is made
@@ -242,11 +242,11 @@ pub struct Report {
     /// Cycles that the solver made in a second of late, set-up and looking not counted; `None` at
     /// first.
     pub cycles_per_second: Option<f64>,
-    /// The card that it runs on; `None` on the CPU.
+    /// The GPU that it runs on; `None` on the CPU.
     pub device: Option<String>,
     /// The kernel that runs there, never [`Kernel::Auto`].
     pub kernel: Option<Kernel>,
-    /// What the kernel takes of the card.
+    /// What the kernel takes of the GPU.
     pub footprint: Option<Footprint>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
@@ -265,7 +265,7 @@ pub struct Report {
     /// The field at the points that are looked at, at those cycles.
     pub probes: Vec<ProbeTrack>,
     /// What is kept of the run, so that any cycle of it can be seen again.
-    pub past: Arc<Past>,
+    pub archive: Arc<RunArchive>,
     /// How far the exact solution is.
     pub exact: ExactState,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.
@@ -289,11 +289,11 @@ impl Report {
 }
 
 /// What a worker sends.
-pub type Answer = Result<Box<Report>, Refusal>;
+pub type Answer = Result<Box<Report>, RequestError>;
 
 /// A wish that cannot be fulfilled. The run before it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RequestError {
     /// The epoch that was asked for.
     pub epoch: u64,
     /// Why not, in one sentence.

@@ -1,6 +1,6 @@
 //! The thread on which runs are made.
 //!
-//! It is told what is wanted as a whole ([`Wish`]), and only the newest wish counts: an older one
+//! It is told what is wanted as a whole ([`WorkerRequest`]), and only the newest wish counts: an older one
 //! that was not read yet is replaced, so telling it never waits and never piles up. It answers
 //! with whole [`Report`]s, one at a time: the next is made only when the last was taken. Between
 //! the two it is one loop: read the newest wish, make some cycles, offer a report.
@@ -11,11 +11,13 @@ mod messages;
 mod pacing;
 mod work_loop;
 
-pub use messages::{Answer, Capture, Captured, ExactState, Part, Phase, Refusal, Report, Wish};
+pub use messages::{
+    Answer, Capture, Captured, ExactState, Part, Phase, Report, RequestError, WorkerRequest,
+};
 
 pub(super) use messages::Look;
 
-use super::newest::Newest;
+use super::latest_slot::LatestSlot;
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,15 +27,15 @@ use work_loop::{Channels, WorkLoop};
 
 /// A handle on the worker thread. Dropping it ends the thread.
 pub struct Worker {
-    wishes: Newest<Wish>,
+    requests: LatestSlot<WorkerRequest>,
     answers: Receiver<Answer>,
     thread: Option<JoinHandle<()>>,
-    conduct: Arc<Conduct>,
+    conduct: Arc<WorkerFlags>,
 }
 
 /// How the thread is to behave, whatever it is wished.
 #[derive(Debug, Default)]
-struct Conduct {
+struct WorkerFlags {
     /// It ends.
     closing: AtomicBool,
     /// It makes nothing, and hears no wish.
@@ -46,19 +48,19 @@ impl Worker {
     /// # Errors
     /// If the system gives no thread.
     pub fn start(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let (wishes, unread) = Newest::channel();
+        let (requests, unread) = LatestSlot::channel();
         let (answer, answers) = bounded(1);
-        let conduct = Arc::<Conduct>::default();
-        let channels = Channels { wishes: unread, answers: answer, untaken: answers.clone() };
+        let conduct = Arc::<WorkerFlags>::default();
+        let channels = Channels { requests: unread, answers: answer, untaken: answers.clone() };
         let work = WorkLoop::new(channels, Arc::clone(&conduct), Box::new(wake));
         let thread =
             std::thread::Builder::new().name("tilescope-worker".into()).spawn(|| work.run())?;
-        Ok(Self { wishes, answers, thread: Some(thread), conduct })
+        Ok(Self { requests, answers, thread: Some(thread), conduct })
     }
 
     /// Says what is wanted from now on. Never waits.
-    pub fn wish(&self, wish: Wish) {
-        self.wishes.tell(wish);
+    pub fn request(&self, request: WorkerRequest) {
+        self.requests.tell(request);
     }
 
     /// Lets it make nothing at all, as long as something else is timed, or lets it go on with the newest

@@ -16,10 +16,10 @@ struct Shares {
 /// faster than a screen shows them.
 const ON_CPU: Shares = Shares { map: 0.018, sorting: 0.009, every: Duration::from_millis(12) };
 
-/// A card makes cycles meanwhile: of its own time it gives a look at the map little, but all of it to one that
+/// A GPU makes cycles meanwhile: of its own time it gives a look at the map little, but all of it to one that
 /// sorts. As no report can come before a batch is made, they come twice as fast as a screen shows them: one
 /// that comes just after a screen's frame waits for the next.
-const ON_CARD: Shares = Shares { map: 0.25, sorting: 0.01, every: Duration::from_millis(8) };
+const ON_GPU: Shares = Shares { map: 0.25, sorting: 0.01, every: Duration::from_millis(8) };
 
 /// When the next look is due, and what it is at, by what the last ones took.
 #[derive(Debug, Default)]
@@ -32,16 +32,16 @@ pub(super) struct Pacing {
 
 impl Pacing {
     /// Whether it is time for the next look.
-    pub fn is_due(&self, busy: bool, on_card: bool) -> bool {
-        let shares = Shares::of(on_card);
+    pub fn is_due(&self, busy: bool, on_gpu: bool) -> bool {
+        let shares = Shares::of(on_gpu);
         let rest = if busy { self.map_took.div_f64(shares.map) } else { Duration::ZERO };
         has_passed(self.last, rest.max(shares.every))
     }
 
     /// Whether it is time for a look that sorts.
-    pub fn is_sorting_due(&self, busy: bool, on_card: bool) -> bool {
+    pub fn is_sorting_due(&self, busy: bool, on_gpu: bool) -> bool {
         !busy
-            || has_passed(self.last_sorting, self.sorting_took.div_f64(Shares::of(on_card).sorting))
+            || has_passed(self.last_sorting, self.sorting_took.div_f64(Shares::of(on_gpu).sorting))
     }
 
     /// Takes in a look that began then and is done.
@@ -57,8 +57,8 @@ impl Pacing {
 }
 
 impl Shares {
-    fn of(on_card: bool) -> &'static Self {
-        if on_card { &ON_CARD } else { &ON_CPU }
+    fn of(on_gpu: bool) -> &'static Self {
+        if on_gpu { &ON_GPU } else { &ON_CPU }
     }
 }
 

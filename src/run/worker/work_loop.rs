@@ -1,9 +1,9 @@
 //! The loop of the worker thread: read the newest wish, make some cycles, offer a report.
 
-use super::Conduct;
+use super::WorkerFlags;
 use super::exact::Exact;
 use super::job::Job;
-use super::messages::{Answer, Refusal, Wish};
+use super::messages::{Answer, RequestError, WorkerRequest};
 use super::pacing::Pacing;
 use crate::run::experiment::Experiment;
 use crate::run::plan::Planner;
@@ -19,9 +19,9 @@ const SLICE: Duration = Duration::from_millis(4);
 /// For each second of the run, Jacobi's iteration beside it gets this part of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
 
-/// … and on a card, of whose throughput 95 % is to be left. There the run is at its end long before
-/// Jacobi's iteration could be, which then has the card to itself.
-const CLASSIC_SHARE_ON_CARD: f64 = 0.02;
+/// … and on a GPU, of whose throughput 95 % is to be left. There the run is at its end long before
+/// Jacobi's iteration could be, which then has the GPU to itself.
+const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
 
 /// How long to wait while something is under way that no wish tells of: a report that has not
 /// been taken, a cycle that is due later, the exact solution.
@@ -32,7 +32,7 @@ const IDLE: Duration = Duration::from_millis(50);
 
 /// What the worker hears and says.
 pub(super) struct Channels {
-    pub wishes: Receiver<Wish>,
+    pub requests: Receiver<WorkerRequest>,
     pub answers: Sender<Answer>,
     /// The other end of `answers`, to take back a report that has not been taken.
     pub untaken: Receiver<Answer>,
@@ -41,11 +41,11 @@ pub(super) struct Channels {
 /// The worker's side.
 pub(super) struct WorkLoop {
     channels: Channels,
-    conduct: Arc<Conduct>,
+    conduct: Arc<WorkerFlags>,
     wake: Box<dyn Fn() + Send>,
     planner: Planner,
     exact: Exact,
-    refusal: Option<Refusal>,
+    refusal: Option<RequestError>,
     /// What was refused while there was no run to go on with: asking again is no use.
     refused: Option<(u64, Arc<RunSpec>)>,
     /// The requests for files that were answered, in whichever run, of those that are still wished for.
@@ -54,7 +54,7 @@ pub(super) struct WorkLoop {
 }
 
 impl WorkLoop {
-    pub fn new(channels: Channels, conduct: Arc<Conduct>, wake: Box<dyn Fn() + Send>) -> Self {
+    pub fn new(channels: Channels, conduct: Arc<WorkerFlags>, wake: Box<dyn Fn() + Send>) -> Self {
         Self {
             channels,
             conduct,
@@ -77,8 +77,8 @@ impl WorkLoop {
                 continue;
             }
             let patience = job.as_ref().map_or(IDLE, |job| self.patience(job));
-            match self.channels.wishes.recv_timeout(patience) {
-                Ok(wish) => self.take(wish, &mut job),
+            match self.channels.requests.recv_timeout(patience) {
+                Ok(request) => self.take(request, &mut job),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
@@ -104,34 +104,37 @@ impl WorkLoop {
     }
 
     /// Takes a wish in: a new run, or other demands on the one there is.
-    fn take(&mut self, wish: Wish, job: &mut Option<Job>) {
-        let refused = |(epoch, spec): &(_, _)| *epoch == wish.epoch && *spec == wish.spec;
+    fn take(&mut self, request: WorkerRequest, job: &mut Option<Job>) {
+        let refused = |(epoch, spec): &(_, _)| *epoch == request.epoch && *spec == request.spec;
         match job {
             None if self.refused.as_ref().is_some_and(refused) => {}
-            Some(job) if job.wish.epoch == wish.epoch && job.wish.spec == wish.spec => {
-                job.is_news |= job.wish.view != wish.view
-                    || job.wish.running != wish.running
-                    || job.wish.captures != wish.captures;
-                job.wish(wish);
+            Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
+                job.is_news |= job.request.view != request.view
+                    || job.request.running != request.running
+                    || job.request.captures != request.captures;
+                job.request(request);
             }
-            Some(job) if job.wish.epoch == wish.epoch && job.plan.spec.is_same_run(&wish.spec) => {
-                if let Err(why) = self.move_to(&wish.spec, job) {
-                    self.refusal = Some(Refusal { epoch: wish.epoch, why });
+            Some(job)
+                if job.request.epoch == request.epoch
+                    && job.plan.spec.is_same_run(&request.spec) =>
+            {
+                if let Err(why) = self.move_to(&request.spec, job) {
+                    self.refusal = Some(RequestError { epoch: request.epoch, why });
                 }
-                job.wish(wish);
+                job.request(request);
                 job.is_news = true;
             }
-            _ => match self.set_up(&wish, job.as_mut()) {
+            _ => match self.set_up(&request, job.as_mut()) {
                 Ok(new) => *job = Some(new),
                 Err(why) => {
-                    self.refusal = Some(Refusal { epoch: wish.epoch, why });
-                    self.refused = Some((wish.epoch, Arc::clone(&wish.spec)));
+                    self.refusal = Some(RequestError { epoch: request.epoch, why });
+                    self.refused = Some((request.epoch, Arc::clone(&request.spec)));
                     // The run that is there goes on, and is looked at as is wanted now.
                     if let Some(job) = job {
                         // Steps are counted anew in the epoch that was asked for.
-                        job.steps_made = wish.steps;
-                        job.epoch = wish.epoch;
-                        job.wish(wish);
+                        job.steps_made = request.steps;
+                        job.epoch = request.epoch;
+                        job.request(request);
                         job.is_news = true;
                     }
                 }
@@ -149,8 +152,8 @@ impl WorkLoop {
         job.move_to(plan).map_err(|error| error.to_string())
     }
 
-    fn set_up(&mut self, wish: &Wish, old: Option<&mut Job>) -> Result<Job, String> {
-        let plan = Arc::new(self.planner.plan(&wish.spec).map_err(|error| error.to_string())?);
+    fn set_up(&mut self, request: &WorkerRequest, old: Option<&mut Job>) -> Result<Job, String> {
+        let plan = Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
         let shared = old.filter(|old| {
             Arc::ptr_eq(&old.plan.problem, &plan.problem)
                 && old.plan.precision == plan.precision
@@ -162,7 +165,7 @@ impl WorkLoop {
             None => Experiment::new(&plan),
         };
         let experiment = experiment.map_err(|error| error.to_string())?;
-        let mut job = Job::new(wish.clone(), plan, experiment);
+        let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {
             job.set_exact(exact);
         }
@@ -173,13 +176,13 @@ impl WorkLoop {
     /// first a single one, so that there is something to be seen.
     fn work(&self, job: &mut Job) {
         let begin = Instant::now();
-        while job.has_run_work() && begin.elapsed() < SLICE && self.channels.wishes.is_empty() {
+        while job.has_run_work() && begin.elapsed() < SLICE && self.channels.requests.is_empty() {
             job.cycle();
             if !job.is_told {
                 return;
             }
         }
-        let share = if job.is_on_card() { CLASSIC_SHARE_ON_CARD } else { CLASSIC_SHARE };
+        let share = if job.is_on_gpu() { CLASSIC_SHARE_ON_GPU } else { CLASSIC_SHARE };
         job.classic_credit = if job.is_running() && job.is_in_step() {
             (job.classic_credit + begin.elapsed().as_secs_f64() * share).min(SLICE.as_secs_f64())
         } else {
@@ -190,7 +193,7 @@ impl WorkLoop {
         while job.has_classic_work()
             && job.classic_credit > 0.0
             && begin.elapsed() < SLICE
-            && self.channels.wishes.is_empty()
+            && self.channels.requests.is_empty()
         {
             let sweep = Instant::now();
             // To set it up takes as long as very many sweeps of a large grid, and is done once.
@@ -215,13 +218,13 @@ impl WorkLoop {
         let Some(job) = job else {
             return;
         };
-        let (busy, on_card) = (job.has_work(), job.is_on_card());
+        let (busy, on_gpu) = (job.has_work(), job.is_on_gpu());
         // The first picture of a run waits for nothing.
-        if !job.is_news || (job.is_told && !self.pacing.is_due(busy, on_card)) {
+        if !job.is_news || (job.is_told && !self.pacing.is_due(busy, on_gpu)) {
             return;
         }
         let sorts = job.must_sort()
-            || (job.wish.view.statistics && self.pacing.is_sorting_due(busy, on_card));
+            || (job.request.view.statistics && self.pacing.is_sorting_due(busy, on_gpu));
         let begin = Instant::now();
         let report = job.report(sorts, self.exact.state(), &mut self.captured);
         (job.is_news, job.is_told) = (job.to_capture(&self.captured).is_some(), true);

@@ -15,8 +15,8 @@ mod update;
 pub use level::Level;
 
 use super::{
-    Batch, CycleNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity, ResidualNorms,
-    Samples, Solver, SolverError, Statistics, Unmeasured, Window,
+    Batch, CycleNorms, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method,
+    Quantity, ResidualNorms, Samples, Solver, SolverError, Statistics, Window,
 };
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Shape, Tiling};
@@ -179,7 +179,7 @@ impl<R: Real> CpuSolver<R> {
     }
 
     /// Makes one cycle and finds out nothing on its way.
-    pub fn cycle_unmeasured(&mut self) {
+    pub fn cycle_without_norms(&mut self) {
         self.advance(false);
     }
 
@@ -211,13 +211,13 @@ impl<R: Real> Solver for CpuSolver<R> {
         Ok(Batch { norms, seconds })
     }
 
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
+    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
         let mut cycles = 0;
         let seconds = self.batch(most, |solver| {
-            solver.cycle_unmeasured();
+            solver.cycle_without_norms();
             cycles += 1;
         });
-        Ok(Unmeasured { cycles, seconds })
+        Ok(CyclesWithoutNorms { cycles, seconds })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {

@@ -13,7 +13,7 @@ pub(super) fn counted(number: usize) -> Option<i32> {
     (number <= MOST).then(|| i32::try_from(number).ok()).flatten()
 }
 
-/// Where an array begins on the card; 0 for none.
+/// Where an array begins on the GPU; 0 for none.
 pub(super) type Pointer = u64;
 
 #[repr(C)]
@@ -152,7 +152,7 @@ pub(super) struct WindowArgument {
 unsafe impl DeviceRepr for GridArgument {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for WeightsArgument<R> {}
-// SAFETY: as above; its pointer is one of the card.
+// SAFETY: as above; its pointer is one of the GPU.
 unsafe impl DeviceRepr for RightHandSideArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for AxisArgument {}
@@ -165,7 +165,7 @@ unsafe impl DeviceRepr for Norms {}
 // SAFETY: four numbers, which may be zero.
 unsafe impl ValidAsZeroBits for Norms {}
 
-/// A type that the iterates on a card can have.
+/// A type that the iterates on a GPU can have.
 pub(super) trait DeviceReal: Real + DeviceRepr + ValidAsZeroBits {}
 impl DeviceReal for f32 {}
 impl DeviceReal for f64 {}

@@ -1,8 +1,8 @@
 //! Jacobi's iteration: one thread a point, through global memory.
 
 use super::arguments::Pointer;
+use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step};
 use super::ptx::File;
-use super::rung::{DeviceSystem, Launch, Rung, Step};
 use crate::grid::Real;
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::sys::CUevent_flags;
@@ -28,7 +28,7 @@ pub(super) struct Classic {
 }
 
 impl Classic {
-    /// The kernel with the block that is the fastest on this card for this grid; that is found out
+    /// The kernel with the block that is the fastest on this GPU for this grid; that is found out
     /// once, by sweeps from one array into another, which is spoiled.
     pub fn new<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
@@ -36,18 +36,18 @@ impl Classic {
         arrays: [Pointer; 2],
     ) -> Result<Self, SolverError> {
         let key = (system.shape.nx(), system.shape.rows(), system.precision, system.form);
-        let known = |card: &super::card::Card| {
-            let blocks = card.classic_blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |gpu: &super::gpu::Gpu| {
+            let blocks = gpu.classic_blocks.lock().unwrap_or_else(PoisonError::into_inner);
             blocks.get(&key).copied()
         };
-        if let Some(block) = known(&system.card) {
+        if let Some(block) = known(&system.gpu) {
             return Self::with_block(system, block);
         }
         let candidates = if system.shape.rows() < 4 { LINE_BLOCKS } else { BLOCKS };
         let mut best: Option<(f32, [u32; 2], Self)> = None;
         for block in candidates {
             let rung = Self::with_block(system, block)?;
-            let took = system.card.told(rung.time(system, stream, arrays))?;
+            let took = system.gpu.told(rung.time(system, stream, arrays))?;
             if best.as_ref().is_none_or(|(fastest, ..)| took < *fastest) {
                 best = Some((took, block, rung));
             }
@@ -56,7 +56,7 @@ impl Classic {
             Some(best) => best,
             None => (0.0, BLOCKS[0], Self::with_block(system, BLOCKS[0])?),
         };
-        let mut blocks = system.card.classic_blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = system.gpu.classic_blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.insert(key, block);
         Ok(rung)
     }
@@ -92,7 +92,7 @@ impl Classic {
     }
 }
 
-impl<R: Real + DeviceRepr> Rung<R> for Classic {
+impl<R: Real + DeviceRepr> CycleKernel<R> for Classic {
     fn parts(&self) -> usize {
         let (across, down, _) = self.measured.config.grid_dim;
         across as usize * down as usize

@@ -1,9 +1,9 @@
-//! A field on a card at single points: all of them at a time.
+//! A field on a GPU at single points: all of them at a time.
 
 use super::arguments::{DeviceReal, Pointer, counted};
+use super::cycle_kernel::DeviceSystem;
 use super::observe::Values;
 use super::ptx::File;
-use super::rung::DeviceSystem;
 use crate::solver::SolverError;
 use cudarc::driver::{CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use std::sync::Arc;
@@ -22,14 +22,14 @@ pub(super) fn values<R: DeviceReal>(
     if points.is_empty() {
         return Ok(Vec::new());
     }
-    let DeviceSystem { card, precision, form, .. } = system;
-    let function = card.function(File::Gather, *precision, *form, "gather")?;
+    let DeviceSystem { gpu, precision, form, .. } = system;
+    let function = gpu.function(File::Gather, *precision, *form, "gather")?;
     let place = |[i, row]: &[usize; 2]| *row as i64 * system.grid.pitch + *i as i64;
     let places: Vec<_> = points.iter().map(place).collect();
     let count = counted(points.len()).unwrap_or(i32::MAX);
     let (quantity, other) = values.arguments();
     // SAFETY: the kernel writes every value before they are copied.
-    let mut found = unsafe { card.allocate::<f32>(stream, points.len()) }?;
+    let mut found = unsafe { gpu.allocate::<f32>(stream, points.len()) }?;
     let mut ask = || -> Result<Vec<f32>, DriverError> {
         let places = stream.clone_htod(&places)?;
         let mut gather = stream.launch_builder(&function);
@@ -47,5 +47,5 @@ pub(super) fn values<R: DeviceReal>(
         stream.synchronize()?;
         Ok(values)
     };
-    card.told(ask())
+    gpu.told(ask())
 }

@@ -1,4 +1,4 @@
-//! Which kernel can take what, and the shape that it takes it in. No card is needed to know.
+//! Which kernel can take what, and the shape that it takes it in. No GPU is needed to know.
 
 use crate::grid::{Precision, Tiling};
 use crate::solver::{Kernel, Method};
@@ -9,7 +9,7 @@ pub(super) const WARP: u32 = 32;
 /// The most threads of a block.
 const MOST_THREADS: u32 = 1024;
 
-/// The most shared memory of a block on any card so far (an H200), and what the kernels of the
+/// The most shared memory of a block on any GPU so far (an H200), and what the kernels of the
 /// ladder keep of it for themselves.
 const MOST_SHARED: usize = 227 * 1024;
 pub(super) const OWN_SHARED: usize = 1024;
@@ -182,7 +182,7 @@ fn register_line(tile: usize) -> Option<Shape> {
     (lanes <= warp).then_some(Shape::Lanes { functions, lanes, points })
 }
 
-/// The kernel that takes a method on a card that is not known.
+/// The kernel that takes a method on a GPU that is not known.
 pub(super) fn takes(
     kernel: Kernel,
     method: &Method,

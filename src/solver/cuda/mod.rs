@@ -1,4 +1,4 @@
-//! The CUDA back end: three kernels, from the plainest to the fastest, on the first NVIDIA card.
+//! The CUDA back end: three kernels, from the plainest to the fastest, on the first NVIDIA GPU.
 //!
 //! The driver is opened at run time and is all that is needed: the kernels are compiled ahead to PTX
 //! (`kernels/build.py`), of which it makes machine code.
@@ -6,11 +6,15 @@
 #[cfg(feature = "cuda")]
 mod arguments;
 #[cfg(feature = "cuda")]
-mod card;
-#[cfg(feature = "cuda")]
 mod classic;
 #[cfg(feature = "cuda")]
+mod cycle_kernel;
+#[cfg(feature = "cuda")]
 mod gather;
+#[cfg(feature = "cuda")]
+mod gpu;
+#[cfg(feature = "cuda")]
+mod graph_batch;
 mod ladder;
 #[cfg(feature = "cuda")]
 mod observe;
@@ -18,10 +22,6 @@ mod observe;
 mod ptx;
 #[cfg(feature = "cuda")]
 mod register;
-#[cfg(feature = "cuda")]
-mod replay;
-#[cfg(feature = "cuda")]
-mod rung;
 #[cfg(feature = "cuda")]
 mod shared;
 #[cfg(feature = "cuda")]
@@ -34,7 +34,7 @@ use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
 
-/// Why no NVIDIA card can be used.
+/// Why no NVIDIA GPU can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unavailable {
     /// The program was built without the feature `cuda`.
@@ -43,10 +43,10 @@ pub enum Unavailable {
     /// The driver's library cannot be opened.
     #[error("no NVIDIA driver is installed")]
     NoDriver,
-    /// There is a driver, and no card that it can use.
-    #[error("the NVIDIA driver finds no card")]
+    /// There is a driver, and no GPU that it can use.
+    #[error("the NVIDIA driver finds no GPU")]
     NoCard,
-    /// The card lacks what the kernels need.
+    /// The GPU lacks what the kernels need.
     #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]
     OldCard {
         /// Its name.
@@ -62,26 +62,26 @@ pub enum Unavailable {
     Driver(String),
 }
 
-/// The names of the cards, in the driver's order; at least one, and the first can be used. It opens the
+/// The names of the GPUs, in the driver's order; at least one, and the first can be used. It opens the
 /// driver, which may take a second: not for a thread that draws.
 ///
 /// # Errors
 /// [`Unavailable`] says why there is none.
 #[cfg(feature = "cuda")]
-pub fn cards() -> Result<Vec<String>, Unavailable> {
-    card::names()
+pub fn gpus() -> Result<Vec<String>, Unavailable> {
+    gpu::names()
 }
 
-/// The names of the cards: none, in this build.
+/// The names of the GPUs: none, in this build.
 ///
 /// # Errors
 /// Always [`Unavailable::NotBuilt`].
 #[cfg(not(feature = "cuda"))]
-pub fn cards() -> Result<Vec<String>, Unavailable> {
+pub fn gpus() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// A card, as its driver describes it.
+/// A GPU, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Device {
     /// Its name.
@@ -94,7 +94,7 @@ pub struct Device {
     pub shared_bytes_per_block: u64,
     /// Bytes of memory.
     pub memory_bytes: u64,
-    /// Bytes of memory that are free; `None` if the card gives no context to ask from.
+    /// Bytes of memory that are free; `None` if the GPU gives no context to ask from.
     pub free_bytes: Option<u64>,
     /// Bytes a second that its memory moves by its clock and width, where the driver tells both.
     pub memory_bytes_per_second: Option<f64>,
@@ -112,7 +112,7 @@ impl Device {
     }
 }
 
-/// Refuses a card that the kernels are not made for.
+/// Refuses a GPU that the kernels are not made for.
 fn check_age(name: &str, capability: (i32, i32)) -> Result<(), Unavailable> {
     if capability >= OLDEST {
         return Ok(());
@@ -128,16 +128,16 @@ const OLDEST: (i32, i32) = (7, 0);
 #[cfg(feature = "cuda")]
 const OLDEST_CUDA: i32 = 12_040;
 
-/// The cards, in the driver's order; at least one. As [`cards`], it may take a second.
+/// The GPUs, in the driver's order; at least one. As [`GPUs`], it may take a second.
 ///
 /// # Errors
 /// [`Unavailable`] says why there is none.
 #[cfg(feature = "cuda")]
 pub fn devices() -> Result<Vec<Device>, Unavailable> {
-    card::devices()
+    gpu::devices()
 }
 
-/// The cards: none, in this build.
+/// The GPUs: none, in this build.
 ///
 /// # Errors
 /// Always [`Unavailable::NotBuilt`].
@@ -152,7 +152,7 @@ pub fn devices() -> Result<Vec<Device>, Unavailable> {
 /// [`Unavailable`] if there is none that answers.
 #[cfg(feature = "cuda")]
 pub fn driver_version() -> Result<String, Unavailable> {
-    card::driver_version()
+    gpu::driver_version()
 }
 
 /// There is none in this build.
@@ -164,10 +164,10 @@ pub fn driver_version() -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Sets up a solver on the first card at the start u₀.
+/// Sets up a solver on the first GPU at the start u₀.
 ///
 /// # Errors
-/// [`SolverError`] if there is no card, or if the run does not fit onto it.
+/// [`SolverError`] if there is no GPU, or if the run does not fit onto it.
 #[cfg(feature = "cuda")]
 pub fn solver(
     problem: &Arc<Problem>,
@@ -221,13 +221,13 @@ pub fn solver(
     Err(Unavailable::NotBuilt.into())
 }
 
-/// Bytes of memory that are free on the first card.
+/// Bytes of memory that are free on the first GPU.
 ///
 /// # Errors
-/// [`SolverError`] if there is no card, or it failed.
+/// [`SolverError`] if there is no GPU, or it failed.
 #[cfg(feature = "cuda")]
 pub fn free_memory() -> Result<u64, SolverError> {
-    card::Card::open()?.free()
+    gpu::Gpu::open()?.free()
 }
 
 /// The kernel that runs where `kernel` was chosen: for `auto`, the fastest that takes the method.
@@ -241,11 +241,11 @@ pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Ke
 
 #[cfg(test)]
 mod tests {
-    /// The machine of the tests may have a card or none: either way there is an answer, no panic,
+    /// The machine of the tests may have a GPU or none: either way there is an answer, no panic,
     /// and never an empty list.
     #[test]
-    fn asking_for_cards_always_gives_an_answer() {
-        match super::cards() {
+    fn asking_for_gpus_always_gives_an_answer() {
+        match super::gpus() {
             Ok(names) => assert!(!names.is_empty()),
             Err(why) => assert!(!why.to_string().is_empty()),
         }

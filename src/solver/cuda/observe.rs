@@ -1,9 +1,9 @@
-//! What can be seen of an iterate on a card: norms by a pass of their own, and thinned out fields.
+//! What can be seen of an iterate on a GPU: norms by a pass of their own, and thinned out fields.
 
 use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
+use super::cycle_kernel::DeviceSystem;
+use super::graph_batch::fetch;
 use super::ptx::File;
-use super::replay::fetch;
-use super::rung::DeviceSystem;
 use crate::grid::{Real, Tiling};
 use crate::solver::sample::near_border;
 use crate::solver::{EdgeShare, SolverError, Window};
@@ -67,8 +67,8 @@ pub(super) struct Observer {
 
 impl Observer {
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
-        let DeviceSystem { card, precision, form, .. } = system;
-        let function = |name| card.function(File::Observe, *precision, *form, name);
+        let DeviceSystem { gpu, precision, form, .. } = system;
+        let function = |name| gpu.function(File::Observe, *precision, *form, name);
         Ok(Self {
             residual: function("residual")?,
             add_parts: function("add_parts")?,
@@ -117,9 +117,9 @@ impl Observer {
         u: Pointer,
         exact: Pointer,
     ) -> Result<f64, SolverError> {
-        let DeviceSystem { card, precision, form, .. } = system;
+        let DeviceSystem { gpu, precision, form, .. } = system;
         // Taken in by the driver for those alone who know u*.
-        let function = card.function(File::Observe, *precision, *form, "distance")?;
+        let function = gpu.function(File::Observe, *precision, *form, "distance")?;
         let norms = self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&function);
             launch.arg(&u).arg(&exact).arg(&system.grid).arg(parts);
@@ -137,10 +137,10 @@ impl Observer {
         [across, down]: [u32; 2],
         launch: impl FnOnce(LaunchConfig, &mut CudaSlice<Norms>) -> Result<(), DriverError>,
     ) -> Result<Norms, SolverError> {
-        let card = &system.card;
+        let gpu = &system.gpu;
         let count = i64::from(across) * i64::from(down);
         // SAFETY: each block writes its part before the parts are added.
-        let mut parts = unsafe { card.allocate::<Norms>(stream, count as usize) }?;
+        let mut parts = unsafe { gpu.allocate::<Norms>(stream, count as usize) }?;
         let ask = || -> Result<Vec<Norms>, DriverError> {
             launch(blocks(across, down), &mut parts)?;
             let mut total = stream.alloc_zeros::<Norms>(1)?;
@@ -152,7 +152,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(found)
         };
-        let found = card.told(ask())?;
+        let found = gpu.told(ask())?;
         Ok(found.first().copied().unwrap_or_default())
     }
 
@@ -191,7 +191,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(there)
         };
-        let there = system.card.told(ask())?;
+        let there = system.gpu.told(ask())?;
         let pointers = there.each_ref().map(|marks| marks.device_ptr(stream).0);
         let borders = Borders { tiling: tiling.clone(), marks, pointers, _there: there };
         Ok(Arc::clone(kept.insert(Arc::new(borders))))
@@ -218,7 +218,7 @@ impl Observer {
             unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
             sampling.values(stream)
         };
-        system.card.told(ask())?;
+        system.gpu.told(ask())?;
         self.fetch(system, stream, &sampling)
     }
 
@@ -257,12 +257,12 @@ impl Observer {
         stream: &Arc<CudaStream>,
         sampling: &Sampling,
     ) -> Result<Vec<f32>, SolverError> {
-        let card = &system.card;
+        let gpu = &system.gpu;
         let count = sampling.there.len();
         let mut pinned = self.pinned.borrow_mut();
         if pinned.as_ref().is_none_or(|pinned| pinned.len() < count) {
             // SAFETY: it is written before it is read.
-            *pinned = Some(card.told(unsafe { card.context.alloc_pinned_with_flags(count, 0) })?);
+            *pinned = Some(gpu.told(unsafe { gpu.context.alloc_pinned_with_flags(count, 0) })?);
         }
         let Some(pinned) = pinned.as_mut() else {
             return Ok(Vec::new());
@@ -272,7 +272,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(pinned.as_slice()?[..count].to_vec())
         };
-        card.told(ask())
+        gpu.told(ask())
     }
 }
 
@@ -284,8 +284,8 @@ pub(super) struct OtherNorms {
 
 impl OtherNorms {
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
-        let DeviceSystem { card, precision, form, .. } = system;
-        let function = card.function(File::Observe, *precision, *form, "other_norms")?;
+        let DeviceSystem { gpu, precision, form, .. } = system;
+        let function = gpu.function(File::Observe, *precision, *form, "other_norms")?;
         let [across, down] = over_grid(system);
         Ok(Self { function, blocks: [across, down.min(OTHER_DOWN)] })
     }
@@ -326,7 +326,7 @@ fn over_grid<R>(system: &DeviceSystem<R>) -> [u32; 2] {
     ]
 }
 
-/// Which columns and rows lie near the borders of tiles, here and on the card.
+/// Which columns and rows lie near the borders of tiles, here and on the GPU.
 pub(super) struct Borders {
     tiling: Tiling,
     marks: [Vec<bool>; 2],
@@ -382,12 +382,12 @@ impl Sampling {
             samples_y: number(samples[1]),
         };
         let blocks = number(warps.div_ceil(THREADS as usize / WARP)).unsigned_abs();
-        let DeviceSystem { card, precision, form, .. } = system;
-        let function = |name| card.function(File::Observe, *precision, *form, name);
+        let DeviceSystem { gpu, precision, form, .. } = system;
+        let function = |name| gpu.function(File::Observe, *precision, *form, name);
         let (sample, values_of_ranks) = (function(sample)?, function("values_of_ranks")?);
-        let ranks = card.told(stream.alloc_zeros(count))?;
+        let ranks = gpu.told(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
-        let there = unsafe { card.allocate::<f32>(stream, count) }?;
+        let there = unsafe { gpu.allocate::<f32>(stream, count) }?;
         let together = number(together);
         Ok(Self { sample, values_of_ranks, argument, together, blocks, ranks, there })
     }

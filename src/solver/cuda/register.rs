@@ -1,9 +1,9 @@
 //! A tile in the registers of warps.
 
 use super::arguments::{AxisArgument, WarpsArgument, counted};
+use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step};
 use super::ladder::{Shape, WARP};
 use super::ptx::File;
-use super::rung::{DeviceSystem, Launch, Rung, Step};
 use super::shared::axes;
 use crate::grid::{Real, Tiling};
 use crate::solver::{Footprint, SolverError};
@@ -75,14 +75,14 @@ impl Register {
     }
 }
 
-impl<R: Real + DeviceRepr> Rung<R> for Register {
+impl<R: Real + DeviceRepr> CycleKernel<R> for Register {
     /// One of each warp.
     fn parts(&self) -> usize {
         let config = &self.measured.config;
         config.grid_dim.0 as usize * (config.block_dim.0 / WARP) as usize
     }
 
-    fn prepare_unmeasured(&mut self, system: &DeviceSystem<R>) -> Result<(), SolverError> {
+    fn prepare_without_norms(&mut self, system: &DeviceSystem<R>) -> Result<(), SolverError> {
         if self.unmeasured.is_none() {
             let LaunchConfig { grid_dim, block_dim, shared_mem_bytes } = self.measured.config;
             let [blocks, threads] = [grid_dim, block_dim].map(|(across, down, _)| [across, down]);

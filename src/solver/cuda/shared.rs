@@ -1,9 +1,9 @@
 //! The papers' kernel: a block a tile, the tile in shared memory.
 
 use super::arguments::{AxisArgument, counted};
+use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step};
 use super::ladder::{ADDING, Shape, WARP};
 use super::ptx::File;
-use super::rung::{DeviceSystem, Launch, Rung, Step};
 use crate::grid::{Real, Tiling};
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError, PushKernelArg};
@@ -47,7 +47,7 @@ pub(super) fn axes(tiling: &Tiling) -> Option<[AxisArgument; 2]> {
     Some([AxisArgument::of(tiling.x())?, y?])
 }
 
-impl<R: Real + DeviceRepr> Rung<R> for Shared {
+impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
     fn parts(&self) -> usize {
         self.kernel.config.grid_dim.0 as usize * self.parts_of_a_block
     }

@@ -1,42 +1,42 @@
-//! A solver on a card.
+//! A solver on a GPU.
 
 use super::arguments::{
     DeviceReal, GridArgument, Norms, Pointer, RightHandSideArgument, WeightsArgument,
 };
-use super::card::Card;
 use super::classic::Classic;
+use super::cycle_kernel::{Array, CycleKernel, DeviceSystem};
 use super::gather;
+use super::gpu::Gpu;
+use super::graph_batch::{GraphBatch, Iterates, MOST_ARRAYS};
 use super::ladder::{self, Shape};
 use super::observe::{Observer, Values};
 use super::ptx::Form;
 use super::register::Register;
-use super::replay::{Iterates, MOST_ARRAYS, Replay};
-use super::rung::{Array, DeviceSystem, Rung};
 use super::shared::Shared;
 use super::statistics::Folder;
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
-    Batch, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity, ResidualNorms, Samples,
-    Solver, SolverError, Statistics, Unmeasured, Window,
+    Batch, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity,
+    ResidualNorms, Samples, Solver, SolverError, Statistics, Window,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Arrays of the grid that a solver takes on the card: g and two iterates.
+/// Arrays of the grid that a solver takes on the GPU: g and two iterates.
 const ARRAYS: u64 = 3;
 
-/// Of the card's free memory, arrays that can be done without take no more than this part.
+/// Of the GPU's free memory, arrays that can be done without take no more than this part.
 const SPARE: f64 = 0.5;
 
-/// A solver on the first NVIDIA card. Its iterates are those of the CPU to the last bit, whichever
+/// A solver on the first NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct CudaSolver<R: DeviceReal> {
     /// Let go first: it waits for what was begun, which reads and writes what the others keep.
-    replay: Replay,
+    replay: GraphBatch,
     problem: Arc<Problem>,
     system: Arc<DeviceSystem<R>>,
     /// Cycles are made in this stream …
@@ -46,18 +46,18 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     /// Two, or four once cycles were made while others were looked at.
     arrays: Vec<Array<R>>,
     /// Whether there is no room for four.
-    is_cramped: bool,
+    lacks_memory: bool,
     iterates: Iterates,
     exact: Option<Arc<Array<f64>>>,
     kernel: Kernel,
-    rung: Box<dyn Rung<R>>,
+    rung: Box<dyn CycleKernel<R>>,
     observer: Observer,
 }
 
 impl<R: DeviceReal> DeviceSystem<R> {
-    /// Takes a system to the card.
+    /// Takes a system to the GPU.
     fn new(
-        card: Arc<Card>,
+        gpu: Arc<Gpu>,
         stream: &Arc<CudaStream>,
         problem: &Problem,
     ) -> Result<Self, SolverError> {
@@ -70,13 +70,13 @@ impl<R: DeviceReal> DeviceSystem<R> {
             instead: "backend cpu".into(),
         })?;
         let System { weights, diagonal, g } = System::<R>::new(problem);
-        let g = card.told(stream.clone_htod(g.as_slice()))?;
-        card.told(stream.synchronize())?;
+        let g = gpu.told(stream.clone_htod(g.as_slice()))?;
+        gpu.told(stream.synchronize())?;
         let g = Array::new(g, &shape, stream);
         let form = Form::of(&weights, shape.dim());
         let weights = WeightsArgument::of(&weights);
         let seen_g = RightHandSideArgument::of(&problem.rhs, g.interior);
-        Ok(Self { card, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, seen_g })
+        Ok(Self { gpu, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, seen_g })
     }
 }
 
@@ -84,19 +84,19 @@ impl<R: DeviceReal> CudaSolver<R> {
     /// Sets up a solver at the start u₀.
     ///
     /// # Errors
-    /// [`SolverError`] if there is no card, or the run does not fit onto it.
+    /// [`SolverError`] if there is no GPU, or the run does not fit onto it.
     pub fn new(
         problem: &Arc<Problem>,
         method: Method,
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
-        let card = Card::open()?;
-        check_memory(&card, problem, ARRAYS, R::PRECISION.bytes())?;
+        let gpu = Gpu::open()?;
+        check_memory(&gpu, problem, ARRAYS, R::PRECISION.bytes())?;
         // Before anything is copied.
-        ladder::choose(kernel, &method, R::PRECISION, card.most_shared)
+        ladder::choose(kernel, &method, R::PRECISION, gpu.most_shared)
             .map_err(|(setting, instead)| SolverError::Kernel { kernel, setting, instead })?;
-        let stream = card.stream()?;
-        let system = Arc::new(DeviceSystem::new(card, &stream, problem)?);
+        let stream = gpu.stream()?;
+        let system = Arc::new(DeviceSystem::new(gpu, &stream, problem)?);
         Self::at_start(Arc::clone(problem), system, stream, None, method, kernel)
     }
 
@@ -108,20 +108,20 @@ impl<R: DeviceReal> CudaSolver<R> {
         method: Method,
         chosen: Kernel,
     ) -> Result<Self, SolverError> {
-        let card = Arc::clone(&system.card);
+        let gpu = Arc::clone(&system.gpu);
         let refused = |(setting, instead)| SolverError::Kernel { kernel: chosen, setting, instead };
         let (kernel, shape) =
-            ladder::choose(chosen, &method, R::PRECISION, card.most_shared).map_err(refused)?;
+            ladder::choose(chosen, &method, R::PRECISION, gpu.most_shared).map_err(refused)?;
         let start = problem.start_field::<R>();
-        let first = card.told(stream.clone_htod(start.as_slice()))?;
-        let second = card.told(stream.clone_dtod(&first))?;
+        let first = gpu.told(stream.clone_htod(start.as_slice()))?;
+        let second = gpu.told(stream.clone_dtod(&first))?;
         let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
         let [one, other] = arrays.each_ref().map(|array| array.interior);
         let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
         let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
         let too_many =
             || refused(("so many tiles".to_owned(), "a larger tile or backend cpu".to_owned()));
-        let rung: Box<dyn Rung<R>> = match (&method, shape) {
+        let rung: Box<dyn CycleKernel<R>> = match (&method, shape) {
             (Method::Hierarchical { k, tiling }, Shape::Shared { .. }) => {
                 let rung = Shared::new(&*system, tiling, *k, shape);
                 Box::new(rung.ok_or_else(too_many)??)
@@ -132,15 +132,15 @@ impl<R: DeviceReal> CudaSolver<R> {
             }
             (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, [one, other])?),
         };
-        let replay = Replay::new(&system, &stream, &*rung, false)?;
+        let replay = GraphBatch::new(&system, &stream, &*rung, false)?;
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
-            looks: system.card.urgent_stream()?,
+            looks: system.gpu.urgent_stream()?,
             system,
             stream,
             arrays: arrays.into(),
-            is_cramped: false,
+            lacks_memory: false,
             iterates,
             exact,
             kernel,
@@ -161,7 +161,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
         let next = &mut self.arrays[self.iterates.next()].values;
         let copied = self.stream.memcpy_htod(field.as_slice(), next);
-        self.system.card.told(copied.and_then(|()| self.stream.synchronize()))
+        self.system.gpu.told(copied.and_then(|()| self.stream.synchronize()))
     }
 
     /// Makes `field` the iterate, and the one before.
@@ -174,26 +174,26 @@ impl<R: DeviceReal> CudaSolver<R> {
             }
             self.stream.synchronize()
         };
-        self.system.card.told(ask())
+        self.system.gpu.told(ask())
     }
 
     /// Gets two more arrays, so that cycles can be made while others are looked at; says whether they
     /// are there.
     fn get_arrays(&mut self) -> Result<bool, SolverError> {
         let Self { system, stream, arrays, iterates, .. } = self;
-        if arrays.len() < MOST_ARRAYS && !self.is_cramped {
-            let card = &system.card;
+        if arrays.len() < MOST_ARRAYS && !self.lacks_memory {
+            let gpu = &system.gpu;
             let bytes = (MOST_ARRAYS - arrays.len()) * system.shape.stored() * size_of::<R>();
-            self.is_cramped = bytes as f64 > card.free()? as f64 * SPARE;
-            while arrays.len() < MOST_ARRAYS && !self.is_cramped {
+            self.lacks_memory = bytes as f64 > gpu.free()? as f64 * SPARE;
+            while arrays.len() < MOST_ARRAYS && !self.lacks_memory {
                 // With the ring, which no cycle writes.
-                let copy = card.told(stream.clone_dtod(&arrays[0].values))?;
+                let copy = gpu.told(stream.clone_dtod(&arrays[0].values))?;
                 let array = Array::new(copy, &system.shape, stream);
                 iterates.arrays[arrays.len()] = array.interior;
                 arrays.push(array);
             }
         }
-        Ok(!self.is_cramped)
+        Ok(!self.lacks_memory)
     }
 
     fn current(&self) -> &CudaSlice<R> {
@@ -213,7 +213,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             self.looks.synchronize()?;
             Ok(values)
         };
-        self.system.card.told(ask())
+        self.system.gpu.told(ask())
     }
 
     fn batch(&mut self, most: u64, measure: bool) -> Result<(Vec<Norms>, u64, f64), SolverError> {
@@ -234,14 +234,14 @@ impl<R: DeviceReal> CudaSolver<R> {
             Quantity::Solution => look(Values::Solution),
             Quantity::Error => look(Values::MinusDouble(self.iterates.exact)),
             Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
-                Some(other) if Arc::ptr_eq(&other.system.card, &self.system.card) => {
+                Some(other) if Arc::ptr_eq(&other.system.gpu, &self.system.gpu) => {
                     let [other, _] = other.pointers();
                     look(Values::MinusReal(other))
                 }
                 _ => {
-                    let card = &self.system.card;
+                    let gpu = &self.system.gpu;
                     let there = other.solution()?;
-                    let there = card.told(self.looks.clone_htod(there.as_slice()))?;
+                    let there = gpu.told(self.looks.clone_htod(there.as_slice()))?;
                     let there = Array::new(there, &self.system.shape, &self.looks);
                     look(Values::MinusDouble(there.interior))
                 }
@@ -250,19 +250,19 @@ impl<R: DeviceReal> CudaSolver<R> {
     }
 }
 
-/// Refuses arrays that do not fit onto the card.
+/// Refuses arrays that do not fit onto the GPU.
 fn check_memory(
-    card: &Card,
+    gpu: &Gpu,
     problem: &Problem,
     arrays: u64,
     bytes: usize,
 ) -> Result<(), SolverError> {
     let needed = problem.shape.stored() as u64 * arrays * bytes as u64;
-    let free = card.free()?;
+    let free = gpu.free()?;
     if needed <= free {
         return Ok(());
     }
-    Err(SolverError::DeviceMemory { card: card.name.clone(), needed, free })
+    Err(SolverError::DeviceMemory { gpu: gpu.name.clone(), needed, free })
 }
 
 impl<R: DeviceReal> Solver for CudaSolver<R> {
@@ -283,10 +283,10 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         Ok(Batch { norms, seconds })
     }
 
-    fn cycles_unmeasured(&mut self, most: u64) -> Result<Unmeasured, SolverError> {
-        self.rung.prepare_unmeasured(&self.system)?;
+    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
+        self.rung.prepare_without_norms(&self.system)?;
         let (_, cycles, seconds) = self.batch(most, false)?;
-        Ok(Unmeasured { cycles, seconds })
+        Ok(CyclesWithoutNorms { cycles, seconds })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
@@ -309,7 +309,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
 
     fn set_all_norms(&mut self, wanted: bool) -> Result<(), SolverError> {
         if self.replay.tells_all() != wanted {
-            self.replay = Replay::new(&self.system, &self.stream, &*self.rung, wanted)?;
+            self.replay = GraphBatch::new(&self.system, &self.stream, &*self.rung, wanted)?;
         }
         Ok(())
     }
@@ -321,14 +321,14 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
-        let card = &self.system.card;
-        check_memory(card, &self.problem, 1, size_of::<f64>())?;
-        let array = card.told(self.stream.clone_htod(exact.as_slice()))?;
-        card.told(self.stream.synchronize())?;
+        let gpu = &self.system.gpu;
+        check_memory(gpu, &self.problem, 1, size_of::<f64>())?;
+        let array = gpu.told(self.stream.clone_htod(exact.as_slice()))?;
+        gpu.told(self.stream.synchronize())?;
         let array = Array::new(array, &self.system.shape, &self.stream);
         self.iterates.exact = array.interior;
         self.exact = Some(Arc::new(array));
-        card.told(self.replay.forget())
+        gpu.told(self.replay.forget())
     }
 
     fn error(&self) -> Result<Option<f64>, SolverError> {
@@ -436,11 +436,11 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
-        let card = &self.system.card;
-        check_memory(card, &self.problem, ARRAYS - 1, R::PRECISION.bytes())?;
+        let gpu = &self.system.gpu;
+        check_memory(gpu, &self.problem, ARRAYS - 1, R::PRECISION.bytes())?;
         let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));
         let exact = self.exact.clone();
-        let stream = card.stream()?;
+        let stream = gpu.stream()?;
         Ok(Box::new(Self::at_start(problem, system, stream, exact, method, kernel)?))
     }
 
@@ -453,7 +453,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn device(&self) -> Option<&str> {
-        Some(&self.system.card.name)
+        Some(&self.system.gpu.name)
     }
 
     fn footprint(&self) -> Option<Footprint> {

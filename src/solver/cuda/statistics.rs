@@ -1,9 +1,9 @@
-//! The statistics of a field on a card: counted and summed up where it lies.
+//! The statistics of a field on a GPU: counted and summed up where it lies.
 
 use super::arguments::{AxisArgument, DeviceReal, Pointer, counted};
+use super::cycle_kernel::DeviceSystem;
 use super::observe::Values;
 use super::ptx::File;
-use super::rung::DeviceSystem;
 use crate::solver::SolverError;
 use crate::solver::statistics::{BINS, Sorting, Statistics, TOGETHER};
 use cudarc::driver::{CudaFunction, CudaStream, DriverError, LaunchConfig, PushKernelArg};
@@ -21,7 +21,7 @@ const ROWS: usize = THREADS / WARP;
 /// How often it does so, at the most: what a block counted in fast memory is told once for all …
 const MOST_TURNS: usize = 8;
 
-/// … and blocks that a card is kept busy with, before they take more than one turn.
+/// … and blocks that a GPU is kept busy with, before they take more than one turn.
 const BUSY_BLOCKS: usize = 512;
 
 /// The kernels of the statistics.
@@ -33,8 +33,8 @@ pub(super) struct Folder {
 impl Folder {
     /// The kernels, which the driver takes in when they are first asked for.
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
-        let DeviceSystem { card, precision, form, .. } = system;
-        let function = |name| card.function(File::Statistics, *precision, *form, name);
+        let DeviceSystem { gpu, precision, form, .. } = system;
+        let function = |name| gpu.function(File::Statistics, *precision, *form, name);
         Ok(Self { fold_rows: function("fold_rows")?, fold_tiles: function("fold_tiles")? })
     }
 
@@ -47,7 +47,7 @@ impl Folder {
         values: Values,
         sorting: &Sorting,
     ) -> Result<Option<Statistics>, SolverError> {
-        let card = &system.card;
+        let gpu = &system.gpu;
         let [x, y] = &sorting.axes;
         let groups = x.count().div_ceil(TOGETHER);
         let across = groups * x.tile().div_ceil(WARP);
@@ -62,9 +62,9 @@ impl Folder {
         let places = if sorting.folds { x.tile() * y.tile() } else { 0 };
         let room = if sorting.folds { system.shape.rows() * groups * x.tile() } else { 0 };
         // SAFETY: each part is written before they are added up.
-        let mut parts = unsafe { card.allocate::<f64>(stream, room.max(1)) }?;
+        let mut parts = unsafe { gpu.allocate::<f64>(stream, room.max(1)) }?;
         // SAFETY: as above.
-        let mut sums = unsafe { card.allocate::<f64>(stream, places.max(1)) }?;
+        let mut sums = unsafe { gpu.allocate::<f64>(stream, places.max(1)) }?;
         let (quantity, other) = values.arguments();
         let classes = i32::try_from(sorting.count).unwrap_or(i32::MAX);
         let together = turns as i32;
@@ -104,7 +104,7 @@ impl Folder {
             stream.synchronize()?;
             Ok((counts, sums))
         };
-        let (counts, sums) = card.told(ask())?;
+        let (counts, sums) = gpu.told(ask())?;
         Ok(Some(sorting.finish(&counts[..sorting.count * BINS], &sums[..places])))
     }
 }

@@ -121,7 +121,7 @@ impl Record {
             notes.push("Quick: the time of a cycle, measured over some, times the number of cycles of a whole run, counted once by this program (the papers tell none).".to_owned());
         }
         notes.push(format!(
-            "Times are medians of {} samples after a warm-up by the solver's own clock (on a card its events), ± half of what lies between the least and the largest. Those of Islam & Wang hold the transfers and no norms, those of the article the norms of every cycle and no transfers. × is against the first row of the same run.",
+            "Times are medians of {} samples after a warm-up by the solver's own clock (on a GPU its events), ± half of what lies between the least and the largest. Those of Islam & Wang hold the transfers and no norms, those of the article the norms of every cycle and no transfers. × is against the first row of the same run.",
             self.repeats
         ));
         for row in &self.rows {

@@ -3,7 +3,7 @@
 use super::compare::{Asked, Compared, Place};
 use super::heat_map::HeatMap;
 use super::session::Session;
-use crate::run::{Phase, Replay, ReplayWish, Replayed, Report, Seen, Sight, View};
+use crate::run::{Phase, ReplayRequest, Replayed, Report, Rewinder, Seen, Sight, View};
 use eframe::egui;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,10 +21,10 @@ const FOLLOW_SHARE: f64 = 0.1;
 
 /// What is looked back at. The panes draw what is seen in the report, whichever cycle that is of;
 /// while it is an earlier one, what is seen of the newest waits here.
-pub(super) struct LookingBack {
-    replay: Replay,
+pub(super) struct TimeTravel {
+    replay: Rewinder,
     /// What the replay was told last.
-    told: ReplayWish,
+    told: ReplayRequest,
     /// What is to be seen of the newest cycle while an earlier one is shown.
     live: Option<Seen>,
     /// What was asked for of pinned runs, and what was seen of them last.
@@ -40,7 +40,7 @@ pub(super) struct LookingBack {
     due: f64,
 }
 
-impl LookingBack {
+impl TimeTravel {
     /// Starts the replay's thread.
     ///
     /// # Errors
@@ -48,8 +48,8 @@ impl LookingBack {
     pub fn new(context: &egui::Context) -> std::io::Result<Self> {
         let repaint = context.clone();
         Ok(Self {
-            replay: Replay::start(move || repaint.request_repaint())?,
-            told: ReplayWish::default(),
+            replay: Rewinder::start(move || repaint.request_repaint())?,
+            told: ReplayRequest::default(),
             live: None,
             asked: Vec::new(),
             compared: Vec::new(),
@@ -91,7 +91,7 @@ impl LookingBack {
         let latest = report.latest.cycle;
         let cycle = session.travel.earlier(latest).filter(|_| is_of_now);
         let earlier = cycle.map(|cycle| Sight {
-            past: Arc::clone(&report.past),
+            archive: Arc::clone(&report.archive),
             cycle,
             view: view.clone(),
             minus: None,
@@ -99,10 +99,10 @@ impl LookingBack {
         let pins = session.pins.all();
         let asked = Asked::all(session, report, view, cycle.unwrap_or(latest));
         let others = asked.iter().map(|asked| asked.sight(report, view));
-        let pinned = pins.iter().map(|pin| Arc::clone(&pin.past));
-        let wish = ReplayWish {
+        let pinned = pins.iter().map(|pin| Arc::clone(&pin.archive));
+        let request = ReplayRequest {
             id: self.told.id,
-            runs: pinned.chain([Arc::clone(&report.past)]).collect(),
+            runs: pinned.chain([Arc::clone(&report.archive)]).collect(),
             memory: session.memory_of_each(),
             sights: earlier.into_iter().chain(others).collect(),
         };
@@ -114,14 +114,15 @@ impl LookingBack {
         let rests = cycle.is_none()
             && report.phase == Phase::Running
             && self.told_at.elapsed() < self.took.div_f64(FOLLOW_SHARE)
-            && is_of_other_cycles(&self.told.sights, &wish.sights);
-        let waits =
-            (is_answered_first || rests) && wish.runs == self.told.runs && !wish.sights.is_empty();
-        if wish != self.told && !waits {
-            self.waits = !wish.sights.is_empty();
+            && is_of_other_cycles(&self.told.sights, &request.sights);
+        let waits = (is_answered_first || rests)
+            && request.runs == self.told.runs
+            && !request.sights.is_empty();
+        if request != self.told && !waits {
+            self.waits = !request.sights.is_empty();
             self.told_at = Instant::now();
-            self.told = ReplayWish { id: self.told.id + 1, ..wish };
-            self.replay.wish(self.told.clone());
+            self.told = ReplayRequest { id: self.told.id + 1, ..request };
+            self.replay.request(self.told.clone());
             self.asked = asked;
         }
         let is_asked =
@@ -145,7 +146,7 @@ impl LookingBack {
         if !self.told.sights.is_empty() {
             self.told.id += 1;
             self.told.sights.clear();
-            self.replay.wish(self.told.clone());
+            self.replay.request(self.told.clone());
             (self.waits, self.under_way) = (false, None);
         }
     }
@@ -204,11 +205,9 @@ impl LookingBack {
     /// Whether the cycle that is wanted is the one that is shown.
     fn is_there(&self, report: &Report) -> bool {
         !self.waits
-            && self
-                .told
-                .sights
-                .first()
-                .is_none_or(|sight| sight.past != report.past || sight.cycle == report.seen.cycle)
+            && self.told.sights.first().is_none_or(|sight| {
+                sight.archive != report.archive || sight.cycle == report.seen.cycle
+            })
     }
 
     /// Lets playing go on, as long as what is played is shown.
@@ -240,7 +239,7 @@ impl LookingBack {
 /// Whether sights differ in their cycles alone.
 fn is_of_other_cycles(told: &[Sight], wanted: &[Sight]) -> bool {
     let is_like = |(told, wanted): (&Sight, &Sight)| {
-        (&told.past, &told.view) == (&wanted.past, &wanted.view)
+        (&told.archive, &told.view) == (&wanted.archive, &wanted.view)
             && told.minus.is_some() == wanted.minus.is_some()
     };
     told.len() == wanted.len() && told.iter().zip(wanted).all(is_like)

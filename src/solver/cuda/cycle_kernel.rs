@@ -1,7 +1,7 @@
 //! What the rungs of the ladder have in common.
 
 use super::arguments::{GridArgument, Pointer, RightHandSideArgument, WeightsArgument};
-use super::card::Card;
+use super::gpu::Gpu;
 use super::ptx::{File, Form};
 use crate::grid::{Precision, Shape};
 use crate::solver::{Footprint, SolverError};
@@ -9,10 +9,10 @@ use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attri
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig};
 use std::sync::Arc;
 
-/// A system on a card: what every kernel is told of it. The right-hand side is shared by all solvers
+/// A system on a GPU: what every kernel is told of it. The right-hand side is shared by all solvers
 /// of the system.
 pub(super) struct DeviceSystem<R> {
-    pub card: Arc<Card>,
+    pub gpu: Arc<Gpu>,
     pub shape: Shape,
     pub precision: Precision,
     pub form: Form,
@@ -25,7 +25,7 @@ pub(super) struct DeviceSystem<R> {
     pub seen_g: RightHandSideArgument,
 }
 
-/// An array of the grid on the card, with its ring, laid out as a [`Field`](crate::grid::Field).
+/// An array of the grid on the GPU, with its ring, laid out as a [`Field`](crate::grid::Field).
 pub(super) struct Array<T> {
     pub values: CudaSlice<T>,
     /// Where its first interior point lies.
@@ -51,8 +51,8 @@ pub(super) struct Step {
     pub squares: Pointer,
 }
 
-/// A method on a card.
-pub(super) trait Rung<R>: Send {
+/// A method on a GPU.
+pub(super) trait CycleKernel<R>: Send {
     /// In how many parts a cycle tells its sum of squares.
     fn parts(&self) -> usize;
 
@@ -61,11 +61,11 @@ pub(super) trait Rung<R>: Send {
     ///
     /// # Errors
     /// [`SolverError`] if the driver refuses it.
-    fn prepare_unmeasured(&mut self, _system: &DeviceSystem<R>) -> Result<(), SolverError> {
+    fn prepare_without_norms(&mut self, _system: &DeviceSystem<R>) -> Result<(), SolverError> {
         Ok(())
     }
 
-    /// Asks the card for one cycle; for one without norms when it was prepared for.
+    /// Asks the GPU for one cycle; for one without norms when it was prepared for.
     fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -73,7 +73,7 @@ pub(super) trait Rung<R>: Send {
         step: Step,
     ) -> Result<(), DriverError>;
 
-    /// What it takes of the card.
+    /// What it takes of the GPU.
     fn footprint(&self) -> Footprint;
 }
 
@@ -97,10 +97,10 @@ impl Launch {
         threads: [u32; 2],
         shared_bytes: usize,
     ) -> Result<Self, SolverError> {
-        let card = &system.card;
-        let function = card.function(file, system.precision, system.form, name)?;
+        let gpu = &system.gpu;
+        let function = gpu.function(file, system.precision, system.form, name)?;
         let bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
-        card.told(function.set_attribute(
+        gpu.told(function.set_attribute(
             CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             i32::try_from(bytes).unwrap_or(i32::MAX),
         ))?;
@@ -123,11 +123,11 @@ impl Launch {
                     + usize::try_from(function.shared_size_bytes()?).unwrap_or(0),
                 blocks: u64::from(blocks[0]) * u64::from(blocks[1]),
                 blocks_per_multiprocessor: resident,
-                multiprocessors: card.multiprocessors,
+                multiprocessors: gpu.multiprocessors,
                 points_per_second: limit(system)?,
             })
         };
-        let footprint = card.told(ask())?;
+        let footprint = gpu.told(ask())?;
         Ok(Self { function, config, footprint })
     }
 
@@ -136,10 +136,10 @@ impl Launch {
     }
 }
 
-/// Point updates a second that the arithmetic of the card can make at its highest clock, by the
+/// Point updates a second that the arithmetic of the GPU can make at its highest clock, by the
 /// operations of a point (see the order of operations in `problem/stencil.rs`).
 fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
-    let context = &system.card.context;
+    let context = &system.gpu.context;
     let clock = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
     let lanes = match (system.precision, context.compute_capability()?) {
         // CUDA C++ Programming Guide, arithmetic instructions: results a clock and multiprocessor.
@@ -150,5 +150,5 @@ fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
         (Precision::F32, _) => 128.0,
     };
     let operations = if system.shape.dim() == 1 { 2.0 } else { 4.0 };
-    Ok(f64::from(clock) * 1e3 * lanes * f64::from(system.card.multiprocessors) / operations)
+    Ok(f64::from(clock) * 1e3 * lanes * f64::from(system.gpu.multiprocessors) / operations)
 }

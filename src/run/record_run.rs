@@ -1,7 +1,7 @@
 //! A run from its start to its end, looked at on the way: what figures and animations are made of.
 
 use super::experiment::{Experiment, FieldKind};
-use super::over_cycles::Notes;
+use super::over_cycles::SeriesRecorder;
 use super::plan::{Plan, Stop};
 use super::runner::{Divergence, Outcome, Run};
 use super::worker::{Capture, Captured, Look, Part};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a run could not be looked at; one sentence.
 #[derive(Debug, thiserror::Error)]
-pub enum ShootError {
+pub enum RecordError {
     /// Somebody wanted it to stop.
     #[error("stopped after cycle {cycle}")]
     Cancelled {
@@ -74,7 +74,7 @@ pub struct Watch<'a> {
 
 /// What was seen of a run.
 #[derive(Debug)]
-pub struct Shots {
+pub struct Recording {
     /// One for each look. They share the curves of all of the run.
     pub shots: Vec<Captured>,
     /// How the run ended.
@@ -84,13 +84,13 @@ pub struct Shots {
 /// Makes a run, forward and once, and looks at it on the way.
 ///
 /// # Errors
-/// [`ShootError`].
-pub fn shoot(
+/// [`RecordError`].
+pub fn record_run(
     plan: &Plan,
     capture: &Capture,
     when: When<'_>,
     watch: &mut Watch<'_>,
-) -> Result<Shots, ShootError> {
+) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
     // All of a line's cycles are in its diagram at the end.
     let is_diagram = shape.dim() == 1 && capture.part == Part::All;
@@ -110,12 +110,12 @@ pub fn shoot(
     if capture.field == FieldKind::Error {
         match problem::exact(&plan.problem, watch.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
-            Err(ExactError::Cancelled) => return Err(ShootError::Cancelled { cycle: 0 }),
-            Err(error) => return Err(ShootError::Exact(error)),
+            Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
+            Err(error) => return Err(RecordError::Exact(error)),
         }
     }
-    let notes = Notes::new(&capture.inquiry, capture.field);
-    let mut shooting = Shooting { experiment, capture, notes };
+    let notes = SeriesRecorder::new(&capture.inquiry, capture.field);
+    let mut shooting = Recorder { experiment, capture, notes };
     let mut looks: Vec<(u64, Look)> = Vec::new();
     if let When::Cycles(cycles) = when
         && !is_all
@@ -146,10 +146,10 @@ pub fn shoot(
         When::End => looks.push((shooting.cycle(), shooting.look(watch)?)),
     }
     shooting.make_classic(watch)?;
-    let Shooting { experiment, notes, .. } = shooting;
+    let Recorder { experiment, notes, .. } = shooting;
     let outcome = experiment.run().outcome().cloned();
     let Some((_, look)) = looks.last().cloned() else {
-        return Ok(Shots { shots: Vec::new(), outcome });
+        return Ok(Recording { shots: Vec::new(), outcome });
     };
     let over_cycles = Arc::new(notes.told(experiment.run().cycle()));
     let seen = Captured { over_cycles, ..Captured::with(&experiment, capture, look) };
@@ -157,39 +157,39 @@ pub fn shoot(
         let Look { picture, more, findings, solution } = look;
         Captured { cycle, picture, more, findings, solution, ..seen.clone() }
     };
-    Ok(Shots { shots: looks.into_iter().map(shot).collect(), outcome })
+    Ok(Recording { shots: looks.into_iter().map(shot).collect(), outcome })
 }
 
 /// Refuses more pictures than the memory that is free now can hold.
-fn check_memory(size: [usize; 2], looks: usize) -> Result<(), ShootError> {
+fn check_memory(size: [usize; 2], looks: usize) -> Result<(), RecordError> {
     let samples = size[0] as u64 * size[1] as u64;
     let needed = samples.saturating_mul(looks as u64 * size_of::<f32>() as u64);
     let available = memory::available();
     if needed <= available {
         return Ok(());
     }
-    Err(ShootError::Memory { looks, size, needed, available })
+    Err(RecordError::Memory { looks, size, needed, available })
 }
 
 /// A run that is made and looked at.
-struct Shooting<'a> {
+struct Recorder<'a> {
     experiment: Experiment,
     capture: &'a Capture,
-    notes: Notes<'a>,
+    notes: SeriesRecorder<'a>,
 }
 
-impl Shooting<'_> {
+impl Recorder<'_> {
     fn cycle(&self) -> u64 {
         self.experiment.run().cycle()
     }
 
     /// Makes cycles up to this one, or to the end of the run, and notes numbers on the way.
-    fn make(&mut self, cycle: u64, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+    fn make(&mut self, cycle: u64, watch: &mut Watch<'_>) -> Result<(), RecordError> {
         let mut next = self.note(watch)?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
             if watch.cancel.load(Ordering::Relaxed) {
-                return Err(ShootError::Cancelled { cycle: made });
+                return Err(RecordError::Cancelled { cycle: made });
             }
             self.experiment.advance(cycle.min(next) - made)?;
             (watch.told)(Stage::Run(self.experiment.run()));
@@ -201,7 +201,7 @@ impl Shooting<'_> {
     }
 
     /// Notes numbers of the present cycle, and gives the next of which they are noted.
-    fn note(&mut self, watch: &mut Watch<'_>) -> Result<u64, ShootError> {
+    fn note(&mut self, watch: &mut Watch<'_>) -> Result<u64, RecordError> {
         let cycle = self.cycle();
         let next = self.notes.next(cycle);
         if next < u64::MAX {
@@ -212,24 +212,24 @@ impl Shooting<'_> {
     }
 
     /// A run that diverged never gets to the cycles after that.
-    fn check_reached(&self, cycle: u64) -> Result<(), ShootError> {
+    fn check_reached(&self, cycle: u64) -> Result<(), RecordError> {
         match self.experiment.run().outcome() {
             Some(Outcome::Diverged(divergence)) if self.cycle() < cycle => {
-                Err(ShootError::Diverged(divergence.clone()))
+                Err(RecordError::Diverged(divergence.clone()))
             }
             _ => Ok(()),
         }
     }
 
     /// Looks at the present iterate.
-    fn look(&mut self, watch: &mut Watch<'_>) -> Result<Look, ShootError> {
+    fn look(&mut self, watch: &mut Watch<'_>) -> Result<Look, RecordError> {
         self.prepare(watch)?;
         self.note_look(watch)?;
         Ok(self.capture.look(&self.experiment)?)
     }
 
     /// Notes numbers of a cycle that are told in any case.
-    fn note_look(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+    fn note_look(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
         if self.capture.inquiry.is_over_cycles() {
             self.prepare(watch)?;
             self.notes.take(&self.experiment, true)?;
@@ -238,11 +238,11 @@ impl Shooting<'_> {
     }
 
     /// Does the work that has to be done before the field of the present iterate can be told.
-    fn prepare(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+    fn prepare(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
         let field = self.capture.field;
         while !self.experiment.is_ready(field) {
             if watch.cancel.load(Ordering::Relaxed) {
-                return Err(ShootError::Cancelled { cycle: self.cycle() });
+                return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             self.experiment.prepare(field)?;
             (watch.told)(Stage::Jacobi(self.experiment.prepared()));
@@ -252,7 +252,7 @@ impl Shooting<'_> {
 
     /// Makes the sweeps of Jacobi's iteration whose curve is wanted, and the one after them, with
     /// which the residual of the last comes.
-    fn make_classic(&mut self, watch: &mut Watch<'_>) -> Result<(), ShootError> {
+    fn make_classic(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
         let Some(sweeps) = self.capture.classic else { return Ok(()) };
         let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
         loop {
@@ -262,7 +262,7 @@ impl Shooting<'_> {
                 return Ok(());
             }
             if watch.cancel.load(Ordering::Relaxed) {
-                return Err(ShootError::Cancelled { cycle: self.cycle() });
+                return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             (watch.told)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
         }

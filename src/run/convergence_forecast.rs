@@ -7,7 +7,7 @@ const RECENT: usize = 16;
 
 /// A norm's way down to its goal. It falls by a factor a cycle, so logarithms are kept.
 #[derive(Clone, Debug)]
-pub(super) struct Decline {
+pub(super) struct ConvergenceForecast {
     /// ln of what is to be reached; `None` where nothing is.
     goal: Option<f64>,
     /// ln of the norm after the last cycles that are known, the newest last.
@@ -16,7 +16,7 @@ pub(super) struct Decline {
     cycle: u64,
 }
 
-impl Decline {
+impl ConvergenceForecast {
     pub fn new(goal: Option<f64>) -> Self {
         Self { goal: goal.map(f64::ln), recent: VecDeque::new(), cycle: 0 }
     }
@@ -59,35 +59,35 @@ mod tests {
 
     #[test]
     fn a_steady_decline_is_foreseen_to_the_cycle() {
-        let mut decline = Decline::new(Some(1e-4));
-        assert_eq!(decline.left(0), 0, "nothing is known");
+        let mut forecast = ConvergenceForecast::new(Some(1e-4));
+        assert_eq!(forecast.left(0), 0, "nothing is known");
         for cycle in 0..=20 {
-            decline.note(cycle, 0.9_f64.powf(cycle as f64));
+            forecast.note(cycle, 0.9_f64.powf(cycle as f64));
         }
         // 0.9^88 is the first below 1e-4.
-        assert_eq!((decline.left(20), decline.left(25), decline.left(200)), (67, 62, 0));
+        assert_eq!((forecast.left(20), forecast.left(25), forecast.left(200)), (67, 62, 0));
         // What is known already counts once.
-        decline.note(20, 1e-3);
-        assert_eq!(decline.left(20), 67);
+        forecast.note(20, 1e-3);
+        assert_eq!(forecast.left(20), 67);
     }
 
     #[test]
     fn the_steepest_of_the_recent_cycles_counts() {
-        let mut decline = Decline::new(Some(1.0));
+        let mut forecast = ConvergenceForecast::new(Some(1.0));
         for (cycle, power) in [(0, 100.0), (1, 90.0), (2, 89.0), (3, 88.5)] {
-            decline.note(cycle, f64::exp(power));
+            forecast.note(cycle, f64::exp(power));
         }
-        assert_eq!(decline.left(3), 8);
+        assert_eq!(forecast.left(3), 8);
         for cycle in 4..40 {
-            decline.note(cycle, f64::exp(89.0 - 0.5 * cycle as f64 / 2.0));
+            forecast.note(cycle, f64::exp(89.0 - 0.5 * cycle as f64 / 2.0));
         }
-        assert!(decline.left(39) >= 300, "{}", decline.left(39));
+        assert!(forecast.left(39) >= 300, "{}", forecast.left(39));
     }
 
     #[test]
     fn without_a_goal_or_a_fall_there_is_no_end() {
-        let mut endless = Decline::new(None);
-        let mut growing = Decline::new(Some(1e-4));
+        let mut endless = ConvergenceForecast::new(None);
+        let mut growing = ConvergenceForecast::new(Some(1e-4));
         for cycle in 0..5 {
             endless.note(cycle, 1.0 / (1 + cycle) as f64);
             growing.note(cycle, (1 + cycle) as f64);

@@ -1,4 +1,4 @@
-//! Guards what is told of a card that cannot be used or that fails, and that the run goes on elsewhere. No
+//! Guards what is told of a GPU that cannot be used or that fails, and that the run goes on elsewhere. No
 //! machine fails when it is asked to: a stand-in for the driver does.
 #![cfg(target_os = "linux")]
 
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use tilescope::run::{Backend, Outcome, Phase, RunSpec, View, Wish, Worker};
+use tilescope::run::{Backend, Outcome, Phase, RunSpec, View, Worker, WorkerRequest};
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
-const FAILURE: &str = "TILESCOPE_TEST_CARD";
+const FAILURE: &str = "TILESCOPE_TEST_GPU";
 
 /// The folder of the stand-in, which is compiled once.
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing_card");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing_GPU");
         std::fs::create_dir_all(&folder).unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_card/driver.rs");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_GPU/driver.rs");
         let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
         let compiled = Command::new(compiler)
             .args(["--edition", "2024", "--deny", "warnings", "-o"])
@@ -33,7 +33,7 @@ fn driver() -> &'static Path {
 }
 
 /// A program for which the stand-in is the driver.
-fn with_card(program: impl AsRef<Path>, failure: &str, arguments: &[&str]) -> Output {
+fn with_gpu(program: impl AsRef<Path>, failure: &str, arguments: &[&str]) -> Output {
     let mut command = Command::new(program.as_ref());
     command.args(arguments).env("LD_LIBRARY_PATH", driver()).env(FAILURE, failure);
     command.output().expect("it starts")
@@ -41,7 +41,7 @@ fn with_card(program: impl AsRef<Path>, failure: &str, arguments: &[&str]) -> Ou
 
 fn tilescope(failure: &str, arguments: &str) -> Output {
     let arguments: Vec<_> = arguments.split_whitespace().collect();
-    with_card(cargo_bin("tilescope"), failure, &arguments)
+    with_gpu(cargo_bin("tilescope"), failure, &arguments)
 }
 
 const SOLVE: &str = "solve --shape 320x256 --tile 16 --k 4 --max-cycles 500 --backend cuda";
@@ -49,13 +49,10 @@ const SOLVE: &str = "solve --shape 320x256 --tile 16 --k 4 --max-cycles 500 --ba
 #[test]
 fn each_failure_is_told_in_a_sentence() {
     for (failure, sentence) in [
+        ("no-GPU", "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can"),
         (
-            "no-card",
-            "backend cuda cannot be used: the NVIDIA driver finds no card; backend cpu can",
-        ),
-        (
-            "old-card",
-            "backend cuda cannot be used: Test Card is too old: it has compute capability 6.1, and 7.0 is needed; backend cpu can",
+            "old-GPU",
+            "backend cuda cannot be used: Test GPU is too old: it has compute capability 6.1, and 7.0 is needed; backend cpu can",
         ),
         (
             "old-driver",
@@ -65,9 +62,9 @@ fn each_failure_is_told_in_a_sentence() {
             "old-compiler",
             "backend cuda cannot be used: the NVIDIA driver is too old; 550 or newer is needed; backend cpu can",
         ),
-        ("full", "Test Card has 1.00 MB of memory free, and this run needs"),
-        ("slow", "Test Card failed: the launch timed out and was terminated"),
-        ("lost", "Test Card failed: uncorrectable ECC error encountered"),
+        ("full", "Test GPU has 1.00 MB of memory free, and this run needs"),
+        ("slow", "Test GPU failed: the launch timed out and was terminated"),
+        ("lost", "Test GPU failed: uncorrectable ECC error encountered"),
     ] {
         let output = tilescope(failure, SOLVE);
         let said = String::from_utf8(output.stderr).unwrap();
@@ -79,15 +76,15 @@ fn each_failure_is_told_in_a_sentence() {
 }
 
 #[test]
-fn the_list_of_devices_says_why_there_is_no_card() {
+fn the_list_of_devices_says_why_there_is_no_gpu() {
     for (failure, sentence) in [
-        ("no-card", "cuda  none: the NVIDIA driver finds no card\n"),
+        ("no-GPU", "cuda  none: the NVIDIA driver finds no GPU\n"),
         (
-            "old-card",
-            "cuda  none: Test Card is too old: it has compute capability 6.1, and 7.0 is needed\n",
+            "old-GPU",
+            "cuda  none: Test GPU is too old: it has compute capability 6.1, and 7.0 is needed\n",
         ),
         ("old-driver", "cuda  none: the NVIDIA driver is too old; 550 or newer is needed\n"),
-        ("full", "cuda  Test Card · "),
+        ("full", "cuda  Test GPU · "),
     ] {
         let output = tilescope(failure, "devices");
         let said = String::from_utf8(output.stdout).unwrap();
@@ -103,8 +100,8 @@ fn a_run_goes_on_on_the_cpu() {
         return goes_on_on_the_cpu();
     }
     let this = std::env::current_exe().unwrap();
-    for failure in ["no-card", "old-card", "old-driver", "old-compiler", "full", "slow", "lost"] {
-        let output = with_card(&this, failure, &["--exact", "a_run_goes_on_on_the_cpu"]);
+    for failure in ["no-GPU", "old-GPU", "old-driver", "old-compiler", "full", "slow", "lost"] {
+        let output = with_gpu(&this, failure, &["--exact", "a_run_goes_on_on_the_cpu"]);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.contains("1 passed"), "{failure}: {said}");
     }
@@ -117,8 +114,8 @@ fn goes_on_on_the_cpu() {
     spec.method.backend = Backend::Cuda;
     let worker = Worker::start(|| {}).unwrap();
     let begin = Instant::now();
-    let wish = |spec: &RunSpec| {
-        worker.wish(Wish {
+    let request = |spec: &RunSpec| {
+        worker.request(WorkerRequest {
             epoch: 1,
             spec: Arc::new(spec.clone()),
             running: true,
@@ -129,7 +126,7 @@ fn goes_on_on_the_cpu() {
             captures: Vec::new(),
         });
     };
-    wish(&spec);
+    request(&spec);
     // Refused before it began, or failed on the way.
     let why = loop {
         match worker.wait(Duration::from_secs(60)).expect("the worker says something") {
@@ -142,10 +139,10 @@ fn goes_on_on_the_cpu() {
         }
         assert!(begin.elapsed() < Duration::from_secs(60));
     };
-    assert!(why.contains("Test Card") || why.contains("NVIDIA driver"), "{why}");
+    assert!(why.contains("Test GPU") || why.contains("NVIDIA driver"), "{why}");
 
     spec.method.backend = Backend::Cpu;
-    wish(&spec);
+    request(&spec);
     loop {
         let report = worker.wait(Duration::from_secs(60)).expect("it goes on").unwrap();
         if report.phase == Phase::Finished(Outcome::OutOfCycles) {

@@ -1,4 +1,4 @@
-//! A card: its context, the kernels that it has loaded, and how its failures are told.
+//! A GPU: its context, the kernels that it has loaded, and how its failures are told.
 
 use super::ptx::{self, File, Form};
 use super::{Device, OLDEST_CUDA, Unavailable, check_age};
@@ -16,8 +16,8 @@ type Key = (File, Precision, Form, &'static str);
 /// What the block of the classic kernel was found for: columns, rows, precision, form.
 type ClassicKey = (usize, usize, Precision, Form);
 
-/// A card that is in use. All solvers share it.
-pub(super) struct Card {
+/// A GPU that is in use. All solvers share it.
+pub(super) struct Gpu {
     pub name: String,
     pub context: Arc<CudaContext>,
     pub multiprocessors: u32,
@@ -28,8 +28,8 @@ pub(super) struct Card {
     pub classic_blocks: Mutex<HashMap<ClassicKey, [u32; 2]>>,
 }
 
-/// The card that is in use. One that failed is let go, so that the next solver finds it anew.
-static CARD: Mutex<Option<Arc<Card>>> = Mutex::new(None);
+/// The GPU that is in use. One that failed is let go, so that the next solver finds it anew.
+static GPU: Mutex<Option<Arc<Gpu>>> = Mutex::new(None);
 
 /// Asks the driver, if there is one that understands the kernels.
 fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
@@ -71,44 +71,44 @@ fn sentence(error: DriverError) -> String {
     text.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
-/// The names of the cards, in the driver's order, if the first can be used.
+/// The names of the GPUs, in the driver's order, if the first can be used.
 pub(super) fn names() -> Result<Vec<String>, Unavailable> {
-    let cards: Vec<_> = driver(|| {
+    let gpus: Vec<_> = driver(|| {
         let about = |ordinal| {
-            let card = result::device::get(ordinal)?;
-            Ok((result::device::get_name(card)?, capability(card)?))
+            let gpu = result::device::get(ordinal)?;
+            Ok((result::device::get_name(gpu)?, capability(gpu)?))
         };
         (0..result::device::get_count()?).map(about).collect()
     })?;
-    let (name, capability) = cards.first().ok_or(Unavailable::NoCard)?;
+    let (name, capability) = gpus.first().ok_or(Unavailable::NoCard)?;
     check_age(name, *capability)?;
-    Ok(cards.into_iter().map(|(name, _)| name).collect())
+    Ok(gpus.into_iter().map(|(name, _)| name).collect())
 }
 
-/// The compute capability of a card.
-fn capability(card: sys::CUdevice) -> Result<(i32, i32), DriverError> {
-    // SAFETY: the card is one that the driver gave.
-    let of = |attribute| unsafe { result::device::get_attribute(card, attribute) };
+/// The compute capability of a GPU.
+fn capability(gpu: sys::CUdevice) -> Result<(i32, i32), DriverError> {
+    // SAFETY: the GPU is one that the driver gave.
+    let of = |attribute| unsafe { result::device::get_attribute(gpu, attribute) };
     Ok((
         of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
         of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
     ))
 }
 
-/// The cards, in the driver's order.
+/// The GPUs, in the driver's order.
 pub(super) fn devices() -> Result<Vec<Device>, Unavailable> {
-    let cards: Vec<_> = driver(|| (0..result::device::get_count()?).map(device).collect())?;
-    if cards.is_empty() { Err(Unavailable::NoCard) } else { Ok(cards) }
+    let gpus: Vec<_> = driver(|| (0..result::device::get_count()?).map(device).collect())?;
+    if gpus.is_empty() { Err(Unavailable::NoCard) } else { Ok(gpus) }
 }
 
 fn device(ordinal: i32) -> Result<Device, DriverError> {
-    let card = result::device::get(ordinal)?;
-    // SAFETY: the card is one that the driver just gave.
-    let of = |attribute| unsafe { result::device::get_attribute(card, attribute) };
+    let gpu = result::device::get(ordinal)?;
+    // SAFETY: the GPU is one that the driver just gave.
+    let of = |attribute| unsafe { result::device::get_attribute(gpu, attribute) };
     let positive = |number: i32| u32::try_from(number).unwrap_or(0);
     // SAFETY: as above.
-    let memory = unsafe { result::device::total_mem(card) }?;
-    // Kilohertz and bits. Memory of both kinds that cards have moves two bits a clock and line;
+    let memory = unsafe { result::device::total_mem(gpu) }?;
+    // Kilohertz and bits. Memory of both kinds that GPUs have moves two bits a clock and line;
     // newer drivers may tell neither.
     let clock = of(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE).unwrap_or(0);
     let width = of(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH).unwrap_or(0);
@@ -117,8 +117,8 @@ fn device(ordinal: i32) -> Result<Device, DriverError> {
     let free =
         || Some(CudaContext::new(usize::try_from(ordinal).ok()?).ok()?.mem_get_info().ok()?.0);
     Ok(Device {
-        name: result::device::get_name(card)?,
-        capability: capability(card)?,
+        name: result::device::get_name(gpu)?,
+        capability: capability(gpu)?,
         multiprocessors: positive(of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
         shared_bytes_per_block: positive(of(
             Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
@@ -147,18 +147,18 @@ pub(super) fn driver_version() -> Result<String, Unavailable> {
     })
 }
 
-impl Card {
-    /// The first card. What its first use takes (a context) is taken once.
+impl Gpu {
+    /// The first GPU. What its first use takes (a context) is taken once.
     ///
     /// # Errors
     /// [`Unavailable`] if there is none that can be used.
     pub fn open() -> Result<Arc<Self>, Unavailable> {
-        let mut card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(card) = &*card {
-            return Ok(Arc::clone(card));
+        let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gpu) = &*gpu {
+            return Ok(Arc::clone(gpu));
         }
         let new = Arc::new(Self::new()?);
-        *card = Some(Arc::clone(&new));
+        *gpu = Some(Arc::clone(&new));
         Ok(new)
     }
 
@@ -187,7 +187,7 @@ impl Card {
         })
     }
 
-    /// A stream of work on this card.
+    /// A stream of work on this GPU.
     pub fn stream(&self) -> Result<Arc<CudaStream>, SolverError> {
         self.told(self.context.new_stream())
     }
@@ -239,13 +239,13 @@ impl Card {
     /// A failure of the driver, as it is told. Most leave the context useless: it is let go, and the
     /// next solver gets a new one. A lack of memory does not.
     pub fn failed(&self, error: DriverError) -> SolverError {
-        let mut card = CARD.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
         let is_useless = error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-        let is_this = |card: &Arc<Self>| std::ptr::eq(&raw const **card, self);
-        if is_useless && card.as_ref().is_some_and(is_this) {
-            *card = None;
+        let is_this = |gpu: &Arc<Self>| std::ptr::eq(&raw const **gpu, self);
+        if is_useless && gpu.as_ref().is_some_and(is_this) {
+            *gpu = None;
         }
-        SolverError::Device { card: self.name.clone(), what: sentence(error) }
+        SolverError::Device { gpu: self.name.clone(), what: sentence(error) }
     }
 
     /// What the driver answered, or its failure as it is told.

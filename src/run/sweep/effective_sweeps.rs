@@ -14,7 +14,7 @@
 //! a line; but a frozen ring does not follow their change of sign. What a cycle leaves of one is
 //! `chequered`.
 
-use super::Halt;
+use super::ShouldStop;
 use crate::grid::Tiling;
 
 /// Points of the tile rise by the same when they differ by no more than this part of it.
@@ -34,7 +34,7 @@ const FORGOTTEN: f64 = 1e-9;
 
 /// What a cycle is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Worth {
+pub(super) struct EffectiveSweeps {
     /// The sweeps of Jacobi's iteration that it stands for: k at the most.
     pub sweeps: f64,
     /// How much larger ‖r‖₂ is than that of the long wave alone, at least 1.
@@ -46,9 +46,14 @@ pub(super) struct Worth {
 /// What a cycle of `k` sweeps is worth on many such tiles, with the weights of the neighbours along
 /// x and y, which add up to ½. `None` where an axis has a single tile, where it would take too long,
 /// or if somebody stopped it.
-pub(super) fn worth(k: usize, tiling: &Tiling, weights: [f64; 2], halt: Halt<'_>) -> Option<Worth> {
+pub(super) fn worth(
+    k: usize,
+    tiling: &Tiling,
+    weights: [f64; 2],
+    halt: ShouldStop<'_>,
+) -> Option<EffectiveSweeps> {
     if tiling.is_exact(k) {
-        return Some(Worth { sweeps: k as f64, lift: 1.0, chequered: 1.0 });
+        return Some(EffectiveSweeps { sweeps: k as f64, lift: 1.0, chequered: 1.0 });
     }
     if tiling.axes().iter().any(|axis| axis.count() == 1) {
         return None;
@@ -105,7 +110,7 @@ pub(super) fn worth(k: usize, tiling: &Tiling, weights: [f64; 2], halt: Halt<'_>
     // In the first half what dies soon was still there.
     let chequered =
         if size < FORGOTTEN { 0.0 } else { (left[1] / left[0]).powf(2.0 / f64::from(CYCLES)) };
-    Some(Worth { sweeps: raised, lift: lift.max(1.0), chequered: chequered.min(1.0) })
+    Some(EffectiveSweeps { sweeps: raised, lift: lift.max(1.0), chequered: chequered.min(1.0) })
 }
 
 /// A tile among copies of itself. A line is a plane of one row, whose neighbours weigh nothing.
@@ -200,7 +205,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(axes: &[usize], k: usize, tile: usize, overlap: usize) -> Worth {
+    fn of(axes: &[usize], k: usize, tile: usize, overlap: usize) -> EffectiveSweeps {
         let dim = axes.len();
         let tiling = Tiling::new(axes, &vec![tile; dim], &vec![overlap; dim]).unwrap();
         let weights = if dim == 1 { [0.5, 0.0] } else { [0.25, 0.25] };
@@ -222,7 +227,7 @@ mod tests {
             prop_assert!(here.sweeps > 0.0 && here.sweeps <= k as f64 * (1.0 + EVEN));
             prop_assert!(here.lift >= 1.0 && (0.0..=1.0).contains(&here.chequered));
             if overlap >= 2 * (k - 1) {
-                prop_assert_eq!(here, Worth { sweeps: k as f64, lift: 1.0, chequered: 1.0 });
+                prop_assert_eq!(here, EffectiveSweeps { sweeps: k as f64, lift: 1.0, chequered: 1.0 });
             } else {
                 prop_assert!(here.chequered < 1.0);
             }

@@ -17,13 +17,13 @@ const SIDE: usize = 128;
 /// Beats whose median is what all others are compared with.
 const FIRST: usize = 15;
 
-/// A solver of small cycles, and how long one took at first; a card, which nobody else uses, has
+/// A solver of small cycles, and how long one took at first; a GPU, which nobody else uses, has
 /// none.
-pub(super) struct Pulse {
+pub(super) struct SpeedReference {
     solver: Option<(Box<dyn Solver>, f64)>,
 }
 
-impl Pulse {
+impl SpeedReference {
     /// Feels it for the first time, where a plan is to run.
     ///
     /// # Errors
@@ -52,11 +52,11 @@ impl Pulse {
     }
 
     /// How many times as long as at first the same work takes over the next so many seconds; `None` on
-    /// a card.
+    /// a GPU.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub fn beat(&mut self, over: f64) -> Result<Option<f64>, SolverError> {
+    pub fn measure(&mut self, over: f64) -> Result<Option<f64>, SolverError> {
         let Some((solver, first)) = &mut self.solver else { return Ok(None) };
         Ok(Some(running(|| repeat(&mut **solver, over))? / *first))
     }
@@ -93,7 +93,7 @@ fn scheduled() -> Option<[f64; 2]> {
     Some(sums)
 }
 
-impl std::fmt::Debug for Pulse {
+impl std::fmt::Debug for SpeedReference {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let first = self.solver.as_ref().map(|(_, first)| first);
         f.debug_struct("Pulse").field("first", &first).finish()

@@ -1,4 +1,4 @@
-//! A stand-in for NVIDIA's driver, of one card that fails in the way that `TILESCOPE_TEST_CARD` names. Its
+//! A stand-in for NVIDIA's driver, of one GPU that fails in the way that `TILESCOPE_TEST_GPU` names. Its
 //! memory is that of the host, and its kernels do nothing: it is there for failures that no machine
 //! shows when it is asked to. The functions are those of the CUDA driver API that Tilescope calls.
 
@@ -21,7 +21,7 @@ const UNSUPPORTED_PTX_VERSION: Answer = 222;
 const ECC_UNCORRECTABLE: Answer = 214;
 const LAUNCH_TIMEOUT: Answer = 702;
 
-/// How the card fails.
+/// How the GPU fails.
 #[derive(Clone, Copy, PartialEq)]
 enum Failure {
     /// There is none that could.
@@ -41,8 +41,8 @@ enum Failure {
 }
 
 static FAILURE: LazyLock<Failure> =
-    LazyLock::new(|| match std::env::var("TILESCOPE_TEST_CARD").unwrap_or_default().as_str() {
-        "old-card" => Failure::OldCard,
+    LazyLock::new(|| match std::env::var("TILESCOPE_TEST_GPU").unwrap_or_default().as_str() {
+        "old-GPU" => Failure::OldCard,
         "old-driver" => Failure::OldDriver,
         "old-compiler" => Failure::OldCompiler,
         "full" => Failure::Full,
@@ -60,14 +60,14 @@ static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
 /// How often kernels were waited for.
 static WAITS: AtomicU32 = AtomicU32::new(0);
 
-/// Whether the card has failed; it stays so.
+/// Whether the GPU has failed; it stays so.
 static HAS_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of each allocation.
 static MEMORY: LazyLock<Mutex<HashMap<usize, Layout>>> = LazyLock::new(Mutex::default);
 
-/// The answer of whatever needs the card.
-fn card() -> Answer {
+/// The answer of whatever needs the GPU.
+fn gpu() -> Answer {
     match *FAILURE {
         _ if !HAS_FAILED.load(Ordering::SeqCst) => OK,
         Failure::Slow => LAUNCH_TIMEOUT,
@@ -84,13 +84,13 @@ fn wait() -> Answer {
     {
         HAS_FAILED.store(true, Ordering::SeqCst);
     }
-    card()
+    gpu()
 }
 
 /// A handle of something that is never looked into.
 fn handle(to: *mut usize) -> Answer {
     unsafe { *to = 0x10 };
-    card()
+    gpu()
 }
 
 fn allocate(to: *mut usize, bytes: usize) -> Answer {
@@ -103,7 +103,7 @@ fn allocate(to: *mut usize, bytes: usize) -> Answer {
     }
     MEMORY.lock().unwrap().insert(there, layout);
     unsafe { *to = there };
-    card()
+    gpu()
 }
 
 fn free(there: usize) -> Answer {
@@ -116,18 +116,18 @@ fn free(there: usize) -> Answer {
 
 fn copy(to: usize, from: usize, bytes: usize) -> Answer {
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, bytes) };
-    card()
+    gpu()
 }
 
-/// Functions that answer as the card is, whatever they are asked.
-macro_rules! as_the_card_is {
+/// Functions that answer as the GPU is, whatever they are asked.
+macro_rules! as_the_gpu_is {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]
-        pub extern "C" fn $name() -> Answer { card() }
+        pub extern "C" fn $name() -> Answer { gpu() }
     )* };
 }
 
-as_the_card_is!(
+as_the_gpu_is!(
     cuCtxSetCurrent cuDevicePrimaryCtxRelease_v2 cuEventDestroy_v2 cuEventRecord cuFuncSetAttribute
     cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuStreamBeginCapture_v2 cuStreamDestroy_v2
     cuStreamWaitEvent
@@ -152,7 +152,7 @@ macro_rules! launches {
         #[unsafe(no_mangle)]
         pub extern "C" fn $name() -> Answer {
             IS_AT_WORK.store(true, Ordering::SeqCst);
-            card()
+            gpu()
         }
     )* };
 }
@@ -193,21 +193,21 @@ pub extern "C" fn cuDeviceGet(to: *mut c_int, ordinal: c_int) -> Answer {
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetName(to: *mut c_char, room: c_int, _card: c_int) -> Answer {
-    let name = c"Test Card".to_bytes_with_nul();
+pub extern "C" fn cuDeviceGetName(to: *mut c_char, room: c_int, _gpu: c_int) -> Answer {
+    let name = c"Test GPU".to_bytes_with_nul();
     assert!(room as usize >= name.len());
     unsafe { std::ptr::copy_nonoverlapping(name.as_ptr(), to.cast(), name.len()) };
     OK
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceTotalMem_v2(to: *mut usize, _card: c_int) -> Answer {
+pub extern "C" fn cuDeviceTotalMem_v2(to: *mut usize, _gpu: c_int) -> Answer {
     unsafe { *to = 16_000_000_000 };
     OK
 }
 
 #[unsafe(no_mangle)]
-pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _card: c_int) -> Answer {
+pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _gpu: c_int) -> Answer {
     let value = match which {
         // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
         16 => 80,
@@ -246,25 +246,25 @@ pub extern "C" fn cuModuleLoadData(to: *mut usize, _image: *const c_void) -> Ans
 pub extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> Answer {
     let room = if *FAILURE == Failure::Full { 1_000_000 } else { 15_000_000_000 };
     unsafe { (*free, *total) = (room, 16_000_000_000) };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuCtxGetStreamPriorityRange(least: *mut c_int, most: *mut c_int) -> Answer {
     unsafe { (*least, *most) = (0, -5) };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuFuncGetAttribute(to: *mut c_int, _which: c_uint, _kernel: usize) -> Answer {
     unsafe { *to = 32 };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(to: *mut c_int) -> Answer {
     unsafe { *to = 2 };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]
@@ -275,7 +275,7 @@ pub extern "C" fn cuStreamEndCapture(_stream: usize, to: *mut usize) -> Answer {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuEventElapsedTime(to: *mut f32, _start: usize, _end: usize) -> Answer {
     unsafe { *to = 1.0 };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]
@@ -301,7 +301,7 @@ pub extern "C" fn cuMemFreeHost(there: usize) -> Answer {
 #[unsafe(no_mangle)]
 pub extern "C" fn cuMemsetD8Async(to: usize, value: u8, bytes: usize, _stream: usize) -> Answer {
     unsafe { std::ptr::write_bytes(to as *mut u8, value, bytes) };
-    card()
+    gpu()
 }
 
 #[unsafe(no_mangle)]

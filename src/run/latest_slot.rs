@@ -4,13 +4,13 @@
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 /// The end that tells. There is one of it.
-pub(super) struct Newest<T> {
+pub(super) struct LatestSlot<T> {
     messages: Sender<T>,
     /// The other end of `messages`, to take back one that has not been read.
     unread: Receiver<T>,
 }
 
-impl<T> Newest<T> {
+impl<T> LatestSlot<T> {
     /// Both ends.
     pub fn channel() -> (Self, Receiver<T>) {
         let (messages, unread) = bounded(1);

@@ -4,8 +4,8 @@ use super::experiment::{Experiment, FieldKind};
 use super::history::Record;
 use super::keyframes::Keyframes;
 use super::plan::Plan;
+use super::record_run::RecordError;
 use super::runner::Run;
-use super::shoot::ShootError;
 use super::space_time::Diagram;
 use super::track::AtCycle;
 use crate::grid::Field;
@@ -23,7 +23,7 @@ pub(super) const CURVE: usize = 2000;
 
 /// What is kept of a run: iterates within a budget of memory, from which the others can be made
 /// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
-pub struct Past {
+pub struct RunArchive {
     plan: Arc<Plan>,
     pub(super) run: Keyframes,
     /// Those of Jacobi's iteration beside it, by sweeps.
@@ -38,14 +38,14 @@ pub struct Past {
 #[derive(Clone, Debug)]
 pub struct Made {
     /// What is kept of it.
-    pub past: Arc<Past>,
+    pub archive: Arc<RunArchive>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The norms of its iterates, thinned out for a plot; the newest comes last.
     pub curve: Arc<[Record]>,
 }
 
-impl Past {
+impl RunArchive {
     /// The past of a run at its start, in at most `budget` bytes.
     pub fn new(plan: &Arc<Plan>, budget: usize) -> Self {
         let keyframes = |budget| Keyframes::new(&plan.problem.shape, plan.precision, budget);
@@ -63,31 +63,31 @@ impl Past {
     /// `budget` bytes.
     ///
     /// # Errors
-    /// [`ShootError`].
+    /// [`RecordError`].
     pub fn made(
         plan: &Arc<Plan>,
         cycle: u64,
         budget: usize,
         cancel: &AtomicBool,
-    ) -> Result<Made, ShootError> {
-        let past = Self::new(plan, budget);
+    ) -> Result<Made, RecordError> {
+        let archive = Self::new(plan, budget);
         let mut experiment = Experiment::new(plan)?;
         if let Some(diagram) = experiment.diagram() {
-            past.set_diagram(diagram);
+            archive.set_diagram(diagram);
         }
         while experiment.run().cycle() < cycle && experiment.run().outcome().is_none() {
             let here = experiment.run().cycle();
             if cancel.load(Ordering::Relaxed) {
-                return Err(ShootError::Cancelled { cycle: here });
+                return Err(RecordError::Cancelled { cycle: here });
             }
             experiment.advance(cycle - here)?;
-            past.keep(experiment.run())?;
+            archive.keep(experiment.run())?;
         }
         experiment.settle()?;
         let run = experiment.run();
         let curve: Arc<[Record]> = run.history().thinned(CURVE).into();
-        past.set_curve(&curve);
-        Ok(Made { past: Arc::new(past), start_residual: run.start_residual(), curve })
+        archive.set_curve(&curve);
+        Ok(Made { archive: Arc::new(archive), start_residual: run.start_residual(), curve })
     }
 
     /// The run.
@@ -231,14 +231,14 @@ pub fn cycle_at(curve: &[Record], seconds: f64) -> u64 {
     }
 }
 
-impl PartialEq for Past {
+impl PartialEq for RunArchive {
     /// The same one: no two runs have a past in common.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl fmt::Debug for Past {
+impl fmt::Debug for RunArchive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Past").field("used", &self.used()).finish_non_exhaustive()
     }

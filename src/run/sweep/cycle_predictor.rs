@@ -1,6 +1,6 @@
 //! Cycles to the tolerance, foreseen from what the iteration does to its modes.
 //!
-//! A long wave decays in a cycle as in [`Worth::sweeps`] sweeps of Jacobi's iteration, whose modes
+//! A long wave decays in a cycle as in [`EffectiveSweeps::sweeps`] sweeps of Jacobi's iteration, whose modes
 //! are known ([`Spectrum`]), so that after N cycles
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! sines, or where the largest change is what stops, cycles are counted on two smaller grids and
 //! extrapolated.
 
-use super::Halt;
+use super::ShouldStop;
 use super::count::{Ending, count};
-use super::worth::{Worth, worth};
+use super::effective_sweeps::{EffectiveSweeps, worth};
 use crate::grid::AxisTiling;
 use crate::problem::{Problem, Spectrum, first_below};
 use crate::run::plan::{Plan, Planner};
@@ -46,7 +46,7 @@ const TILES: [usize; 2] = [2, 3];
 
 /// Cycles to the tolerance, foreseen.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Foreseen {
+pub struct CyclePrediction {
     /// How many; infinite where the tolerance is never met.
     pub cycles: f64,
     /// How far off that may be, as a part of it.
@@ -55,9 +55,9 @@ pub struct Foreseen {
 
 /// What is known of cycles that were not counted. It can be asked by several threads at a time.
 #[derive(Debug, Default)]
-pub(super) struct Foresight {
+pub(super) struct CyclePredictor {
     spectrum: Mutex<Option<Modal>>,
-    known: Mutex<HashMap<Key, Option<Foreseen>>>,
+    known: Mutex<HashMap<Key, Option<CyclePrediction>>>,
 }
 
 /// A problem with its modes, if they are sines.
@@ -66,7 +66,7 @@ type Modal = (Arc<Problem>, Option<Arc<Spectrum>>);
 /// k, and of every axis points, tile and overlap.
 type Key = (usize, Vec<[usize; 3]>);
 
-impl Foresight {
+impl CyclePredictor {
     /// The modes of a problem, if they are sines.
     pub fn spectrum(&self, problem: &Arc<Problem>) -> Option<Arc<Spectrum>> {
         let mut last = self.spectrum.lock().unwrap_or_else(PoisonError::into_inner);
@@ -85,7 +85,11 @@ impl Foresight {
     ///
     /// # Errors
     /// What a solver says that fails on a smaller grid.
-    pub fn cycles(&self, plan: &Plan, halt: Halt<'_>) -> Result<Option<Foreseen>, SolverError> {
+    pub fn cycles(
+        &self,
+        plan: &Plan,
+        halt: ShouldStop<'_>,
+    ) -> Result<Option<CyclePrediction>, SolverError> {
         let Method::Hierarchical { k, tiling } = &plan.method else { return Ok(None) };
         let axis = |axis: &AxisTiling| [axis.n(), axis.tile(), axis.overlap()];
         let key = (*k, tiling.axes().iter().map(axis).collect::<Vec<_>>());
@@ -93,17 +97,17 @@ impl Foresight {
         if let Some(known) = known().get(&key) {
             return Ok(*known);
         }
-        let foreseen = match self.by_modes(plan, halt) {
-            Some(foreseen) => Some(foreseen),
+        let cycle_prediction = match self.by_modes(plan, halt) {
+            Some(cycle_prediction) => Some(cycle_prediction),
             None => by_smaller_grids(&plan.spec, halt)?,
         };
         if !halt() {
-            known().insert(key, foreseen);
+            known().insert(key, cycle_prediction);
         }
-        Ok(foreseen)
+        Ok(cycle_prediction)
     }
 
-    fn by_modes(&self, plan: &Plan, halt: Halt<'_>) -> Option<Foreseen> {
+    fn by_modes(&self, plan: &Plan, halt: ShouldStop<'_>) -> Option<CyclePrediction> {
         let Method::Hierarchical { k, tiling } = &plan.method else { return None };
         let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual)?;
         let spectrum = self.spectrum(&plan.problem)?;
@@ -137,12 +141,12 @@ impl Foresight {
             });
             error += turned.fold(0.0, f64::max) / (rate * worth.sweeps * cycles);
         }
-        Some(Foreseen { cycles, error })
+        Some(CyclePrediction { cycles, error })
     }
 }
 
 /// ‖r‖₂ / ‖r₀‖₂ after so many cycles.
-fn reduction(spectrum: &Spectrum, worth: &Worth, k: usize, cycles: f64) -> f64 {
+fn reduction(spectrum: &Spectrum, worth: &EffectiveSweeps, k: usize, cycles: f64) -> f64 {
     let part = |modes: &[crate::problem::Modes], sweeps: f64| -> f64 {
         modes.iter().map(|modes| modes.part * (-2.0 * modes.rate * sweeps).exp()).sum()
     };
@@ -166,7 +170,10 @@ fn rate(spectrum: &Spectrum, sweeps: f64) -> f64 {
 
 /// Cycles counted on two smaller grids, taken further as they grew from the one to the other; the
 /// error bar is the distance from growth with the square of the side, as of long waves.
-fn by_smaller_grids(run: &RunSpec, halt: Halt<'_>) -> Result<Option<Foreseen>, SolverError> {
+fn by_smaller_grids(
+    run: &RunSpec,
+    halt: ShouldStop<'_>,
+) -> Result<Option<CyclePrediction>, SolverError> {
     let Some((side, grids)) = smaller(run) else { return Ok(None) };
     let mut counted = [0.0; 2];
     for ((_, spec), counted) in grids.iter().zip(&mut counted) {
@@ -174,7 +181,7 @@ fn by_smaller_grids(run: &RunSpec, halt: Halt<'_>) -> Result<Option<Foreseen>, S
         plan.place = Place::Cpu { threads: 1 };
         let Some(count) = count(&Arc::new(plan), halt)? else { return Ok(None) };
         if count.ending != Ending::Converged {
-            return Ok(Some(Foreseen { cycles: f64::INFINITY, error: 0.0 }));
+            return Ok(Some(CyclePrediction { cycles: f64::INFINITY, error: 0.0 }));
         }
         *counted = count.cycles as f64;
     }
@@ -183,7 +190,7 @@ fn by_smaller_grids(run: &RunSpec, halt: Halt<'_>) -> Result<Option<Foreseen>, S
     let power = (counted[1] / counted[0].max(1.0)).ln() / (second / first).ln();
     let (cycles, square) = (counted[1] * growth.powf(power), counted[1] * growth * growth);
     let error = (square / cycles - 1.0).abs() + 1.0 / counted[1].max(1.0);
-    Ok((error <= WORST).then_some(Foreseen { cycles: cycles.ceil(), error }))
+    Ok((error <= WORST).then_some(CyclePrediction { cycles: cycles.ceil(), error }))
 }
 
 /// The shortest side of a grid, and the same run on two smaller grids with theirs; `None` where they
@@ -225,7 +232,7 @@ mod tests {
     /// Cycles of the papers' experiments, which this program has counted (`run/papers.rs`).
     #[test]
     fn the_papers_cycles_are_foreseen_within_the_error_bar() {
-        let foresight = Foresight::default();
+        let predictor = CyclePredictor::default();
         let mut errors = Vec::new();
         for experiment in crate::run::papers::EXPERIMENTS {
             let crate::run::papers::How::Tiled { tile, k, overlap } = experiment.how else {
@@ -238,10 +245,14 @@ mod tests {
             spec.problem.copies = 1;
             (spec.method.k, spec.method.overlap, spec.method.tile) = (k, vec![overlap], vec![tile]);
             let plan = Planner::default().plan(&spec).unwrap();
-            let foreseen = foresight.cycles(&plan, &|| false).unwrap().unwrap();
+            let cycle_prediction = predictor.cycles(&plan, &|| false).unwrap().unwrap();
             let counted = experiment.cycles as f64;
-            let off = (foreseen.cycles / counted - 1.0).abs();
-            assert!(off <= foreseen.error, "{}: {foreseen:?}, {counted}", experiment.setting());
+            let off = (cycle_prediction.cycles / counted - 1.0).abs();
+            assert!(
+                off <= cycle_prediction.error,
+                "{}: {cycle_prediction:?}, {counted}",
+                experiment.setting()
+            );
             errors.push(off);
         }
         errors.sort_by(f64::total_cmp);
@@ -250,7 +261,7 @@ mod tests {
 
     #[test]
     fn small_grids_of_few_tiles_are_foreseen_within_the_error_bar() {
-        let (foresight, go) = (Foresight::default(), || false);
+        let (predictor, go) = (CyclePredictor::default(), || false);
         for (shape, k, overlap, tile) in [
             (&[128, 128][..], 16, 0, 32),
             (&[128, 128], 64, 4, 32),
@@ -261,11 +272,14 @@ mod tests {
             (&[128, 128], 2, 8, 32),
         ] {
             let plan = Arc::new(plan(shape, k, overlap, tile));
-            let foreseen = foresight.cycles(&plan, &go).unwrap().unwrap();
+            let cycle_prediction = predictor.cycles(&plan, &go).unwrap().unwrap();
             let counted = count(&plan, &go).unwrap().unwrap().cycles as f64;
-            let off = (foreseen.cycles / counted - 1.0).abs();
-            assert!(off <= foreseen.error, "{shape:?} {k} {overlap}: {foreseen:?}, {counted}");
-            assert!(foreseen.error < 0.25, "{shape:?} {k} {overlap}: {foreseen:?}");
+            let off = (cycle_prediction.cycles / counted - 1.0).abs();
+            assert!(
+                off <= cycle_prediction.error,
+                "{shape:?} {k} {overlap}: {cycle_prediction:?}, {counted}"
+            );
+            assert!(cycle_prediction.error < 0.25, "{shape:?} {k} {overlap}: {cycle_prediction:?}");
         }
     }
 
@@ -275,10 +289,13 @@ mod tests {
         windy.problem.kind = ProblemKind::ConvectionDiffusion;
         windy.problem.velocity = Some([3.0, 2.0]);
         let plan = Arc::new(Planner::default().plan(&windy).unwrap());
-        let foreseen = Foresight::default().cycles(&plan, &|| false).unwrap().unwrap();
+        let cycle_prediction = CyclePredictor::default().cycles(&plan, &|| false).unwrap().unwrap();
         let counted = count(&plan, &|| false).unwrap().unwrap().cycles as f64;
-        assert!((0.5..2.0).contains(&(foreseen.cycles / counted)), "{foreseen:?}, {counted}");
-        assert!(foreseen.error > 0.0);
+        assert!(
+            (0.5..2.0).contains(&(cycle_prediction.cycles / counted)),
+            "{cycle_prediction:?}, {counted}"
+        );
+        assert!(cycle_prediction.error > 0.0);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Cycles on a card, many at a time: recorded once as a graph, and replayed, so that launches cost
+//! Cycles on a GPU, many at a time: recorded once as a graph, and replayed, so that launches cost
 //! next to nothing.
 
 use super::arguments::{Norms, Pointer};
-use super::card::Card;
+use super::cycle_kernel::{CycleKernel, DeviceSystem, Step};
+use super::gpu::Gpu;
 use super::observe::OtherNorms;
 use super::ptx::File;
-use super::rung::{DeviceSystem, Rung, Step};
 use crate::grid::Real;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Seconds that a batch takes: short enough that a new wish is heard at once, long enough that
-/// waiting for the card costs nothing.
+/// waiting for the GPU costs nothing.
 const BATCH_SECONDS: f64 = 7.5e-3;
 
 /// The part of a batch that is slept through; the rest is waited for, so that no time is lost.
@@ -32,7 +32,7 @@ const MOST_CYCLES: usize = 4096;
 const GRAPH_SECONDS: f64 = BATCH_SECONDS / 3.0;
 const MOST_RECORDED: usize = 256;
 
-/// Bytes that the sums of parts may take: little beside the card's cache, where the iterates are to stay.
+/// Bytes that the sums of parts may take: little beside the GPU's cache, where the iterates are to stay.
 const PARTS_BYTES: usize = 4 << 20;
 
 /// Threads of the kernel that adds parts, and how many parts a block adds, unless there are few.
@@ -103,7 +103,7 @@ impl Iterates {
     }
 }
 
-/// Cycles that the card was asked for and that nobody has waited for yet.
+/// Cycles that the GPU was asked for and that nobody has waited for yet.
 struct Asked {
     /// Where they end.
     iterates: Iterates,
@@ -114,7 +114,7 @@ struct Asked {
 }
 
 /// The means to make batches of cycles with one rung.
-pub(super) struct Replay {
+pub(super) struct GraphBatch {
     /// Sums of squares of the parts of the cycles that are made together, cycle by cycle.
     parts: CudaSlice<f64>,
     parts_of_a_cycle: usize,
@@ -142,14 +142,14 @@ pub(super) struct Replay {
     begun: Option<Asked>,
 }
 
-impl Replay {
+impl GraphBatch {
     pub fn new<R>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         all: bool,
     ) -> Result<Self, SolverError> {
-        let card = &system.card;
+        let gpu = &system.gpu;
         let others = all.then(|| OtherNorms::new(system)).transpose()?;
         let parts_of_a_cycle = rung.parts();
         let blocks_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
@@ -157,15 +157,15 @@ impl Replay {
         let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
-        let function = |name| card.function(File::Observe, system.precision, system.form, name);
-        let event = || card.told(card.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
+        let function = |name| gpu.function(File::Observe, system.precision, system.form, name);
+        let event = || gpu.told(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
         // SAFETY: nothing is read of these arrays before it was written.
         let (parts, sums, cycles, pinned) = unsafe {
             (
-                card.allocate(stream, parts_of_a_cycle * together)?,
-                card.allocate(stream, sums_of_a_cycle * together)?,
-                card.allocate(stream, MOST_CYCLES)?,
-                card.told(card.context.alloc_pinned_with_flags(MOST_CYCLES, 0))?,
+                gpu.allocate(stream, parts_of_a_cycle * together)?,
+                gpu.allocate(stream, sums_of_a_cycle * together)?,
+                gpu.allocate(stream, MOST_CYCLES)?,
+                gpu.told(gpu.context.alloc_pinned_with_flags(MOST_CYCLES, 0))?,
             )
         };
         Ok(Self {
@@ -211,25 +211,25 @@ impl Replay {
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         iterates: Iterates,
         most: u64,
     ) -> Result<(), SolverError> {
         if self.begun.is_none() {
             let asked = self.ask(system, stream, rung, iterates.apart(), most, true);
-            self.begun = Some(system.card.told(asked)?);
+            self.begun = Some(system.gpu.told(asked)?);
         }
         Ok(())
     }
 
     /// Makes at least one and at most `most` cycles, with norms or without: gives those of each
-    /// cycle, how many there were, and the seconds that the card took. What was begun is used, unless
+    /// cycle, how many there were, and the seconds that the GPU took. What was begun is used, unless
     /// it is too much.
     pub fn batch<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         most: u64,
         measure: bool,
@@ -246,15 +246,15 @@ impl Replay {
             *iterates = asked.iterates;
             Ok(found)
         };
-        system.card.told(make())
+        system.gpu.told(make())
     }
 
-    /// Asks the card for at least one and at most `most` cycles.
+    /// Asks the GPU for at least one and at most `most` cycles.
     fn ask<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         mut iterates: Iterates,
         most: u64,
         measure: bool,
@@ -295,13 +295,13 @@ impl Replay {
         Ok((norms, count as u64, seconds))
     }
 
-    /// Asks the card for some cycles, as many as there is `room` for in `self.cycles` at the most; there
+    /// Asks the GPU for some cycles, as many as there is `room` for in `self.cycles` at the most; there
     /// their norms go. Says how many, and whether by a graph.
     fn some<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         room: Range<usize>,
         measure: bool,
@@ -362,12 +362,12 @@ impl Replay {
         unsafe { add.launch(config(1)) }.map(|_| ())
     }
 
-    /// Asks the card for cycles, one by one.
+    /// Asks the GPU for cycles, one by one.
     fn launch<R: Real + DeviceRepr>(
         &self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         count: usize,
         measure: bool,
@@ -394,7 +394,7 @@ impl Replay {
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn Rung<R>,
+        rung: &dyn CycleKernel<R>,
         iterates: Iterates,
         measure: bool,
     ) -> Result<Option<&Recorded>, DriverError> {
@@ -421,15 +421,15 @@ impl Replay {
     }
 }
 
-impl Drop for Replay {
+impl Drop for GraphBatch {
     fn drop(&mut self) {
-        // What was begun writes to memory that is about to be freed; of a lost card there is nothing
+        // What was begun writes to memory that is about to be freed; of a lost GPU there is nothing
         // to wait for.
         _ = self.let_go();
     }
 }
 
-/// Asks for the first values of an array, to memory that the card can write to by itself. They are
+/// Asks for the first values of an array, to memory that the GPU can write to by itself. They are
 /// there when the stream has come so far.
 pub(super) fn fetch<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
@@ -442,8 +442,8 @@ pub(super) fn fetch<T: DeviceRepr>(
     unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }
 }
 
-impl Card {
-    /// Room for values on the card; a refusal says how much was needed.
+impl Gpu {
+    /// Room for values on the GPU; a refusal says how much was needed.
     ///
     /// # Safety
     /// What is there is not set.
@@ -456,7 +456,7 @@ impl Card {
         // SAFETY: as the caller promises.
         match unsafe { stream.alloc(values) } {
             Err(error) if error.0 == CUDA_ERROR_OUT_OF_MEMORY => Err(SolverError::DeviceMemory {
-                card: self.name.clone(),
+                gpu: self.name.clone(),
                 needed: (values * size_of::<T>()) as u64,
                 free: self.free()?,
             }),
