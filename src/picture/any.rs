@@ -1,16 +1,16 @@
 //! Any view of a run, and a small sweep, for the tests of what must hold for all of them.
 
-use super::colour_map::ColourMap;
-use super::figure_kind::FigureKind;
-use super::figure_spec::{FigureSpec, SCREEN_DPI};
-use super::frames::{Frames, Pairing, Spacing};
-use super::inside_view::{InsideKind, InsideView};
-use super::layout::SMALLEST_SIDE;
-use super::render::LARGEST_SIDE;
-use super::run_figure::Over;
-use super::scale::{Range, ScaleKind};
-use super::theme::Theme;
-use super::view_spec::{Compared, Place, ViewSpec};
+use crate::picture::axis::scale::{Range, ScaleKind};
+use crate::picture::colour::map::ColourMap;
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::layout::SMALLEST_SIDE;
+use crate::picture::draw::render::LARGEST_SIDE;
+use crate::picture::figures::run_figure::Over;
+use crate::picture::view::figure_spec::{FigureSpec, SCREEN_DPI};
+use crate::picture::view::frames::{Frames, Pairing, Spacing};
+use crate::picture::view::inside::{InsideKind, InsideView};
+use crate::picture::view::kind::FigureKind;
+use crate::picture::view::spec::{Compared, Place, ViewSpec};
 use crate::run::any::{number, run};
 use crate::run::{CutLine, FieldKind, Measure, RunSpec, Sides, Sweep, SweepSpec};
 use crate::solver::Kernel;
@@ -87,7 +87,7 @@ prop_compose! {
 
 /// A sweep of a small plane over these k, three overlaps and two tiles. Overlap 2 goes with both
 /// tiles, 8 with neither.
-pub(super) fn sweep(k: &[usize]) -> Sweep {
+pub(crate) fn sweep(k: &[usize]) -> Sweep {
     let mut run = RunSpec::default();
     run.problem.shape = vec![24, 20];
     let spec = SweepSpec {

@@ -8,72 +8,45 @@
 
 #[cfg(test)]
 pub(crate) mod any;
-mod arrangement;
-mod colour_map;
-#[cfg(test)]
-pub(crate) mod colour_vision;
-mod curves_figure;
-mod distance_figure;
-mod figure_command;
-mod figure_kind;
-mod figure_spec;
+mod axis;
+mod colour;
+mod draw;
+mod figures;
 mod file;
 mod film;
-mod frames;
-mod heat_map;
-mod heat_map_figure;
-mod histogram;
-mod inside_figure;
-mod inside_view;
-mod layout;
-mod legend;
-mod over_cycles_figure;
-mod render;
-mod run_figure;
-mod runs_figure;
-mod saved;
-mod scale;
-mod stretch;
-mod svg;
-mod sweep_figure;
-mod sweep_map;
-mod table;
-mod text;
-mod theme;
-mod ticks;
-mod titles;
-mod view_check;
-mod view_spec;
+mod plot;
+mod sweep;
+mod view;
 
-pub use colour_map::{COLOURS, ColourMap, Table, UnknownColourMap};
-pub use curves_figure::{Band, Curve, CurvesFigure, Marks};
-pub use figure_command::figure_command;
-pub use figure_kind::FigureKind;
-pub use figure_spec::{DPI, FONT_SIZES, FigureSpec, SCREEN_DPI, natural_map, natural_scale};
-pub use file::{PngError, encode_png, read_png_text, save_png};
-pub use film::{Film, FilmError, FilmFile, save_film};
-pub use frames::{Frames, MOST_FRAMES, Pairing, RATE, RATES, Spacing};
-pub use heat_map::{NO_VALUE, Samples, SamplesError, colours, shown_values};
-pub use heat_map_figure::{Axis, HeatMapFigure, Outline, Panel};
-pub use histogram::histogram;
-pub use inside_figure::OWNED;
-pub use inside_view::{InsideKind, InsideView};
-pub use layout::{Page, SMALLEST_SIDE};
-pub use over_cycles_figure::point_label;
-pub use render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
-pub use run_figure::{Over, common_range, figure};
-pub use saved::{
-    Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
-};
-pub use scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
-pub use sweep_figure::sweep_svg;
-pub use sweep_map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
-pub use table::{is_table, save_table};
-pub use theme::{MOST_BESIDE, Theme};
-pub use ticks::{Tick, linear_ticks, number, ticks};
-pub use titles::{
+pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
+pub use axis::ticks::{Tick, linear_ticks, number, ticks};
+pub use colour::histogram::histogram;
+pub use colour::map::{COLOURS, ColourMap, Table, UnknownColourMap};
+pub use colour::paint::{NO_VALUE, Samples, SamplesError, colours, shown_values};
+pub use colour::theme::{MOST_BESIDE, Theme};
+pub use draw::layout::{Page, SMALLEST_SIDE};
+pub use draw::png::{PngError, encode_png, read_png_text, save_png};
+pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
+pub use figures::inside::OWNED;
+pub use figures::names::{
     counted, digits, grouped, method_title, problem_title, rounded, seconds, told_apart,
     value_label,
 };
-pub use view_check::ViewError;
-pub use view_spec::{Compared, Place, ViewSpec};
+pub use figures::over_cycles::point_label;
+pub use figures::run_figure::{Over, common_range, figure};
+pub use file::saved::{
+    Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
+};
+pub use file::table::{is_table, save_table};
+pub use film::{Film, FilmError, FilmFile, save_film};
+pub use plot::curves::{Band, Curve, CurvesFigure, Marks};
+pub use plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
+pub use sweep::figure::sweep_svg;
+pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
+pub use view::check::ViewError;
+pub use view::command::figure_command;
+pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, SCREEN_DPI, natural_map, natural_scale};
+pub use view::frames::{Frames, MOST_FRAMES, Pairing, RATE, RATES, Spacing};
+pub use view::inside::{InsideKind, InsideView};
+pub use view::kind::FigureKind;
+pub use view::spec::{Compared, Place, ViewSpec};

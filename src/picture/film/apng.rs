@@ -1,7 +1,7 @@
 //! Animated PNG: every pixel as it is, and the run beside them.
 
 use super::{Film, FrameEncoder, stay};
-use crate::picture::file::encoder;
+use crate::picture::draw::png::encoder;
 use image::RgbaImage;
 use std::io::{self, Write};
 

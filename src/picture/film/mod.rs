@@ -8,17 +8,16 @@ mod gif;
 mod mp4;
 mod palette;
 
-use super::figure_spec::FigureSpec;
-use super::frames::Frames;
-use super::inside_figure;
-use super::inside_view::InsideView;
-use super::render::{PictureError, render};
-use super::run_figure::{common_range, figure};
-use super::saved::{Drawing, texts};
-use super::theme::Theme;
-use super::view_spec::ViewSpec;
 use crate::files::{FileError, write_atomically};
 use crate::grid::memory;
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::render::{PictureError, render};
+use crate::picture::figures::run_figure::{common_range, figure};
+use crate::picture::file::saved::{Drawing, texts};
+use crate::picture::view::figure_spec::FigureSpec;
+use crate::picture::view::frames::Frames;
+use crate::picture::view::inside::InsideView;
+use crate::picture::view::spec::ViewSpec;
 use crate::run::{Captured, RunSpec};
 use image::RgbaImage;
 use rayon::prelude::*;
@@ -135,8 +134,10 @@ impl Film<'_> {
         let shots: Vec<_> = self.runs.iter().flatten().collect();
         let range = self.view.figure.range.or_else(|| common_range(&shots, self.view));
         let figure = FigureSpec { range, ..self.view.figure };
-        let inside =
-            InsideView { range: inside_figure::range(&shots, self.view), ..self.view.inside };
+        let inside = InsideView {
+            range: crate::picture::figures::inside::range(&shots, self.view),
+            ..self.view.inside
+        };
         ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
     }
 
@@ -278,10 +279,10 @@ fn flattened(frame: &RgbaImage, theme: Theme) -> Vec<[u8; 3]> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure_kind::FigureKind;
-    use super::super::frames::Spacing;
-    use super::super::saved::open;
     use super::*;
+    use crate::picture::file::saved::open;
+    use crate::picture::view::frames::Spacing;
+    use crate::picture::view::kind::FigureKind;
     use crate::run::{Planner, Stage, Watch, When, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;

@@ -1,0 +1,4 @@
+//! Scales, the round values that mark them, and numbers as text.
+
+pub(crate) mod scale;
+pub(crate) mod ticks;

@@ -1,0 +1,298 @@
+//! Numbers as people read them, and the round ones among them that mark an axis.
+
+use crate::picture::axis::scale::{SYMMETRIC_THRESHOLD, Scale, ScaleKind};
+
+/// A mark on an axis or a colour bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Where it is, between the low end, 0, and the high end, 1.
+    pub position: f64,
+    /// What is written beside it.
+    pub label: String,
+}
+
+/// At most `most` marks at round values, in rising order, evenly legible: 1–2–5 steps on a linear
+/// scale, powers of ten on a log scale (with 2 and 5 between them where there is room and few
+/// decades), zero and powers of ten on a symmetric one.
+pub fn ticks(scale: &Scale, most: usize) -> Vec<Tick> {
+    let most = most.max(2);
+    let range = scale.range();
+    let (lo, hi) = (range.lo(), range.hi());
+    let values = match scale.kind() {
+        ScaleKind::Linear => return linear_ticks(lo, hi, most),
+        ScaleKind::Log => log_values(lo, hi, most),
+        ScaleKind::Symmetric => symmetric_values(scale, hi, most),
+    };
+    if values.len() < 2 {
+        // Less than a decade, without two round values in it.
+        return linear_values(lo, hi, most)
+            .map(|(value, label)| Tick { position: scale.position(value), label })
+            .collect();
+    }
+    let power = |value: f64| power_label(value).unwrap_or_else(|| number(value));
+    values
+        .into_iter()
+        .map(|value| Tick { position: scale.position(value), label: power(value) })
+        .collect()
+}
+
+/// At most `most` marks at multiples of 1, 2 or 5 times a power of ten from `lo` to `hi`.
+pub fn linear_ticks(lo: f64, hi: f64, most: usize) -> Vec<Tick> {
+    linear_values(lo, hi, most.max(2))
+        .map(|(value, label)| Tick { position: ((value - lo) / (hi - lo)).clamp(0.0, 1.0), label })
+        .collect()
+}
+
+fn linear_values(lo: f64, hi: f64, most: usize) -> impl Iterator<Item = (f64, String)> {
+    let mut exponent = exponent_of((hi - lo) / most as f64);
+    let mut factors = [1.0, 2.0, 5.0].into_iter().cycle();
+    let mut step;
+    let (first, last) = loop {
+        let factor = factors.next().unwrap_or(1.0);
+        step = factor * power_of_ten(exponent);
+        // A hair of slack, so that an end that is a multiple keeps its mark.
+        let (first, last) = ((lo / step - 1e-9).ceil(), (hi / step + 1e-9).floor());
+        if last - first < most as f64 || !(step.is_finite() && step > 0.0) {
+            break (first, last);
+        }
+        exponent += i32::from(factor == 5.0);
+    };
+    let step_exponent = exponent;
+    let count = if first <= last { (last - first) as usize + 1 } else { 0 };
+    let largest = lo.abs().max(hi.abs());
+    (0..count.min(most)).map(move |index| {
+        let multiple = first + index as f64;
+        let value = multiple * step;
+        let label = if multiple == 0.0 {
+            "0".to_owned()
+        } else if !(1e-3..1e6).contains(&largest) {
+            let digits = exponent_of(value).saturating_sub(step_exponent).clamp(0, 15);
+            scientific(value, digits as usize, false)
+        } else {
+            fixed(value, step_exponent.saturating_neg().clamp(0, 15) as usize)
+        };
+        (value, label)
+    })
+}
+
+/// Round values of a log axis, thinned to `most`.
+fn log_values(lo: f64, hi: f64, most: usize) -> Vec<f64> {
+    let (first, last) = (exponent_of(lo), exponent_of(hi));
+    let inside = |value: &f64| *value >= lo * (1.0 - 1e-9) && *value <= hi * (1.0 + 1e-9);
+    if hi / lo < 100.0 {
+        for factors in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0][..]] {
+            let values: Vec<f64> = (first..=last)
+                .flat_map(|exponent| factors.iter().map(move |f| f * power_of_ten(exponent)))
+                .filter(inside)
+                .collect();
+            if (2..=most).contains(&values.len()) {
+                return values;
+            }
+        }
+    }
+    for every in 1.. {
+        let values: Vec<f64> = (first..=last)
+            .filter(|exponent| exponent.rem_euclid(every) == 0)
+            .map(power_of_ten)
+            .filter(inside)
+            .collect();
+        if values.len() <= most {
+            return values;
+        }
+    }
+    Vec::new()
+}
+
+/// Zero and, on both sides, powers of ten beyond the even part of the scale, thinned until no two
+/// are nearer than the `most`th part of the bar.
+fn symmetric_values(scale: &Scale, hi: f64, most: usize) -> Vec<f64> {
+    let largest = exponent_of(hi * (1.0 + 1e-9));
+    let smallest = exponent_of(hi * SYMMETRIC_THRESHOLD) + 1;
+    let room = 1.0 / most as f64;
+    for every in 1..=(largest - smallest + 1).max(1) {
+        let positive: Vec<f64> = (smallest..=largest)
+            .filter(|exponent| (largest - exponent) % every == 0)
+            .map(power_of_ten)
+            .collect();
+        let places: Vec<f64> = std::iter::once(0.5)
+            .chain(positive.iter().map(|value| scale.position(*value)))
+            .collect();
+        let roomy = places.windows(2).all(|pair| pair[1] - pair[0] >= room);
+        if roomy && 2 * positive.len() < most {
+            let negative = positive.iter().rev().map(|value| -value);
+            return negative.chain([0.0]).chain(positive.iter().copied()).collect();
+        }
+    }
+    let edge = power_of_ten(largest);
+    vec![-edge, 0.0, edge]
+}
+
+/// The exponent of the power of ten at or just below `|value|`; of 0 and what is not finite, 0.
+fn exponent_of(value: f64) -> i32 {
+    let size = value.abs();
+    if size == 0.0 || !size.is_finite() {
+        return 0;
+    }
+    let guess = size.log10().floor() as i32;
+    // The logarithm may be rounded across a power of ten, either way.
+    if size >= power_of_ten(guess + 1) {
+        guess + 1
+    } else if size < power_of_ten(guess) {
+        guess - 1
+    } else {
+        guess
+    }
+}
+
+/// The power as the decimal notation has it, so that 10⁻⁴ is 1e-4 to the last bit.
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::NAN)
+}
+
+/// `10⁻⁴` for a power of ten, `2×10³` for a few times one.
+fn power_label(value: f64) -> Option<String> {
+    if value == 0.0 {
+        return None;
+    }
+    let exponent = exponent_of(value * (1.0 + 1e-9));
+    let mantissa = (value.abs() / power_of_ten(exponent)).round();
+    let label = match exponent {
+        0 | 1 => number(value.abs()),
+        _ if mantissa == 1.0 => format!("10{}", superscript(exponent)),
+        _ => format!("{mantissa}×10{}", superscript(exponent)),
+    };
+    Some(if value < 0.0 { format!("−{label}") } else { label })
+}
+
+/// A value with up to four digits that matter: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
+/// below a million keep all of theirs. The minus sign is a real one.
+pub fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "no value".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let size = value.abs();
+    if size < 999_999.5 && size.fract() == 0.0 {
+        return fixed(value, 0);
+    }
+    if !(0.000_999_95..99_999.5).contains(&size) {
+        return scientific(value, 3, true);
+    }
+    let decimals = (3 - exponent_of(value)).clamp(0, 9) as usize;
+    let text = fixed(value, decimals);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// With so many decimals, commas between thousands from 10,000 on, and a real minus sign.
+fn fixed(value: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", value.abs());
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut text = String::with_capacity(digits.len() + 8);
+    if value < 0.0 && digits.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        text.push('−');
+    }
+    for (place, digit) in digits.chars().enumerate() {
+        if whole > 4 && place > 0 && place < whole && (whole - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1.25×10⁻⁷`; `trim` drops zeros at the end of the mantissa.
+fn scientific(value: f64, digits: usize, trim: bool) -> String {
+    let text = format!("{:.digits$e}", value.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = if trim && mantissa.contains('.') {
+        mantissa.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        mantissa
+    };
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{mantissa}×10{}", superscript(exponent.parse().unwrap_or(0)))
+}
+
+/// An exponent in raised digits.
+fn superscript(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
+    exponent.to_string().chars().map(digit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::axis::scale::Range;
+
+    fn labels(kind: ScaleKind, lo: f64, hi: f64, most: usize) -> String {
+        let marks = ticks(&Scale::new(kind, Range::new(lo, hi)), most);
+        marks.into_iter().map(|tick| tick.label).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "−2.5"),
+            (0.031_25, "0.03125"),
+            (0.000_1, "1×10⁻⁴"),
+            (1.25e-7, "1.25×10⁻⁷"),
+            (5888.0, "5888"),
+            (65_536.0, "65,536"),
+            (12_345.678, "12,346"),
+            (1e9, "1×10⁹"),
+            (-3.5e12, "−3.5×10¹²"),
+            (f64::NAN, "no value"),
+            (f64::NEG_INFINITY, "−∞"),
+            (99_999.7, "1×10⁵"),
+            (1.000_04, "1"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn marks_are_the_ones_a_person_would_choose() {
+        assert_eq!(labels(ScaleKind::Linear, 0.0, 256.0, 6), "0 50 100 150 200 250");
+        assert_eq!(labels(ScaleKind::Linear, -0.15, 0.2, 5), "−0.1 0 0.1 0.2");
+        assert_eq!(labels(ScaleKind::Linear, 0.0, 3e-7, 4), "0 1×10⁻⁷ 2×10⁻⁷ 3×10⁻⁷");
+        assert_eq!(labels(ScaleKind::Log, 1e-4, 1.0, 8), "10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 1");
+        assert_eq!(labels(ScaleKind::Log, 1e-9, 1e3, 5), "10⁻⁹ 10⁻⁶ 10⁻³ 1 10³");
+        assert_eq!(labels(ScaleKind::Log, 1e3, 3e4, 8), "10³ 2×10³ 5×10³ 10⁴ 2×10⁴");
+        assert_eq!(labels(ScaleKind::Log, 1.2, 1.9, 5), "1.2 1.4 1.6 1.8");
+        assert_eq!(labels(ScaleKind::Symmetric, -1.0, 1.0, 5), "−1 0 1");
+        assert_eq!(labels(ScaleKind::Symmetric, -3.0, 3.0, 9).split(' ').count() % 2, 1);
+    }
+
+    #[test]
+    fn marks_lie_inside_rise_and_are_few() {
+        let ends = [0.0, 1.0, -1.0, 1e-12, 3.3e-5, 0.97, 1.003, 7e4, 6.02e23, -8e-3, 1e300];
+        for kind in ScaleKind::ALL {
+            for (lo, hi) in ends.iter().flat_map(|lo| ends.map(|hi| (*lo, hi))) {
+                for most in [0, 2, 3, 7, 20] {
+                    let scale = Scale::new(kind, Range::new(lo, hi));
+                    let marks = ticks(&scale, most);
+                    assert!(marks.len() <= most.max(3), "{scale:?} {most} {marks:?}");
+                    assert!(marks.iter().all(|tick| (0.0..=1.0).contains(&tick.position)));
+                    let rising = marks.windows(2).all(|w| w[0].position < w[1].position);
+                    assert!(rising, "{scale:?} {marks:?}");
+                    let differ = marks.windows(2).all(|w| w[0].label != w[1].label);
+                    assert!(differ, "{scale:?} {marks:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! How often values lie where on a scale.
+
+use crate::picture::axis::scale::Scale;
+use crate::picture::colour::paint::Samples;
+
+/// Samples that are looked at, at the most: of more, evenly spread ones.
+const LOOKED_AT: usize = 1 << 16;
+
+/// Counts samples by their position on a scale, from the low end to the high end; those beyond an
+/// end count there, and NaN nowhere. Of many samples only some are looked at, evenly spread.
+pub fn histogram(samples: &Samples<'_>, scale: &Scale, bins: usize) -> Vec<u32> {
+    let mut counts = vec![0; bins];
+    // An odd step, so that it passes through all columns.
+    let step = samples.values().len().div_ceil(LOOKED_AT).max(1) | 1;
+    for value in samples.values().iter().step_by(step) {
+        let position = scale.position(f64::from(*value));
+        if !position.is_nan() && bins > 0 {
+            counts[((position * bins as f64) as usize).min(bins - 1)] += 1;
+        }
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::axis::scale::{Range, ScaleKind};
+
+    #[test]
+    fn every_value_counts_where_its_colour_is() {
+        let scale = Scale::new(ScaleKind::Linear, Range::new(0.0, 4.0));
+        let values = [0.0, 0.5, 1.5, 3.5, 4.0, 9.0, -7.0, f32::NAN, f32::INFINITY];
+        let samples = Samples::new(3, 3, &values).unwrap();
+        assert_eq!(histogram(&samples, &scale, 4), [3, 1, 0, 4]);
+        assert_eq!(histogram(&Samples::EMPTY, &scale, 4), [0; 4]);
+    }
+
+    #[test]
+    fn of_many_values_some_are_counted() {
+        let values: Vec<f32> = (0..1_000_000).map(|i| (i % 1000) as f32).collect();
+        let scale = Scale::new(ScaleKind::Linear, Range::new(0.0, 1000.0));
+        let counts = histogram(&Samples::new(1000, 1000, &values).unwrap(), &scale, 10);
+        let all: u32 = counts.iter().sum();
+        assert!(all as usize <= LOOKED_AT);
+        assert!(counts.iter().all(|&count| count.abs_diff(all / 10) < all / 100), "{counts:?}");
+    }
+}

@@ -1,0 +1,280 @@
+//! From values to colours, fast enough for every frame of the window.
+
+use crate::picture::colour::map::{COLOURS, ColourMap};
+use std::borrow::Cow;
+
+use crate::picture::axis::scale::{
+    End, SYMMETRIC_LINEAR_SHARE, SYMMETRIC_THRESHOLD, Scale, ScaleKind,
+};
+
+/// Values on a rectangle, row by row; row 0 is drawn on top. NaN means that there is no value.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples<'a> {
+    cols: usize,
+    rows: usize,
+    values: &'a [f32],
+}
+
+/// A rectangle and a number of values that don't fit each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{cols} × {rows} samples were announced, but {given} values given")]
+pub struct SamplesError {
+    /// Columns announced.
+    pub cols: usize,
+    /// Rows announced.
+    pub rows: usize,
+    /// Values given.
+    pub given: usize,
+}
+
+impl<'a> Samples<'a> {
+    /// No samples at all.
+    pub const EMPTY: Self = Self { cols: 0, rows: 0, values: &[] };
+
+    /// `rows` rows of `cols` values, one after the other in `values`. Both may be zero.
+    ///
+    /// # Errors
+    /// [`SamplesError`] unless there are exactly `cols · rows` values.
+    pub fn new(cols: usize, rows: usize, values: &'a [f32]) -> Result<Self, SamplesError> {
+        if cols.checked_mul(rows) == Some(values.len()) {
+            Ok(Self { cols, rows, values })
+        } else {
+            Err(SamplesError { cols, rows, given: values.len() })
+        }
+    }
+
+    /// Values in a row.
+    pub const fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// Rows.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The values, row by row.
+    pub const fn values(&self) -> &'a [f32] {
+        self.values
+    }
+
+    /// Whether any value lies beyond this end of the scale.
+    pub fn clip(&self, scale: &Scale, end: End) -> bool {
+        self.values.iter().any(|value| scale.clips(f64::from(*value)) == Some(end))
+    }
+
+    /// The same picture with at most `cols` × `rows` samples: each new one is that of its part
+    /// with the largest absolute value, sign kept, so that a line one point wide never vanishes.
+    /// Parts share the samples on their common border when the sizes don't divide. Gives the new
+    /// columns, rows and values.
+    pub fn pooled(&self, cols: usize, rows: usize) -> (usize, usize, Vec<f32>) {
+        let (cols, rows) = (self.cols.min(cols), self.rows.min(rows));
+        let part = |index: usize, parts: usize, whole: usize| {
+            index * whole / parts..((index + 1) * whole).div_ceil(parts)
+        };
+        let larger = |a: f32, b: f32| if a.abs() >= b.abs() || b.is_nan() { a } else { b };
+        let mut values = Vec::with_capacity(cols * rows);
+        let mut tall = vec![f32::NAN; self.cols];
+        for row in 0..rows {
+            // First down, whole rows at a time, then across.
+            tall.fill(f32::NAN);
+            for source in part(row, rows, self.rows) {
+                let source = &self.values[source * self.cols..][..self.cols];
+                for (kept, value) in tall.iter_mut().zip(source) {
+                    *kept = larger(*kept, *value);
+                }
+            }
+            values.extend((0..cols).map(|col| {
+                tall[part(col, cols, self.cols)].iter().copied().fold(f32::NAN, larger)
+            }));
+        }
+        (cols, rows, values)
+    }
+}
+
+/// The colour of a sample without a value: none, whatever lies behind shows through.
+pub const NO_VALUE: [u8; 4] = [0; 4];
+
+/// How many values are placed before their colours are looked up; fits the first-level cache.
+const BATCH: usize = 1024;
+
+/// The values that are coloured: on a linear scale magnitudes, where those were asked for.
+pub fn shown_values(values: &[f32], scale: ScaleKind, absolute: bool) -> Cow<'_, [f32]> {
+    if scale == ScaleKind::Linear && absolute {
+        values.iter().map(|value| value.abs()).collect()
+    } else {
+        values.into()
+    }
+}
+
+/// Writes the colours of all samples into `out`, which is resized to `rows · cols · 4` bytes: red,
+/// green, blue and opacity (not premultiplied), sample by sample in the same order.
+///
+/// The place of a value is computed in single precision (but for linear scales, whose ends may
+/// be close), so a colour may be the neighbour in the table of what [`Scale::position`] says.
+/// Absolute values below `f32::MIN_POSITIVE` count as zero.
+pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut Vec<u8>) {
+    out.resize(samples.values.len() * 4, 0);
+    match scale.kind() {
+        ScaleKind::Linear => {
+            let (lo, hi) = (scale.range().lo(), scale.range().hi());
+            let factor = 1.0 / (hi - lo);
+            paint(samples.values, map, out, |value| ((f64::from(value) - lo) * factor) as f32);
+        }
+        ScaleKind::Log => {
+            let (lo, hi) = (scale.range().lo().log2(), scale.range().hi().log2());
+            let (factor, offset) = line(lo, hi);
+            paint(samples.values, map, out, |value| log2(value) * factor + offset);
+        }
+        ScaleKind::Symmetric => {
+            let threshold = scale.range().hi() * SYMMETRIC_THRESHOLD;
+            let (factor, offset) = line(threshold.log2(), scale.range().hi().log2());
+            let beyond = 0.5 * (1.0 - SYMMETRIC_LINEAR_SHARE as f32);
+            let within = 0.5 * SYMMETRIC_LINEAR_SHARE as f32;
+            let (factor, offset) = (factor * beyond, offset * beyond + within);
+            // Finite, so that zero stays zero however small the largest value is.
+            let slope = ((f64::from(within) / threshold) as f32).min(f32::MAX);
+            paint(samples.values, map, out, |value| {
+                let near = value.abs() * slope;
+                let far = (log2(value) * factor + offset).max(0.0);
+                0.5 + (if near < within { near } else { far }).copysign(value)
+            });
+        }
+    }
+}
+
+/// The factor and the offset that take `lo` to 0 and `hi` to 1.
+fn line(lo: f64, hi: f64) -> (f32, f32) {
+    let factor = 1.0 / (hi - lo);
+    (factor as f32, (-lo * factor) as f32)
+}
+
+/// Looks up the colour of each value at the place that `place` gives it, clamped to 0–1. Places
+/// and colours take turns, a batch at a time, so that the arithmetic is free to use vectors.
+fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> f32) {
+    const MISSING: u32 = COLOURS as u32;
+    // Adding 2²³ leaves the nearest whole number in the lowest bits of a single.
+    const ROUND: f32 = 8_388_608.0;
+    // 512 entries, so that nine bits are always inside.
+    let mut table = [NO_VALUE; 2 * COLOURS];
+    table[..COLOURS].copy_from_slice(map.table());
+    let mut steps = [0_u32; BATCH];
+    for (values, out) in values.chunks(BATCH).zip(out.chunks_mut(4 * BATCH)) {
+        for (step, value) in steps.iter_mut().zip(values) {
+            let place = place(*value).clamp(0.0, 1.0) * (COLOURS - 1) as f32;
+            let bits = (place + ROUND).to_bits() & 0xff;
+            *step = if value.is_nan() { MISSING } else { bits };
+        }
+        for (pixel, step) in out.as_chunks_mut::<4>().0.iter_mut().zip(&steps) {
+            *pixel = table[(*step & 0x1ff) as usize];
+        }
+    }
+}
+
+/// What [`log2`] adds between the ends of an octave: interpolates
+/// (log2(1 + m) − m) / (m·(1 − m)) at the five Chebyshev points of 0–1, lowest power first.
+const POLYNOMIAL: [f32; 5] = [0.44265407, -0.2765695, 0.18410083, -0.09720183, 0.02569126];
+
+/// The logarithm to base 2 of `|value|`, to 2·10⁻⁵; the lowest
+/// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once a
+/// pixel.
+fn log2(value: f32) -> f32 {
+    let bits = value.to_bits() & 0x7fff_ffff;
+    let exponent = (bits >> 23) as i32 as f32 - 127.0;
+    let m = f32::from_bits((bits & 0x007f_ffff) | 0x3f80_0000) - 1.0;
+    // log2(1 + m) = m + m·(1 − m)·p(m): exact at both ends of an octave, so that nothing jumps.
+    let p = POLYNOMIAL.iter().rev().fold(0.0, |sum, c| sum * m + c);
+    let exact_at_ends = m + m * (1.0 - m) * p;
+    // Zero would pass for 2⁻¹²⁷, and infinity for 2¹²⁸; ranges may well go beyond.
+    match bits {
+        0..0x0080_0000 => f32::MIN,
+        0x7f80_0000.. => f32::MAX,
+        _ => exponent + exact_at_ends,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::axis::scale::Range;
+
+    /// Values of all sizes and both signs, without a generator of random numbers.
+    fn values(count: u32) -> Vec<f32> {
+        let scramble = |index: u32| index.wrapping_mul(2_654_435_761).rotate_left(13) ^ 0x5bd1_e995;
+        (0..count)
+            .map(|index| {
+                let bits = scramble(index);
+                let size = ((bits >> 8) as f32 / (1 << 24) as f32 * 24.0 - 16.0).exp();
+                if bits & 1 == 0 { size } else { -size }
+            })
+            .collect()
+    }
+
+    fn painted(values: &[f32], scale: &Scale, map: ColourMap) -> Vec<u8> {
+        let mut out = Vec::new();
+        colours(&Samples::new(values.len(), 1, values).unwrap(), scale, map, &mut out);
+        out
+    }
+
+    #[test]
+    fn fast_and_slow_paths_agree_to_a_step() {
+        // In the grey map the red channel tells the step.
+        let steps = ColourMap::Grey.table();
+        let values = values(50_000);
+        let ranges = [(-3000.0, 3000.0), (1e-6, 1.0), (0.5, 0.52), (1.0, 1e30), (1e-30, 1e-20)];
+        for kind in ScaleKind::ALL {
+            for (lo, hi) in ranges {
+                let scale = Scale::new(kind, Range::new(lo, hi));
+                let pixels = painted(&values, &scale, ColourMap::Grey);
+                for (value, pixel) in values.iter().zip(pixels.chunks_exact(4)) {
+                    let step = (scale.position(f64::from(*value)) * 255.0).round() as usize;
+                    let near = step.saturating_sub(1)..=(step + 1).min(255);
+                    assert!(near.clone().any(|s| steps[s] == pixel), "{scale:?} {value} {pixel:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ends_zero_and_what_is_no_number() {
+        let map = ColourMap::Inferno;
+        let (first, last) = (map.table()[0], map.table()[255]);
+        let odd = [0.0, -0.0, f32::INFINITY, f32::NAN, -f32::NAN, f32::NEG_INFINITY, 1e-45];
+        let log = Scale::new(ScaleKind::Log, Range::new(1e-6, 1.0));
+        let expected = [first, first, last, NO_VALUE, NO_VALUE, last, first].concat();
+        assert_eq!(painted(&odd, &log, map), expected);
+        let middle = map.table()[128];
+        for hi in [1.0, 1e-38, 1e300] {
+            let symmetric = Scale::new(ScaleKind::Symmetric, Range::new(-hi, hi));
+            let expected = [middle, middle, last, NO_VALUE, NO_VALUE, first].concat();
+            assert_eq!(painted(&odd[..6], &symmetric, map), expected, "{hi}");
+        }
+        let linear = Scale::new(ScaleKind::Linear, Range::new(0.0, 1.0));
+        let expected = [first, first, last, NO_VALUE, NO_VALUE, first, first].concat();
+        assert_eq!(painted(&odd, &linear, map), expected);
+    }
+
+    #[test]
+    fn samples_must_fill_their_rectangle() {
+        assert!(Samples::new(2, 3, &[0.0; 6]).is_ok());
+        assert!(Samples::new(0, 3, &[]).is_ok());
+        assert!(Samples::new(usize::MAX, 2, &[0.0; 6]).is_err());
+        let refused = Samples::new(2, 3, &[0.0; 5]).unwrap_err();
+        assert_eq!(refused.to_string(), "2 × 3 samples were announced, but 5 values given");
+    }
+
+    #[test]
+    fn pooling_keeps_the_largest_and_its_sign() {
+        let mut values = vec![0.1_f32; 100 * 60];
+        values[37 * 100 + 61] = -5.0;
+        values[0] = f32::NAN;
+        let (cols, rows, pooled) = Samples::new(100, 60, &values).unwrap().pooled(33, 7);
+        assert_eq!((cols, rows, pooled.len()), (33, 7, 33 * 7));
+        assert!(pooled.contains(&-5.0));
+        assert!(pooled.iter().all(|value| [0.1, -5.0].contains(value)));
+        let (cols, rows, same) = Samples::new(100, 60, &values).unwrap().pooled(500, 60);
+        assert_eq!((cols, rows), (100, 60));
+        assert!(same[0].is_nan() && same[1..] == values[1..]);
+        assert_eq!(Samples::new(0, 3, &[]).unwrap().pooled(5, 5).2, Vec::<f32>::new());
+    }
+}

@@ -1,0 +1,4 @@
+//! Figures as files.
+
+pub(crate) mod saved;
+pub(crate) mod table;

@@ -1,0 +1,408 @@
+//! Saved figures, which carry the run that they show, so that they can be made again.
+//!
+//! A PNG carries the run's description and what was looked at as two texts (`iTXt`), an SVG as two
+//! elements in its `<metadata>`; both as TOML.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use image::RgbaImage;
+use resvg::usvg::roxmltree;
+
+use crate::files::{FileError, read_text, write_atomically};
+use crate::picture::draw::canvas::Canvas;
+use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
+use crate::picture::draw::render::{PictureError, render};
+use crate::picture::view::figure_spec::SCREEN_DPI;
+use crate::picture::view::spec::{Compared, ViewSpec};
+use crate::run::{RunSpec, SpecError};
+
+/// The keyword of the run's description in a PNG.
+const RUN: &str = "tilescope";
+
+/// The keyword of what was looked at.
+const VIEW: &str = "tilescope-view";
+
+/// The XML namespace of both in an SVG.
+const NAMESPACE: &str = "urn:tilescope";
+
+/// An SVG longer than this is none of ours: the largest map in it is a PNG of 16,384² pixels.
+const LONGEST_SVG: u64 = 1 << 30;
+
+/// Something drawn, ready to be saved.
+#[derive(Clone, Debug)]
+pub enum Drawing {
+    /// A figure, as SVG.
+    Figure(String),
+    /// A bare map.
+    Map(RgbaImage),
+}
+
+/// Why a figure could not be saved; one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// Another kind of file.
+    #[error("{} is neither .png nor .svg; a figure is saved as one of these", .path.display())]
+    Kind {
+        /// The file that was asked for.
+        path: PathBuf,
+    },
+    /// It could not be drawn.
+    #[error(transparent)]
+    Picture(#[from] PictureError),
+    /// It could not be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Why no run could be read from a figure; one sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// It is no PNG, or a damaged one.
+    #[error(transparent)]
+    Png(#[from] PngError),
+    /// It cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// It is no SVG, or a damaged one.
+    #[error("{} is not an SVG figure: {reason}", .path.display())]
+    Svg {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Somebody else's picture.
+    #[error("{} carries no run; only figures that tilescope saved do", .path.display())]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What it carries is no run.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// What it carries beside the run is not understood.
+    #[error("the view that {} carries cannot be read: {}", .path.display(), .source.message())]
+    View {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<toml::de::Error>,
+    },
+}
+
+/// A run that was opened, and what of it was looked at, if the file says so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opened {
+    /// The run.
+    pub run: RunSpec,
+    /// What was looked at.
+    pub view: Option<ViewSpec>,
+}
+
+impl Opened {
+    /// The runs beside the first of a figure of several.
+    pub fn beside(&self) -> &[Compared] {
+        self.view.as_ref().map_or(&[], |view| &view.compared)
+    }
+}
+
+/// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.apng`,
+/// `.svg`).
+///
+/// # Errors
+/// [`OpenError`] naming the file and what is wrong with it.
+pub fn open(path: &Path) -> Result<Opened, OpenError> {
+    if FigureFile::of(path).is_ok() || is_apng(path) {
+        let (run, view) = read_figure(path)?;
+        Ok(Opened { run, view })
+    } else {
+        Ok(Opened { run: RunSpec::load(path)?, view: None })
+    }
+}
+
+fn is_apng(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("apng"))
+}
+
+/// The kinds of files that figures are saved as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureFile {
+    /// Pixels.
+    Png,
+    /// Lines and text.
+    Svg,
+}
+
+impl FigureFile {
+    /// The kind that a name asks for by its extension.
+    ///
+    /// # Errors
+    /// [`SaveError::Kind`] for any other extension, or none.
+    pub fn of(path: &Path) -> Result<Self, SaveError> {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            Some("png") => Ok(Self::Png),
+            Some("svg") => Ok(Self::Svg),
+            _ => Err(SaveError::Kind { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Saves a drawing as PNG or SVG, whichever the name asks for, and in it the run that it shows and,
+/// if it is given, what of it.
+///
+/// # Errors
+/// [`SaveError`]; nothing half-written is left.
+pub fn save_figure(
+    path: &Path,
+    drawing: &Drawing,
+    run: &RunSpec,
+    view: Option<&ViewSpec>,
+) -> Result<(), SaveError> {
+    let kind = FigureFile::of(path)?;
+    let texts = texts(path, run, view);
+    let dpi = view.map_or(SCREEN_DPI, |view| view.figure.dpi);
+    match kind {
+        FigureFile::Png => {
+            let texts: Vec<_> = texts.iter().map(|(key, text)| (*key, text.as_str())).collect();
+            match drawing {
+                Drawing::Figure(svg) => save_png(path, &render(svg)?, dpi, &texts)?,
+                Drawing::Map(image) => save_png(path, image, SCREEN_DPI, &texts)?,
+            }
+        }
+        FigureFile::Svg => {
+            let svg = match drawing {
+                Drawing::Figure(svg) => with_metadata(&on_paper(svg, dpi), &texts),
+                Drawing::Map(image) => with_metadata(&embedded(path, image)?, &texts),
+            };
+            write_atomically(path, |out| out.write_all(svg.as_bytes()))?;
+        }
+    }
+    Ok(())
+}
+
+/// What a file carries beside its pixels: the run and what is shown of it, under their keywords.
+pub(crate) fn texts(
+    path: &Path,
+    run: &RunSpec,
+    view: Option<&ViewSpec>,
+) -> Vec<(&'static str, String)> {
+    let mut texts = vec![(RUN, run.beside(path).to_toml())];
+    if let Some(view) = view {
+        let beside = |compared: Compared| Compared { run: compared.run.beside(path), ..compared };
+        let compared = view.compared.iter().cloned().map(beside).collect();
+        let view = ViewSpec { compared, ..view.clone() };
+        // A view is numbers and names: it can always be written.
+        texts.push((VIEW, toml::to_string(&view).unwrap_or_default()));
+    }
+    texts
+}
+
+/// An SVG document that is as large on paper as so many pixels an inch make it.
+fn on_paper(svg: &str, dpi: f64) -> String {
+    let Some((head, body)) = svg.split_once('>').filter(|_| dpi != SCREEN_DPI) else {
+        return svg.to_owned();
+    };
+    let long = |attribute: &str| {
+        let (before, value) = attribute.split_once("=\"")?;
+        let pixels: f64 = value.strip_suffix('"')?.parse().ok()?;
+        matches!(before, "width" | "height").then(|| format!("{before}=\"{:.4}in\"", pixels / dpi))
+    };
+    let attributes = head.split(' ').map(|part| long(part).unwrap_or_else(|| part.to_owned()));
+    format!("{}>{body}", attributes.collect::<Vec<_>>().join(" "))
+}
+
+/// Reads the run that a figure carries, and what of it the figure shows, if it says so.
+///
+/// # Errors
+/// [`OpenError`] naming the file and what is wrong with it.
+pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError> {
+    let (run, view) = match FigureFile::of(path) {
+        Ok(FigureFile::Svg) => read_svg(path)?,
+        _ => (read_png_text(path, RUN)?, read_png_text(path, VIEW)?),
+    };
+    let run = run.ok_or_else(|| OpenError::NoRun { path: path.to_owned() })?;
+    let run = RunSpec::from_toml(&run, &format!("the text in {}", path.display()))?;
+    let view = view.as_deref().map(toml::from_str).transpose();
+    let view: Option<ViewSpec> =
+        view.map_err(|source| OpenError::View { path: path.to_owned(), source: Box::new(source) })?;
+    let beside = |compared: Compared| Compared { run: compared.run.found_beside(path), ..compared };
+    let view = view.map(|view| {
+        let compared = view.compared.into_iter().map(beside).collect();
+        ViewSpec { compared, ..view }
+    });
+    Ok((run.found_beside(path), view))
+}
+
+/// A bare map as an SVG document.
+fn embedded(path: &Path, image: &RgbaImage) -> Result<String, FileError> {
+    let mut png = Vec::new();
+    encode_png(&mut png, image, SCREEN_DPI, &[])
+        .map_err(|cause| FileError::Write { path: path.to_owned(), cause })?;
+    let (width, height) = image.dimensions();
+    let mut canvas = Canvas::new(width, height, None);
+    canvas.image(0.0, 0.0, width.into(), height.into(), &png);
+    Ok(canvas.finish())
+}
+
+/// Puts texts into an SVG document, right after its first tag.
+fn with_metadata(svg: &str, texts: &[(&str, String)]) -> String {
+    let Some(after) =
+        svg.find("<svg").and_then(|tag| svg[tag..].find('>').map(|end| tag + end + 1))
+    else {
+        return svg.to_owned();
+    };
+    let (head, body) = svg.split_at(after);
+    let mut metadata = format!("\n<metadata xmlns:t=\"{NAMESPACE}\">");
+    for (key, text) in texts {
+        metadata.push_str(&format!("\n<t:{key}>{}</t:{key}>", escaped(text)));
+    }
+    format!("{head}{metadata}\n</metadata>{body}")
+}
+
+/// Line by line as it is: TOML has no other control characters.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+type Texts = (Option<String>, Option<String>);
+
+fn read_svg(path: &Path) -> Result<Texts, OpenError> {
+    let svg = read_text(path, LONGEST_SVG)?;
+    let document = roxmltree::Document::parse(&svg)
+        .map_err(|error| OpenError::Svg { path: path.to_owned(), reason: error.to_string() })?;
+    if document.root_element().tag_name().name() != "svg" {
+        let reason = "its first element is not <svg>".to_owned();
+        return Err(OpenError::Svg { path: path.to_owned(), reason });
+    }
+    let text = |key: &str| {
+        let mut nodes = document.descendants();
+        let node = nodes.find(|node| node.has_tag_name((NAMESPACE, key)))?;
+        Some(node.text().unwrap_or_default().to_owned())
+    };
+    Ok((text(RUN), text(VIEW)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::any::view;
+    use crate::picture::view::figure_spec::FigureSpec;
+    use crate::run::FieldKind;
+    use crate::run::any::run;
+    use image::Rgba;
+    use proptest::prelude::*;
+    use std::fs;
+
+    const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
+
+    fn drawings() -> [Drawing; 2] {
+        let map = RgbaImage::from_pixel(5, 3, Rgba([1, 2, 3, 255]));
+        let svg = SVG.replace("/>", "><text>a</text></svg>");
+        [Drawing::Figure(svg), Drawing::Map(map)]
+    }
+
+    #[test]
+    fn a_saved_figure_gives_its_run_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut run = RunSpec::default();
+        run.problem.rhs = Some(folder.path().join("a <&> \"b\"\n‖r‖.png"));
+        let figure = FigureSpec::suiting(FieldKind::Error);
+        let compared = vec![Compared { cycle: 30, until: None, run: run.clone() }];
+        let field = FieldKind::Error;
+        let view = ViewSpec { cycle: 40, field, figure, compared, ..Default::default() };
+        for name in ["a.png", "a.svg", "a.PNG"] {
+            let path = folder.path().join(name);
+            for drawing in drawings() {
+                for view in [Some(&view), None] {
+                    save_figure(&path, &drawing, &run, view).unwrap();
+                    assert_eq!(read_figure(&path).unwrap(), (run.clone(), view.cloned()));
+                }
+            }
+            if !name.ends_with("svg") {
+                assert_eq!(image::open(&path).unwrap().into_rgba8().dimensions(), (5, 3));
+            } else {
+                let svg = fs::read_to_string(&path).unwrap();
+                assert_eq!(render(&svg).unwrap().dimensions(), (5, 3));
+            }
+        }
+    }
+
+    /// A right-hand side lies beside the figure.
+    fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
+        run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
+        run
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_figure_gives_its_run_and_its_view_back(run in run(), view in view()) {
+            let folder = tempfile::tempdir().unwrap();
+            let run = placed(run, folder.path());
+            let placed = |one: Compared| Compared { run: placed(one.run, folder.path()), ..one };
+            let compared = view.compared.iter().cloned().map(placed).collect();
+            let view = ViewSpec { compared, ..view };
+            for name in ["a.png", "a.svg"] {
+                let path = folder.path().join(name);
+                save_figure(&path, &drawings()[0], &run, Some(&view)).unwrap();
+                let opened = open(&path).unwrap();
+                prop_assert_eq!(&opened.run, &run);
+                prop_assert_eq!(opened.view.as_ref(), Some(&view));
+            }
+        }
+    }
+
+    #[test]
+    fn an_older_figure_is_read_and_a_plain_one_is_written_for_older_programs() {
+        let plain = ViewSpec { cycle: 40, ..ViewSpec::default() };
+        let text = toml::to_string(&plain).unwrap();
+        for key in ["kind", "over", "cut", "frames", "compared", "dpi", "font", "annotations"] {
+            assert!(!text.contains(key), "{text}");
+        }
+        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), plain);
+        // One run beside the first was no list.
+        let run = RunSpec::default();
+        let beside = vec![Compared { cycle: 30, until: None, run }];
+        let two = ViewSpec { compared: beside, ..plain };
+        let text = toml::to_string(&two).unwrap().replace("[[compared]]", "[compared]");
+        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), two);
+    }
+
+    #[test]
+    fn foreign_figures_are_refused_in_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let say = |name: &str, content: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            read_figure(&path).unwrap_err().to_string()
+        };
+        let foreign = say("a.svg", SVG.as_bytes());
+        assert!(foreign.ends_with("carries no run; only figures that tilescope saved do"));
+        assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
+        assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
+        assert!(say("a.png", b"").contains("is not a PNG picture"));
+        let path = folder.path().join("b.png");
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("carries no run"));
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, "version = 7")]).unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("has version 7"));
+        let run = RunSpec::default().to_toml();
+        save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[(RUN, &run), (VIEW, "cycle = -1")])
+            .unwrap();
+        assert!(read_figure(&path).unwrap_err().to_string().contains("the view that"));
+    }
+
+    #[test]
+    fn only_two_kinds_of_files_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.jpg", "a", ".png"] {
+            let path = folder.path().join(name);
+            let refused = save_figure(&path, &drawings()[0], &RunSpec::default(), None);
+            assert!(refused.unwrap_err().to_string().contains("is neither .png nor .svg"));
+            assert!(!path.exists());
+        }
+    }
+}

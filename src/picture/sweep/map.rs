@@ -1,0 +1,332 @@
+//! What a map of k × overlap shows: the cells of a sweep, coloured by what was measured of them.
+//!
+//! The figure that is saved and the window's map are both drawn from this.
+
+use crate::picture::axis::scale::{Range, Scale, ScaleKind};
+use crate::picture::colour::map::{COLOURS, ColourMap};
+use crate::run::{Classic, Measure, Outline, Row, RowOutcome, Sides, SweepSpec};
+use crate::solver::Kernel;
+
+/// What is coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapValue {
+    /// Seconds to the tolerance.
+    Time,
+    /// Cycles to the tolerance.
+    Cycles,
+    /// Sweeps to the tolerance.
+    Sweeps,
+    /// Seconds of a cycle.
+    CycleTime,
+    /// Seconds of a sweep.
+    SweepTime,
+    /// The part of ‖r‖₂² near tile borders.
+    EdgeShare,
+    /// How far the prediction is off.
+    Error,
+}
+
+impl MapValue {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 7] = [
+        Self::Time,
+        Self::Cycles,
+        Self::Sweeps,
+        Self::CycleTime,
+        Self::SweepTime,
+        Self::EdgeShare,
+        Self::Error,
+    ];
+
+    /// What the best setting of a sweep has least of.
+    pub fn natural(spec: &SweepSpec) -> Self {
+        match (spec.measures(Measure::Time), spec.measures(Measure::Cycles)) {
+            (true, true) => Self::Time,
+            (true, false) => Self::SweepTime,
+            (false, _) => Self::Cycles,
+        }
+    }
+
+    /// The name in menus and titles.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Time => "Time to the tolerance",
+            Self::Cycles => "Cycles",
+            Self::Sweeps => "Sweeps",
+            Self::CycleTime => "Time a cycle",
+            Self::SweepTime => "Time a sweep",
+            Self::EdgeShare => "Edge share",
+            Self::Error => "Prediction off by",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Time => "Solver time until the tolerance is met: cycles times the time of one.",
+            Self::Cycles => "Cycles until the tolerance is met.",
+            Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",
+            Self::CycleTime => "Solver time of a cycle.",
+            Self::SweepTime => "Solver time of a cycle, over its k sweeps.",
+            Self::EdgeShare => "The part of ‖r‖² next to tile borders when the tolerance is met.",
+            Self::Error => "How far the cost model's prediction is from what was measured.",
+        }
+    }
+
+    /// The unit beside its colour bar.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Time | Self::CycleTime | Self::SweepTime => "seconds",
+            Self::Cycles => "cycles",
+            Self::Sweeps => "sweeps",
+            Self::EdgeShare => "part of ‖r‖²",
+            Self::Error => "relative error",
+        }
+    }
+
+    /// The value of a row, if it has one.
+    pub fn of(self, row: &Row) -> Option<f64> {
+        match self {
+            Self::Time => row.seconds,
+            Self::Cycles => row.sweeps.and(row.cycles).map(|cycles| cycles.count as f64),
+            Self::Sweeps => row.sweeps.map(|sweeps| sweeps as f64),
+            Self::CycleTime => row.seconds_per_cycle,
+            Self::SweepTime => row.seconds_per_cycle.map(|seconds| seconds / row.k as f64),
+            Self::EdgeShare => row.edge_share,
+            Self::Error => row
+                .seconds_prediction_error
+                .or(row.prediction_error)
+                .or(row.cycles_prediction_error)
+                .map(f64::abs),
+        }
+    }
+
+    /// Values that differ by factors are coloured by their logarithm.
+    fn scale(self) -> ScaleKind {
+        match self {
+            Self::EdgeShare | Self::Error => ScaleKind::Linear,
+            _ => ScaleKind::Log,
+        }
+    }
+}
+
+/// A cell of the map.
+#[derive(Clone, Debug, Default)]
+pub struct MapCell<'a> {
+    /// What was measured; of several tiles or kernels, of the best.
+    pub row: Option<&'a Row>,
+    /// The place of its cell in [`Outline::cells`]; of one that was not measured yet, if it can run.
+    pub place: Option<usize>,
+    /// The value that is coloured, if it is known.
+    pub value: Option<f64>,
+    /// Why it cannot run, if no tile and no kernel can.
+    pub cannot_run: Option<&'a str>,
+    /// Whether it differs from the best by no more than noise.
+    pub is_equal: bool,
+    /// Whether it is faster than Jacobi's iteration, where both are known.
+    pub beats_classic: Option<bool>,
+    /// Whether its cycles are exactly k sweeps of Jacobi's iteration.
+    pub is_exact: bool,
+}
+
+/// A map: overlaps across, k down.
+#[derive(Clone, Debug)]
+pub struct SweepMap<'a> {
+    /// Under the columns.
+    pub overlaps: &'a [Sides],
+    /// Beside the rows.
+    pub ks: &'a [usize],
+    /// Row by row, a k each.
+    pub cells: Vec<Vec<MapCell<'a>>>,
+    /// Across and down.
+    pub best: Option<[usize; 2]>,
+    /// From the least to the most.
+    pub scale: Scale,
+}
+
+/// Which of several tiles and kernels a map shows; `None` for the best of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layer {
+    /// The tile.
+    pub tile: Option<Sides>,
+    /// The kernel that was asked for.
+    pub kernel: Option<Kernel>,
+}
+
+/// A line between two corners of cells, each counted across and down.
+pub type Segment = [[usize; 2]; 2];
+
+/// Dark is little, and so good.
+pub const MAP_COLOURS: ColourMap = ColourMap::Viridis;
+
+impl<'a> SweepMap<'a> {
+    /// The map of a sweep whose rows are known by the places of its cells.
+    pub fn new(
+        outline: &'a Outline,
+        rows: &'a [Option<Row>],
+        classic: Option<Classic>,
+        layer: Layer,
+        value: MapValue,
+    ) -> Self {
+        let spec = &outline.spec;
+        let (wide, high) = (spec.overlap.len(), spec.k.len());
+        let mut cells: Vec<Vec<MapCell<'a>>> = vec![vec![MapCell::default(); wide]; high];
+        let mut can_run = vec![vec![false; wide]; high];
+        let mut seen = vec![vec![false; wide]; high];
+        for (place, cell) in outline.cells.iter().enumerate() {
+            let setting = &cell.setting;
+            let is_shown = layer.tile.is_none_or(|tile| tile == setting.tile)
+                && layer.kernel.is_none_or(|kernel| kernel == setting.kernel);
+            // Cells stand in order: the overlap changes fastest, then k.
+            let (across, down) = (place % wide, place / wide % high);
+            if !is_shown {
+                continue;
+            }
+            let shown = &mut cells[down][across];
+            let row = rows.get(place).and_then(Option::as_ref);
+            let refusal = row
+                .filter(|row| row.outcome == RowOutcome::CannotRun)
+                .and_then(|row| row.reason.as_deref())
+                .or(cell.cannot_run.as_deref());
+            seen[down][across] = true;
+            match refusal {
+                Some(why) => {
+                    shown.cannot_run.get_or_insert(why);
+                    continue;
+                }
+                None => can_run[down][across] = true,
+            }
+            shown.place.get_or_insert(place);
+            let Some(row) = row else { continue };
+            let is_better = match (shown.row.and_then(Row::cost), row.cost()) {
+                (Some(known), Some(cost)) => cost < known,
+                (Some(_), None) => false,
+                (None, _) => true,
+            };
+            if is_better {
+                (shown.row, shown.place) = (Some(row), Some(place));
+            }
+        }
+        let all = cells.iter().flatten().filter_map(|cell| cell.row);
+        let best = Row::best(all);
+        let mut at = None;
+        for (down, line) in cells.iter_mut().enumerate() {
+            for (across, cell) in line.iter_mut().enumerate() {
+                if can_run[down][across] || !seen[down][across] {
+                    cell.cannot_run = None;
+                }
+                let Some(row) = cell.row else { continue };
+                cell.value = value.of(row).filter(|value| value.is_finite());
+                let is_best = best.is_some_and(|best| std::ptr::eq(best, row));
+                if is_best {
+                    at = Some([across, down]);
+                }
+                cell.is_equal = !is_best && best.is_some_and(|best| row.equals_within_noise(best));
+                let beats = |classic: f64| row.cost().map(|cost| cost < classic);
+                cell.beats_classic = classic.and_then(|classic| classic.cost()).and_then(beats);
+                let shape = &spec.run.problem.shape;
+                cell.is_exact = (0..shape.len()).all(|axis| {
+                    shape[axis] <= row.tile.of(axis) || row.overlap.of(axis) + 2 >= 2 * row.k
+                });
+            }
+        }
+        let values = cells.iter().flatten().filter_map(|cell| cell.value);
+        let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+            (lo.min(value), hi.max(value))
+        });
+        let scale = Scale::new(value.scale(), Range::new(lo, hi));
+        Self { overlaps: &spec.overlap, ks: &spec.k, cells, best: at, scale }
+    }
+
+    /// The colour of a value, in sRGB.
+    pub fn colour(&self, value: f64) -> [u8; 3] {
+        let step = self.scale.position(value) * (COLOURS - 1) as f64;
+        let [r, g, b, _] = MAP_COLOURS.table()[(step as usize).min(COLOURS - 1)];
+        [r, g, b]
+    }
+
+    /// The lines between cells that are faster than Jacobi's iteration and others that are not.
+    pub fn contour(&self) -> Vec<Segment> {
+        self.between(|cell| cell.beats_classic)
+    }
+
+    /// The lines between cells that are exactly Jacobi's iteration and others.
+    pub fn exact(&self) -> Vec<Segment> {
+        self.between(|cell| cell.row.map(|_| cell.is_exact))
+    }
+
+    /// The lines between cells of which the one has something and the other has not.
+    fn between(&self, has: impl Fn(&MapCell<'_>) -> Option<bool>) -> Vec<Segment> {
+        let at = |across: usize, down: usize| self.cells.get(down)?.get(across).and_then(&has);
+        let mut segments = Vec::new();
+        for down in 0..self.ks.len() {
+            for across in 0..self.overlaps.len() {
+                let Some(here) = at(across, down) else { continue };
+                let differs = |other: Option<bool>| other.is_some_and(|other| other != here);
+                if differs(at(across + 1, down)) {
+                    segments.push([[across + 1, down], [across + 1, down + 1]]);
+                }
+                if differs(at(across, down + 1)) {
+                    segments.push([[across, down + 1], [across + 1, down + 1]]);
+                }
+            }
+        }
+        segments
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::any::sweep;
+    use crate::run::CycleTime;
+
+    #[test]
+    fn a_cell_shows_the_best_of_its_tiles_or_the_one_that_is_asked_for() {
+        let mut sweep = sweep(&[1, 2, 4]);
+        let cells = sweep.cells().to_vec();
+        let rows = sweep.measure(&cells, 2, &|| false).unwrap();
+        let known: Vec<_> = rows.iter().cloned().map(Some).collect();
+        let sweeps = rows[0].sweeps.map(|sweeps| sweeps as f64);
+        let classic = Classic { time: None, sweeps, counts: true };
+        let map =
+            |layer| SweepMap::new(sweep.outline(), &known, Some(classic), layer, MapValue::Cycles);
+        let both = map(Layer::default());
+        let small = map(Layer { tile: Some(Sides::all(4)), kernel: None });
+        assert!(both.cells[1][0].value <= small.cells[1][0].value);
+        // Overlap 2 goes with both, 8 with neither, which is told.
+        assert!(both.cells[0][1].cannot_run.is_none());
+        assert!(both.cells[2][2].cannot_run.unwrap().contains("overlap 8 is too large for tile"));
+        // The fewest cycles are those of k = 4; without times nothing compares with Jacobi's.
+        assert_eq!(both.best.unwrap()[1], 2);
+        assert!(both.contour().is_empty());
+        assert!(both.cells[0][0].is_exact && both.cells[1][1].is_exact);
+        assert!(!both.cells[1][0].is_exact && !both.exact().is_empty());
+        assert_eq!(both.colour(both.scale.range().lo()), [0x44, 0x01, 0x54]);
+    }
+
+    #[test]
+    fn cells_within_noise_of_the_best_are_marked_as_equal() {
+        let sweep = sweep(&[1, 2, 4]);
+        let mut known: Vec<Option<Row>> = vec![None; sweep.cells().len()];
+        let row = |seconds: f64, error: f64| {
+            let mut row = sweep.outline().blank(&sweep.cells()[0].setting);
+            let time = CycleTime { median: seconds, error, repeats: 9 };
+            row.measured = "time".into();
+            (row.seconds_per_cycle, row.seconds_per_cycle_error) = (Some(time.median), Some(error));
+            Some(row)
+        };
+        (known[0], known[1], known[3]) = (row(1.0, 0.1), row(1.15, 0.1), row(1.5, 0.1));
+        let map =
+            SweepMap::new(sweep.outline(), &known, None, Layer::default(), MapValue::CycleTime);
+        assert_eq!(map.best, Some([0, 0]));
+        let equal = |across: usize, down: usize| map.cells[down][across].is_equal;
+        assert!(equal(1, 0) && !equal(0, 0) && !equal(0, 1));
+        // Faster than 1.3 s are the first two; what was not measured is on neither side.
+        let time = Some(CycleTime { median: 1.3, error: 0.0, repeats: 9 });
+        let classic = Some(Classic { time, sweeps: None, counts: false });
+        let map =
+            SweepMap::new(sweep.outline(), &known, classic, Layer::default(), MapValue::SweepTime);
+        assert_eq!(map.contour(), [[[0, 1], [1, 1]]]);
+    }
+}

@@ -1,0 +1,100 @@
+//! A figure as the command line that makes it.
+
+use crate::picture::figures::run_figure::Over;
+use crate::picture::view::figure_spec::{FigureSpec, SCREEN_DPI};
+use crate::picture::view::frames::{Pairing, RATE, Spacing};
+use crate::picture::view::inside::InsideView;
+use crate::picture::view::kind::FigureKind;
+use crate::picture::view::spec::{Place, ViewSpec};
+use crate::run::{RunSpec, command_line, option};
+use clap::ValueEnum;
+use std::path::Path;
+
+/// The command line that makes a figure of this run again, for a POSIX shell. Other runs beside the
+/// first are taken from the figure itself, so that has to be saved before.
+pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
+    let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
+    let mut put = |name: &str, value: &str| option(&mut line, name, value);
+    let ViewSpec { cycle, field, kind, over, cut, frames, figure, places, .. } = view;
+    put("kind", kind.name());
+    put("field", field.name());
+    match frames {
+        None => put("at-cycle", &cycle.to_string()),
+        Some(frames) => {
+            let step = match frames.spacing {
+                Spacing::Every(step) => step.to_string(),
+                Spacing::Logarithmic(count) => format!("log{count}"),
+            };
+            put("animate", &format!("{}..{}:{step}", frames.first, frames.last));
+            if frames.rate != RATE {
+                put("fps", &format!("{:?}", frames.rate));
+            }
+        }
+    }
+    if !view.compared.is_empty() {
+        put("compare", &path.to_string_lossy());
+    }
+    if view.pairing != Pairing::default() {
+        put("pair", view.pairing.name());
+    }
+    if let Some(until) = view.until {
+        put("until", &until.to_string());
+    }
+    if let Some(classic) = view.classic {
+        put("classic", &classic.to_string());
+    }
+    for [i, row] in &view.probes {
+        put("probe", &format!("{i},{row}"));
+    }
+    let (inside, usual) = (view.inside, InsideView::default());
+    let [across, down] = inside.tile;
+    if inside.all_of_line {
+        put("follow", "all");
+    } else if inside.tile != usual.tile {
+        put("follow", &format!("{across},{down}"));
+    }
+    if inside.subiteration != usual.subiteration {
+        put("subiteration", &inside.subiteration.to_string());
+    }
+    if inside.kind != usual.kind {
+        put("inside-shows", inside.kind.name());
+    }
+    if *over != Over::default() {
+        let value = over.to_possible_value();
+        put("over", value.as_ref().map_or("cycles", |value| value.get_name()));
+    }
+    if let Some(cut) = cut {
+        put("cut", &cut.to_string());
+    }
+    for Place { kind, area } in places {
+        let area = area.map(|share| format!("{share:?}")).join(",");
+        put("place", &format!("{}={area}", kind.name()));
+    }
+    let usual = FigureSpec::default();
+    put("scale", figure.scale.name());
+    put("map", figure.map.name());
+    if let Some(range) = figure.range {
+        put("range", &format!("{:?},{:?}", range.lo(), range.hi()));
+    }
+    if *kind != FigureKind::BareMap {
+        put("size", &format!("{}x{}", figure.size[0], figure.size[1]));
+    }
+    if figure.dpi != SCREEN_DPI {
+        put("dpi", &format!("{:?}", figure.dpi));
+    }
+    if let Some(font) = figure.font {
+        put("font-size", &format!("{font:?}"));
+    }
+    if figure.theme != usual.theme {
+        put("theme", figure.theme.name());
+    }
+    put("output", &path.to_string_lossy());
+    for (flag, is_set) in [
+        (" --absolute", figure.absolute),
+        (" --borders", figure.borders),
+        (" --no-annotations", !figure.annotations),
+    ] {
+        line.push_str(if is_set { flag } else { "" });
+    }
+    line
+}

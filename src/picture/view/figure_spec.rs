@@ -1,0 +1,116 @@
+//! How a figure looks.
+
+use crate::picture::axis::scale::{Range, ScaleKind};
+use crate::picture::colour::map::ColourMap;
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::layout::Page;
+use crate::picture::view::check::ViewError;
+use crate::run::FieldKind;
+use serde::{Deserialize, Serialize};
+
+/// How a figure looks: everything about it that is not the run, the cycle or the field.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FigureSpec {
+    /// How values are spread over the colours.
+    pub scale: ScaleKind,
+    /// On a linear scale: magnitudes in place of values with their sign.
+    pub absolute: bool,
+    /// The colours.
+    pub map: ColourMap,
+    /// The lowest and the highest value shown; `None` to fit the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<Range>,
+    /// Pixels across and down.
+    pub size: [u32; 2],
+    /// Pixels an inch: how large it is on paper, and how large its letters are.
+    #[serde(skip_serializing_if = "is_screen")]
+    pub dpi: f64,
+    /// The font size of labels in points (1/72 inch); `None` for one that suits the size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub font: Option<f64>,
+    /// For a bright or a dark room.
+    pub theme: Theme,
+    /// Whether tile borders are drawn over the map.
+    pub borders: bool,
+    /// Whether the title and the line of settings are drawn.
+    #[serde(skip_serializing_if = "is_true")]
+    pub annotations: bool,
+}
+
+/// Pixels an inch of a screen, by which SVG and CSS measure.
+pub const SCREEN_DPI: f64 = 96.0;
+
+/// The pixels an inch that a figure may have.
+pub const DPI: std::ops::RangeInclusive<f64> = 30.0..=2400.0;
+
+/// The font sizes that a figure may have, in points.
+pub const FONT_SIZES: std::ops::RangeInclusive<f64> = 3.0..=144.0;
+
+fn is_screen(dpi: &f64) -> bool {
+    *dpi == SCREEN_DPI
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+impl Default for FigureSpec {
+    fn default() -> Self {
+        Self {
+            scale: ScaleKind::Log,
+            absolute: false,
+            map: ColourMap::Inferno,
+            range: None,
+            size: [1200, 900],
+            dpi: SCREEN_DPI,
+            font: None,
+            theme: Theme::Light,
+            borders: false,
+            annotations: true,
+        }
+    }
+}
+
+impl FigureSpec {
+    /// What suits a field: a logarithm for what goes to zero, and values as they are for the
+    /// solution.
+    pub fn suiting(field: FieldKind) -> Self {
+        Self { scale: natural_scale(field), ..Self::default() }
+    }
+
+    /// What it is drawn on.
+    pub(crate) fn page(&self) -> Page {
+        let [width, height] = self.size;
+        let font = self.font.map(|points| points * self.dpi / 72.0);
+        Page { width, height, theme: self.theme, font }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), ViewError> {
+        let within = |field, value: f64, range: std::ops::RangeInclusive<f64>, what: &str| {
+            if range.contains(&value) {
+                return Ok(());
+            }
+            let allowed = format!("it must be {} to {} {what}", range.start(), range.end());
+            Err(ViewError::Value { field, value: value.to_string(), allowed })
+        };
+        within("dpi", self.dpi, DPI, "pixels an inch")?;
+        self.font.map_or(Ok(()), |font| within("the font size", font, FONT_SIZES, "points"))
+    }
+}
+
+/// The scale that suits a field.
+pub fn natural_scale(field: FieldKind) -> ScaleKind {
+    match field {
+        FieldKind::Solution => ScaleKind::Linear,
+        _ => ScaleKind::Log,
+    }
+}
+
+/// The map that suits a scale: a symmetric one wants zero in the middle.
+pub fn natural_map(scale: ScaleKind) -> ColourMap {
+    match scale {
+        ScaleKind::Symmetric => ColourMap::RedBlue,
+        _ => ColourMap::Inferno,
+    }
+}
