@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    Cut, CutLine, Experiment, FieldKind, Planner, ReplayRequest, Rewinder, RunSpec, Seen, Sight,
-    View, Worker, WorkerRequest,
+    CutLine, Experiment, FieldKind, Observation, ObservationRequest, Planner, ProfileRequest,
+    ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::Followed;
 
@@ -38,7 +38,7 @@ fn main() {
         ("frames", frame_times),
         ("pictures", first_pictures),
         ("reports", first_reports),
-        ("sights", sights),
+        ("sights", targets),
         ("throughput", throughput),
         ("keeping", keeping),
         ("scrubs", scrubs),
@@ -300,13 +300,14 @@ fn scrubs() {
             // Here and there, in no order.
             let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
             let (archive, view) = (Arc::clone(&report.archive), request.view.clone());
-            let sights = vec![Sight { archive: Arc::clone(&archive), cycle, view, minus: None }];
+            let targets =
+                vec![ReplayTarget { archive: Arc::clone(&archive), cycle, view, minus: None }];
             let begin = Instant::now();
             replay.request(ReplayRequest {
                 id,
                 runs: vec![archive],
                 memory: request.memory,
-                sights,
+                targets,
             });
             while replay
                 .wait(DEADLINE)
@@ -344,8 +345,10 @@ fn first_reports() {
 const DEADLINE: Duration = Duration::from_secs(10);
 
 fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
-    let cut = Cut { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
-    let view = View { most: [564, 667], cut: Some(cut), ..View::default() };
+    let cut =
+        ProfileRequest { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
+    let view =
+        ObservationRequest { most: [564, 667], cut: Some(cut), ..ObservationRequest::default() };
     WorkerRequest {
         epoch,
         spec: run.into(),
@@ -354,23 +357,26 @@ fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
         pace: None,
         view,
         memory: 512_000_000,
-        captures: Vec::new(),
+        snapshot_requests: Vec::new(),
     }
 }
 
 /// What looking takes, piece by piece; the least of some times, for what else the machine does adds.
-fn sights() {
+fn targets() {
     for side in [256, 1024] {
         let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));
         let mut experiment = Experiment::new(&plan).expect("memory");
         experiment.advance(3).expect("the CPU does not fail");
         let usual = request(1, run(side)).view;
-        let nothing = View { cut: None, ..usual.clone() };
+        let nothing = ObservationRequest { cut: None, ..usual.clone() };
         let views = [
             ("the map", nothing.clone()),
             ("and a cut", usual),
-            ("and statistics", View { statistics: true, ..nothing.clone() }),
-            ("and inside a cycle", View { inside: Some((Followed::Tile([3, 3]), 16)), ..nothing }),
+            ("and statistics", ObservationRequest { statistics: true, ..nothing.clone() }),
+            (
+                "and inside a cycle",
+                ObservationRequest { inside: Some((Followed::Tile([3, 3]), 16)), ..nothing },
+            ),
         ];
         let least = |look: &dyn Fn()| {
             let time = || {
@@ -391,7 +397,8 @@ fn sights() {
         };
         print!("looking at {side}², where a cycle takes {cycle:.2} ms:");
         for (name, view) in &views {
-            let took = least(&|| drop(Seen::of(&experiment, view).expect("the CPU does not fail")));
+            let took =
+                least(&|| drop(Observation::of(&experiment, view).expect("the CPU does not fail")));
             print!(" {name} {took:.2} ms;");
         }
         println!();

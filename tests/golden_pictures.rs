@@ -8,7 +8,9 @@ use tilescope::picture::{
     InsideView, Over, Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme,
     ViewSpec, figure, render, save_png,
 };
-use tilescope::run::{Captured, CutLine, FieldKind, Planner, RunSpec, Watch, When, record_run};
+use tilescope::run::{
+    CutLine, FieldKind, Monitor, Planner, RecordAt, RunSpec, Snapshot, record_run,
+};
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
 const TOLERANCE: u8 = 3;
@@ -158,12 +160,13 @@ fn curve<'a>(label: &'a str, points: &'a [(f64, f64)], colour: [u8; 3], dashed: 
 }
 
 /// A small run that was looked at for a view.
-fn shot(run: &RunSpec, view: &ViewSpec) -> Captured {
+fn snapshot(run: &RunSpec, view: &ViewSpec) -> Snapshot {
     let plan = Planner::default().plan(run).unwrap();
-    let capture = view.capture(0, &plan.problem.shape);
-    let mut watch = Watch { cancel: &false.into(), told: &mut |_| {} };
-    let seen = record_run(&plan, &capture, When::Cycles(&[view.cycle]), &mut watch).unwrap();
-    seen.shots[0].clone()
+    let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
+    let mut watch = Monitor { cancel: &false.into(), told: &mut |_| {} };
+    let seen =
+        record_run(&plan, &snapshot_request, RecordAt::Cycles(&[view.cycle]), &mut watch).unwrap();
+    seen.snapshots[0].clone()
 }
 
 /// Draws a view of a run on this grid, and of the same with overlap if the view compares.
@@ -187,9 +190,9 @@ fn drawn_with(shape: &[usize], overlap: &[usize], view: ViewSpec) -> String {
         },
         ..view
     };
-    let shots = [shot(&run, &view), shot(&other, &view)];
-    let shots: Vec<_> = shots.iter().take(1 + usize::from(compared)).collect();
-    match figure(&shots, &view) {
+    let snapshots = [snapshot(&run, &view), snapshot(&other, &view)];
+    let snapshots: Vec<_> = snapshots.iter().take(1 + usize::from(compared)).collect();
+    match figure(&snapshots, &view) {
         Drawing::Figure(svg) => svg,
         Drawing::Map(_) => panic!("a bare map is no figure"),
     }
@@ -319,11 +322,11 @@ fn the_convergence_of_several_runs_beside_jacobis() {
         run
     };
     let runs = [run.clone(), with(16, 8), with(8, 0), with(32, 4)];
-    let shots: Vec<_> = runs.iter().map(|run| shot(run, &view)).collect();
-    let shots: Vec<_> = shots.iter().collect();
+    let snapshots: Vec<_> = runs.iter().map(|run| snapshot(run, &view)).collect();
+    let snapshots: Vec<_> = snapshots.iter().collect();
     // The second of the pinned runs was let go since.
     view.colours = vec![0, 2, 3];
-    let Drawing::Figure(svg) = figure(&shots, &view) else { panic!("a bare map is no figure") };
+    let Drawing::Figure(svg) = figure(&snapshots, &view) else { panic!("a bare map is no figure") };
     check("curves-several-runs.png", &svg);
 }
 

@@ -6,8 +6,9 @@ use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
-    Answer, Capture, Cut, CutLine, Divergence, ExactState, FieldKind, Outcome, Part, Phase, Plan,
-    Planner, ProblemKind, Report, Run, RunSpec, StopRule, View, Worker, WorkerRequest,
+    Answer, CutLine, Divergence, ExactState, FieldKind, ObservationRequest, Outcome, Part, Phase,
+    Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest, StopRule,
+    Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, Quantity};
 
@@ -32,9 +33,9 @@ fn request(epoch: u64, run: &RunSpec) -> WorkerRequest {
         running: true,
         steps: 0,
         pace: None,
-        view: View { most: [4096; 2], ..View::default() },
+        view: ObservationRequest { most: [4096; 2], ..ObservationRequest::default() },
         memory: 512_000_000,
-        captures: Vec::new(),
+        snapshot_requests: Vec::new(),
     }
 }
 
@@ -194,7 +195,7 @@ fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
     let mut request = paused(1, &small(), steps);
     request.view.field = FieldKind::Change;
     worker.request(request);
-    until(worker, |report| report.seen.field == FieldKind::Change)
+    until(worker, |report| report.observation.field == FieldKind::Change)
 }
 
 #[test]
@@ -220,25 +221,31 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let worker = worker();
     worker.request(paused(1, &small(), 5));
     until(&worker, |report| report.latest.cycle == 5);
-    let capture = Capture {
+    let snapshot_request = SnapshotRequest {
         id: 1,
         field: FieldKind::Residual,
         part: Part::All,
         most: [usize::MAX; 2],
         solution: true,
-        ..Capture::default()
+        ..SnapshotRequest::default()
     };
-    worker.request(WorkerRequest { captures: vec![capture.clone()], ..paused(1, &small(), 12) });
-    let report = until(&worker, |report| report.captured.is_some());
-    let captured = report.captured.unwrap();
-    let run = plain(&small(), captured.cycle);
-    let iterate = captured.solution.as_ref().unwrap();
-    assert!(captured.cycle >= 5);
+    worker.request(WorkerRequest {
+        snapshot_requests: vec![snapshot_request.clone()],
+        ..paused(1, &small(), 12)
+    });
+    let report = until(&worker, |report| report.snapshot.is_some());
+    let snapshot = report.snapshot.unwrap();
+    let run = plain(&small(), snapshot.cycle);
+    let iterate = snapshot.solution.as_ref().unwrap();
+    assert!(snapshot.cycle >= 5);
     assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.
-    worker.request(WorkerRequest { captures: vec![capture], ..paused(2, &small(), 3) });
+    worker.request(WorkerRequest {
+        snapshot_requests: vec![snapshot_request],
+        ..paused(2, &small(), 3)
+    });
     while let Some(answer) = worker.wait(Duration::from_millis(200)) {
-        assert!(answer.unwrap().captured.is_none());
+        assert!(answer.unwrap().snapshot.is_none());
     }
 }
 
@@ -250,17 +257,20 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
     until(&worker, |report| report.latest.cycle == 2);
     assert!(is_silent(&worker));
     for id in 1..=3 {
-        let capture = Capture {
+        let snapshot_request = SnapshotRequest {
             id,
             field: FieldKind::Solution,
             part: Part::All,
             most: [10, 10],
             solution: false,
-            ..Capture::default()
+            ..SnapshotRequest::default()
         };
-        worker.request(WorkerRequest { captures: vec![capture], ..paused(1, &small(), 2) });
-        let captured = answer(&worker).unwrap().captured.expect("what was asked for");
-        assert_eq!((captured.id, captured.cycle), (id, 2));
+        worker.request(WorkerRequest {
+            snapshot_requests: vec![snapshot_request],
+            ..paused(1, &small(), 2)
+        });
+        let snapshot = answer(&worker).unwrap().snapshot.expect("what was asked for");
+        assert_eq!((snapshot.id, snapshot.cycle), (id, 2));
     }
 }
 
@@ -270,29 +280,29 @@ fn files_wait_for_what_they_show_and_none_for_another() {
     let worker = worker();
     worker.request(paused(1, &small(), 6));
     until(&worker, |report| report.latest.cycle == 6);
-    let capture = |(index, field)| Capture {
+    let snapshot_request = |(index, field)| SnapshotRequest {
         id: index as u64,
         field,
         part: Part::All,
         most: [usize::MAX; 2],
         solution: false,
-        ..Capture::default()
+        ..SnapshotRequest::default()
     };
     let fields = [FieldKind::Staleness, FieldKind::Error, FieldKind::Residual];
-    let captures = fields.into_iter().enumerate().map(capture).collect();
-    worker.request(WorkerRequest { captures, ..paused(1, &small(), 6) });
+    let snapshot_requests = fields.into_iter().enumerate().map(snapshot_request).collect();
+    worker.request(WorkerRequest { snapshot_requests, ..paused(1, &small(), 6) });
     let mut found = Vec::new();
     while found.len() < fields.len() {
-        found.extend(answer(&worker).unwrap().captured);
+        found.extend(answer(&worker).unwrap().snapshot);
     }
-    for captured in &found {
-        assert_eq!((captured.cycle, captured.field), (6, fields[captured.id as usize]));
-        assert!(captured.picture.samples.values.iter().all(|value| value.is_finite()));
+    for snapshot in &found {
+        assert_eq!((snapshot.cycle, snapshot.field), (6, fields[snapshot.id as usize]));
+        assert!(snapshot.picture.samples.values.iter().all(|value| value.is_finite()));
     }
-    let ids: BTreeSet<_> = found.iter().map(|captured| captured.id).collect();
+    let ids: BTreeSet<_> = found.iter().map(|snapshot| snapshot.id).collect();
     assert_eq!(ids, (0..3).collect());
     while let Some(answer) = worker.wait(Duration::from_millis(200)) {
-        assert!(answer.unwrap().captured.is_none());
+        assert!(answer.unwrap().snapshot.is_none());
     }
 }
 
@@ -306,9 +316,10 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         let mut request = paused(1, &run, 4);
         request.view.field = FieldKind::Staleness;
         worker.request(request);
-        let report =
-            until(&worker, |report| report.latest.cycle == 4 && report.seen.picture.is_some());
-        let values = report.seen.picture.unwrap().samples.values;
+        let report = until(&worker, |report| {
+            report.latest.cycle == 4 && report.observation.picture.is_some()
+        });
+        let values = report.observation.picture.unwrap().samples.values;
         assert_eq!(values.len(), 64 * 48);
         assert!(values.iter().all(|value| value.is_finite()));
         assert_eq!(values.iter().all(|&value| value == 0.0), exact, "overlap {overlap}");
@@ -321,23 +332,23 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let worker = worker();
     let run = small();
     worker.request(paused(1, &run, 3));
-    let bare = until(&worker, |report| report.latest.cycle == 3).seen.clone();
+    let bare = until(&worker, |report| report.latest.cycle == 3).observation.clone();
     assert!(bare.along.is_empty() && bare.statistics.is_none() && bare.inside.is_none());
     assert!(bare.probes.is_empty());
 
     let mut more = paused(1, &run, 3);
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
-    let cut = |line| Some(Cut { line, fields: fields.clone(), most: 4096 });
+    let cut = |line| Some(ProfileRequest { line, fields: fields.clone(), most: 4096 });
     more.view.cut = cut(CutLine::Column(999));
     more.view.statistics = true;
     more.view.inside = Some((Followed::Tile([1, 1]), 2));
     more.view.probes = vec![[5, 7], [999, 0]];
     worker.request(more.clone());
     let known = |report: &Report| {
-        report.seen.along.len() == 3
-            && report.seen.along[1].samples.values.iter().all(|value| value.is_finite())
+        report.observation.along.len() == 3
+            && report.observation.along[1].samples.values.iter().all(|value| value.is_finite())
     };
-    let seen = until(&worker, known).seen.clone();
+    let seen = until(&worker, known).observation.clone();
     assert_eq!(seen.cycle, 3);
     // Along the last column, for there are not so many; exactly as in the map.
     let map = &seen.picture.as_ref().unwrap().samples;
@@ -350,9 +361,10 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let diagonal = CutLine::diagonal(&shape);
     more.view.cut = cut(diagonal);
     worker.request(more);
-    let oblique = until(&worker, |report| known(report) && report.seen.along[0].line == diagonal)
-        .seen
-        .clone();
+    let oblique =
+        until(&worker, |report| known(report) && report.observation.along[0].line == diagonal)
+            .observation
+            .clone();
     let values: Vec<_> = diagonal.points(&shape).map(|[i, j]| map.at(i, j).unwrap()).collect();
     assert_eq!(oblique.along[0].samples.values, values);
     assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
@@ -379,11 +391,11 @@ fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
     worker.request(request);
     let report = until(&worker, |report| report.latest.cycle == 5);
     let last = report.edges.last().unwrap();
-    assert_eq!((last.cycle, last.value), (5, report.seen.edge.residual));
+    assert_eq!((last.cycle, last.value), (5, report.observation.edge.residual));
     let [probe] = &report.probes[..] else { panic!("{:?}", report.probes) };
     let cycles: Vec<_> = probe.values.iter().map(|at| at.cycle).collect();
     assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]) && cycles.len() >= 5, "{cycles:?}");
-    assert_eq!(probe.values.last().unwrap().value, f64::from(report.seen.probes[0].1));
+    assert_eq!(probe.values.last().unwrap().value, f64::from(report.observation.probes[0].1));
 }
 
 #[test]
@@ -409,7 +421,7 @@ fn the_error_is_the_distance_from_the_exact_solution() {
         .zip(exact.to_interior())
         .map(|(u, exact)| u - exact)
         .collect();
-    let values = report.seen.picture.unwrap().samples.values;
+    let values = report.observation.picture.unwrap().samples.values;
     let close = |(value, expected): (&f32, &f64)| {
         (f64::from(*value) - expected).abs() <= 1e-6 * expected.abs() + 1e-12
     };

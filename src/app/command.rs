@@ -13,7 +13,7 @@ use super::tuning;
 use super::undo::Choice;
 use super::welcome::{EXPERIMENTS, Experiment};
 use crate::picture::ViewSpec;
-use crate::run::{Capture, Captured, CutLine, RunSpec};
+use crate::run::{CutLine, RunSpec, Snapshot, SnapshotRequest};
 use eframe::egui;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -82,9 +82,9 @@ pub(super) enum Command {
     /// Save a file.
     Save(Box<SaveRequest>),
     /// Look at the run for the preview of a file.
-    LookForFile(Capture),
+    LookForFile(SnapshotRequest),
     /// Put a picture on the clipboard.
-    CopyImage(Arc<[Captured]>, Box<ViewSpec>),
+    CopyImage(Arc<[Snapshot]>, Box<ViewSpec>),
     /// Make the animation no further.
     StopFilm,
     /// Open a run file, a figure, a picture or an array.
@@ -206,18 +206,19 @@ impl Explorer {
                     }
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
-                        self.files.capture(*request, self.session.epoch, &shape);
+                        self.files.snapshot_request(*request, self.session.epoch, &shape);
                     }
                     self.save = None;
                 }
             },
-            Command::LookForFile(capture) => {
+            Command::LookForFile(snapshot_request) => {
                 if let Some(dialog) = &mut self.save {
-                    let capture = Capture { id: self.files.next(), ..capture };
-                    dialog.ask(capture, context.input(|input| input.time));
+                    let snapshot_request =
+                        SnapshotRequest { id: self.files.next(), ..snapshot_request };
+                    dialog.ask(snapshot_request, context.input(|input| input.time));
                 }
             }
-            Command::CopyImage(shots, view) => self.files.copy_image(shots, *view),
+            Command::CopyImage(snapshots, view) => self.files.copy_image(snapshots, *view),
             Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
             Command::Copy { text, what } => {

@@ -4,7 +4,8 @@ use super::pins::Pin;
 use super::session::Session;
 use crate::picture::{Pairing, grouped};
 use crate::run::{
-    Difference, Plan, Record, Report, RunArchive, Seen, Sight, View, cycle_at, seconds_at,
+    Difference, Observation, ObservationRequest, Plan, Record, ReplayTarget, Report, RunArchive,
+    cycle_at, seconds_at,
 };
 use std::sync::Arc;
 
@@ -65,7 +66,7 @@ pub(super) struct Compared {
     /// What was asked for.
     pub asked: Asked,
     /// What is seen.
-    pub seen: Seen,
+    pub observation: Observation,
 }
 
 /// A cycle of a pinned run that stands beside one of the run.
@@ -91,7 +92,12 @@ pub(super) struct Asked {
 impl Asked {
     /// What is to be seen of pinned runs when the run is at cycle `beside`, and `view` of it is
     /// shown.
-    pub fn all(session: &Session, report: &Report, view: &View, beside: u64) -> Vec<Self> {
+    pub fn all(
+        session: &Session,
+        report: &Report,
+        view: &ObservationRequest,
+        beside: u64,
+    ) -> Vec<Self> {
         let compare = &session.look.compare;
         let own = report.plan.problem.shape;
         let sweeps = beside * report.plan.sweeps_per_cycle();
@@ -130,24 +136,28 @@ impl Asked {
     }
 
     /// What the replay is to show, when `view` of the run is shown.
-    pub fn sight(&self, report: &Report, view: &View) -> Sight {
+    pub fn target(&self, report: &Report, view: &ObservationRequest) -> ReplayTarget {
         let is_alike = report.plan.problem.shape == self.plan().problem.shape;
         let view = match self.place {
-            Place::Cut => View { field: view.field, cut: view.cut.clone(), ..View::default() },
-            Place::Map | Place::Difference => View {
+            Place::Cut => ObservationRequest {
+                field: view.field,
+                cut: view.cut.clone(),
+                ..ObservationRequest::default()
+            },
+            Place::Map | Place::Difference => ObservationRequest {
                 field: view.field,
                 part: view.part.clone().filter(|_| is_alike),
                 most: view.most,
                 probe: view.probe.filter(|_| is_alike),
-                ..View::default()
+                ..ObservationRequest::default()
             },
         };
         let other = Arc::clone(&self.archive);
         if self.place == Place::Difference {
             let minus = Some(Difference { archive: other, cycle: self.cycle });
-            Sight { archive: Arc::clone(&report.archive), cycle: self.beside, view, minus }
+            ReplayTarget { archive: Arc::clone(&report.archive), cycle: self.beside, view, minus }
         } else {
-            Sight { archive: other, cycle: self.cycle, view, minus: None }
+            ReplayTarget { archive: other, cycle: self.cycle, view, minus: None }
         }
     }
 
@@ -169,7 +179,7 @@ impl Compared {
         if *place == Place::Difference {
             format!("this run, cycle {}, less {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {
-            format!("{name}, cycle {}", grouped(self.seen.cycle))
+            format!("{name}, cycle {}", grouped(self.observation.cycle))
         }
     }
 }

@@ -157,7 +157,8 @@ fn convergence(
     let against = session.look.against.label();
     let grid = theme::grid(ui);
     let earlier = session.travel.earlier(report.latest.cycle).is_some();
-    let shown = (earlier || report.seen.cycle < report.latest.cycle).then_some(&report.seen.norms);
+    let shown = (earlier || report.observation.cycle < report.latest.cycle)
+        .then_some(&report.observation.norms);
     let marker = shown.and_then(|norms| point(norms, session, cycle, cycle, start));
     let mut plot = Plot::new("convergence")
         .height(height)
@@ -359,7 +360,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             ui,
             "this run",
             theme::curve(ui, 0),
-            Some(&report.seen.norms),
+            Some(&report.observation.norms),
             sweeps,
             norm_of_shown(report).or_else(|| reduction(&report.curve)),
         );
@@ -379,7 +380,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
 
 /// ‖r‖₂ / ‖r₀‖₂ of the cycle that is shown, if it is known.
 fn norm_of_shown(report: &Report) -> Option<f64> {
-    let residual = report.seen.norms.residual?;
+    let residual = report.observation.norms.residual?;
     Some(crate::run::reduction(residual.l2, report.start_residual))
 }
 

@@ -162,7 +162,7 @@ mod tests {
         worker.request(session.request(None, [64, 64], None, &Panes::default()));
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
-            assert_eq!(report.seen.field, FieldKind::Residual);
+            assert_eq!(report.observation.field, FieldKind::Residual);
             if report.cycles_per_second.is_some() {
                 return report;
             }

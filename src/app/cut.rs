@@ -11,7 +11,7 @@ use super::theme;
 use super::toolbar::named;
 use crate::grid::Shape;
 use crate::picture::{grouped, number};
-use crate::run::{Along, CutLine, FieldKind, Plan, Report};
+use crate::run::{CutLine, FieldKind, FieldProfile, Plan, Report};
 use eframe::egui::{self, Color32, ComboBox, PopupCloseBehavior, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
 use std::f64::consts::SQRT_2;
@@ -26,7 +26,7 @@ pub(super) const VALUE_ROOM: f32 = 58.0;
 struct Profile<'a> {
     name: String,
     colour: Color32,
-    along: &'a Along,
+    along: &'a FieldProfile,
     /// What it is divided by, so that several fields fit into one plot.
     unit: f64,
 }
@@ -43,9 +43,10 @@ pub(super) fn ui(
     let report = report?;
     let shape = report.plan.problem.shape;
     controls(ui, session, &shape, commands);
-    let is_known = |along: &&Along| along.samples.values.iter().any(|value| value.is_finite());
-    let known: Vec<_> = report.seen.along.iter().filter(is_known).collect();
-    for along in report.seen.along.iter().filter(|along| !is_known(along)) {
+    let is_known =
+        |along: &&FieldProfile| along.samples.values.iter().any(|value| value.is_finite());
+    let known: Vec<_> = report.observation.along.iter().filter(is_known).collect();
+    for along in report.observation.along.iter().filter(|along| !is_known(along)) {
         ui.label(RichText::new(unknown(report, along.field)).weak());
     }
     if known.is_empty() {
@@ -109,7 +110,7 @@ fn of_runs<'a>(
     ui: &Ui,
     session: &Session,
     report: &Report,
-    along: &'a Along,
+    along: &'a FieldProfile,
     compared: &'a [Compared],
 ) -> Vec<Profile<'a>> {
     let mut names = session.pins.names(&report.plan.spec);
@@ -117,7 +118,8 @@ fn of_runs<'a>(
     let name = |name: String, cycle| format!("{name} · cycle {}", grouped(cycle));
     let pinned = session.pins.all().iter().zip(names).filter_map(|(pin, pinned)| {
         let mut seen = compared.iter().filter(|seen| seen.asked.number == pin.number);
-        let Compared { seen, .. } = seen.find(|seen| seen.asked.place == Place::Cut)?;
+        let Compared { observation: seen, .. } =
+            seen.find(|seen| seen.asked.place == Place::Cut)?;
         let along = seen
             .along
             .first()
@@ -128,19 +130,19 @@ fn of_runs<'a>(
     let mut profiles: Vec<_> = pinned.collect();
     let own = match profiles.is_empty() {
         true => along.field.label().to_owned(),
-        false => name(own, report.seen.cycle),
+        false => name(own, report.observation.cycle),
     };
     profiles.push(Profile { name: own, colour: theme::curve(ui, 0), along, unit: 1.0 });
     profiles
 }
 
 /// Several fields of the run.
-fn of_fields<'a>(ui: &Ui, known: &[&'a Along], log: bool) -> Vec<Profile<'a>> {
-    let largest = |along: &Along| {
+fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<'a>> {
+    let largest = |along: &FieldProfile| {
         let sizes = along.samples.values.iter().map(|value| f64::from(value.abs()));
         sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
     };
-    let profile = |(index, &along): (usize, &&'a Along)| Profile {
+    let profile = |(index, &along): (usize, &&'a FieldProfile)| Profile {
         name: along.field.label().to_owned(),
         colour: theme::curve(ui, index),
         along,
@@ -250,7 +252,7 @@ fn read_off(
 
 /// Why there is no profile of a field.
 fn unknown(report: &Report, field: FieldKind) -> String {
-    let picture = report.seen.picture.as_ref();
+    let picture = report.observation.picture.as_ref();
     match (field, picture.and_then(|picture| picture.cycles_per_row)) {
         (FieldKind::Staleness, Some(cycles)) => format!(
             "Jacobi's iteration is not at this cycle; the diagram compares every {}.",

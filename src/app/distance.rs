@@ -16,7 +16,7 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
-    let Some(sorted) = &report.seen.statistics else {
+    let Some(sorted) = &report.observation.statistics else {
         return;
     };
     let statistics = &sorted.statistics;

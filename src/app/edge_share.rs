@@ -32,9 +32,9 @@ pub(super) fn ui(ui: &mut Ui, report: Option<&Report>) {
     );
     let points: PlotPoints<'_> =
         report.edges.iter().map(|point| [point.cycle as f64, 100.0 * point.value]).collect();
-    let even = 100.0 * report.seen.edge.points;
+    let even = 100.0 * report.observation.edge.points;
     let weak = ui.visuals().weak_text_color();
-    let now = report.seen.cycle as f64;
+    let now = report.observation.cycle as f64;
     Plot::new("edge share")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)

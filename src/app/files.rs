@@ -9,8 +9,8 @@ use crate::picture::{
 };
 use crate::problem::input;
 use crate::run::{
-    self, Capture, Captured, FieldKind, Made, Plan, Planner, ProblemKind, ProblemSpec, RecordError,
-    RunArchive, RunSpec, Stage, Watch, When, record_run,
+    self, ArchivedRun, FieldKind, Monitor, Plan, Planner, ProblemKind, ProblemSpec, RecordAt,
+    RecordError, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -37,7 +37,7 @@ pub(super) enum Done {
 /// The runs beside the first of a figure that was opened, as far as the figure shows them.
 pub(super) struct Others {
     /// Each with the number that its colour follows from.
-    pub made: Vec<(usize, Made)>,
+    pub made: Vec<(usize, ArchivedRun)>,
     /// The epoch of the first run, its cycle, and that of the next beside it.
     pub epoch: u64,
     pub cycle: u64,
@@ -65,7 +65,7 @@ struct Filming {
 struct Waiting {
     /// Of which run.
     epoch: u64,
-    capture: Capture,
+    snapshot_request: SnapshotRequest,
     request: SaveRequest,
 }
 
@@ -125,23 +125,23 @@ impl Files {
     }
 
     /// Asks the worker for what a file of the run of this epoch, on this grid, needs to be saved.
-    pub fn capture(&mut self, request: SaveRequest, epoch: u64, shape: &Shape) {
+    pub fn snapshot_request(&mut self, request: SaveRequest, epoch: u64, shape: &Shape) {
         let id = self.next();
-        let capture = request.capture(id, shape);
-        self.waiting.push(Waiting { epoch, capture, request });
+        let snapshot_request = request.snapshot_request(id, shape);
+        self.waiting.push(Waiting { epoch, snapshot_request, request });
     }
 
     /// What the worker is asked for, the oldest first.
-    pub fn captures(&self) -> impl Iterator<Item = &Capture> {
-        self.waiting.iter().map(|waiting| &waiting.capture)
+    pub fn snapshot_requests(&self) -> impl Iterator<Item = &SnapshotRequest> {
+        self.waiting.iter().map(|waiting| &waiting.snapshot_request)
     }
 
     /// Waits no longer for files of which `why` says that they cannot be saved: of the run of this
     /// epoch, and of this field. Gives a sentence for each.
     pub fn give_up(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
         let mut told = Vec::new();
-        self.waiting.retain(|Waiting { epoch, capture, request }| {
-            let Some(why) = why(*epoch, capture.field) else {
+        self.waiting.retain(|Waiting { epoch, snapshot_request, request }| {
+            let Some(why) = why(*epoch, snapshot_request.field) else {
                 return true;
             };
             told.push(format!("{} was not saved: {why}.", request.path.display()));
@@ -157,22 +157,23 @@ impl Files {
     }
 
     /// Saves what was captured.
-    pub fn save(&mut self, captured: &Arc<Captured>) {
-        let waiting = self.waiting.iter().position(|waiting| waiting.capture.id == captured.id);
+    pub fn save(&mut self, snapshot: &Arc<Snapshot>) {
+        let waiting =
+            self.waiting.iter().position(|waiting| waiting.snapshot_request.id == snapshot.id);
         let Some(Waiting { request, .. }) = waiting.map(|index| self.waiting.remove(index)) else {
             return;
         };
-        let (captured, cancel) = (Arc::clone(captured), Arc::clone(&self.closing));
+        let (snapshot, cancel) = (Arc::clone(snapshot), Arc::clone(&self.closing));
         self.work("tilescope-save", move || {
-            write(&request, &captured, &cancel).map(|()| Done::Saved(request.path))
+            write(&request, &snapshot, &cancel).map(|()| Done::Saved(request.path))
         });
     }
 
     /// Draws a picture for the clipboard.
-    pub fn copy_image(&mut self, shots: Arc<[Captured]>, view: ViewSpec) {
+    pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
         self.work("tilescope-copy", move || {
-            let shots: Vec<_> = shots.iter().collect();
-            let picture = match figure(&shots, &view) {
+            let snapshots: Vec<_> = snapshots.iter().collect();
+            let picture = match figure(&snapshots, &view) {
                 Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
                 Drawing::Map(map) => map,
             };
@@ -306,19 +307,19 @@ fn film(
                 made(before.saturating_add(run.cycle()), goal);
             }
         };
-        let mut watch = Watch { cancel: &filming.cancel, told: &mut told };
+        let mut watch = Monitor { cancel: &filming.cancel, told: &mut told };
         let shape = &plan.problem.shape;
-        let capture = match seen.is_empty() {
+        let snapshot_request = match seen.is_empty() {
             true => {
                 let classic = request.sources.classic(&request.view);
-                Capture { classic, ..request.view.capture(0, shape) }
+                SnapshotRequest { classic, ..request.view.snapshot_request(0, shape) }
             }
-            false => request.view.capture_beside(0, shape, None),
+            false => request.view.snapshot_request_beside(0, shape, None),
         };
-        match record_run(plan, &capture, When::Cycles(cycles), &mut watch) {
-            Ok(shots) => {
+        match record_run(plan, &snapshot_request, RecordAt::Cycles(cycles), &mut watch) {
+            Ok(snapshots) => {
                 before = before.saturating_add(cycles.last().copied().unwrap_or(0));
-                seen.push(shots.shots);
+                seen.push(snapshots.snapshots);
             }
             Err(RecordError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
             Err(error) => return Err(failed(&error)),
@@ -327,7 +328,7 @@ fn film(
     filming.is_drawing.store(true, Ordering::Relaxed);
     let count = cycles.len() as u64;
     made(0, count);
-    let last: Vec<_> = seen.iter().filter_map(|shots| shots.last()).collect();
+    let last: Vec<_> = seen.iter().filter_map(|snapshots| snapshots.last()).collect();
     let view = request.view.clone().of(&last);
     let film = Film { runs: &seen, view: &view, frames };
     let mut told = |frames: usize| made(frames as u64, count);
@@ -339,27 +340,27 @@ fn film(
 }
 
 /// Writes what was asked for.
-fn write(request: &SaveRequest, newest: &Captured, cancel: &AtomicBool) -> Result<(), String> {
+fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Result<(), String> {
     let (path, view) = (&request.path, &request.view);
-    let capture = request.capture(0, &newest.plan.problem.shape);
-    let shots = request.sources.shots(newest, &capture, view, cancel)?;
-    let shots: Vec<_> = shots.iter().collect();
-    let Some(captured) = shots.first() else { return Ok(()) };
-    let run = &captured.plan.spec;
+    let snapshot_request = request.snapshot_request(0, &newest.plan.problem.shape);
+    let snapshots = request.sources.snapshots(newest, &snapshot_request, view, cancel)?;
+    let snapshots: Vec<_> = snapshots.iter().collect();
+    let Some(snapshot) = snapshots.first() else { return Ok(()) };
+    let run = &snapshot.plan.spec;
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
         what if what.is_picture() => {
-            let view = view.clone().of(&shots);
+            let view = view.clone().of(&snapshots);
             if request.is_table() {
-                return save_table(path, &shots, &view).map_err(|e| told(&e));
+                return save_table(path, &snapshots, &view).map_err(|e| told(&e));
             }
-            save_figure(path, &figure(&shots, &view), run, Some(&view)).map_err(|e| told(&e))
+            save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| told(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
-        What::Field => run::save_samples(path, &captured.picture.samples).map_err(|e| told(&e)),
-        _ => match &captured.solution {
+        What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| told(&e)),
+        _ => match &snapshot.solution {
             Some(field) => {
-                run::save_field(path, field, captured.plan.precision).map_err(|e| told(&e))
+                run::save_field(path, field, snapshot.plan.precision).map_err(|e| told(&e))
             }
             None => Err("the field was not captured".into()),
         },

@@ -36,8 +36,8 @@ pub(super) fn ui(
 ) -> Option<[usize; 2]> {
     let report = report?;
     controls(ui, session, report, commands);
-    let Some(inside) = &report.seen.inside else {
-        if !report.seen.is_followed {
+    let Some(inside) = &report.observation.inside else {
+        if !report.observation.is_followed {
             return None;
         }
         let what = match session.followed() {
@@ -201,7 +201,7 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
         name(inside, line),
         inside.subiteration,
         inside.k,
-        grouped(report.seen.cycle),
+        grouped(report.observation.cycle),
     )
 }
 

@@ -86,7 +86,8 @@ impl Explorer {
         let mut request =
             self.session.request(self.map.part(), self.map.most(), self.map.probe(), &self.panes);
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
-        request.captures = self.files.captures().chain(preview).cloned().collect();
+        request.snapshot_requests =
+            self.files.snapshot_requests().chain(preview).cloned().collect();
         if self.told.as_ref() != Some(&request) {
             self.worker.request(request.clone());
             self.told = Some(request.clone());
@@ -219,10 +220,10 @@ impl Explorer {
         {
             self.toasts.error(format!("No error can be shown: {why}."));
         }
-        if let Some(captured) = &report.captured {
-            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(captured));
+        if let Some(snapshot) = &report.snapshot {
+            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
             if !previews {
-                self.files.save(captured);
+                self.files.save(snapshot);
             }
         }
         self.map.take(&report, &self.session.look);

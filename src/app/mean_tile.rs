@@ -7,7 +7,7 @@ use super::session::Session;
 use super::theme;
 use crate::grid::AxisTiling;
 use crate::picture::{Range, Scale, grouped, number};
-use crate::run::{Report, Sorted};
+use crate::run::{FieldStatistics, Report};
 use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
@@ -20,7 +20,7 @@ pub(super) fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Opti
     let Some(report) = report else {
         return;
     };
-    let Some(sorted) = &report.seen.statistics else {
+    let Some(sorted) = &report.observation.statistics else {
         return;
     };
     let Some(mean) = &sorted.statistics.mean_tile else {
@@ -46,7 +46,7 @@ fn plane(
     ui: &mut Ui,
     cells: &mut Cells,
     session: &Session,
-    sorted: &Sorted,
+    sorted: &FieldStatistics,
     mean: &MeanTile,
     axes: [&AxisTiling; 2],
 ) {
@@ -106,7 +106,7 @@ fn tiles(count: u64) -> String {
 }
 
 /// Of a line: a curve, on a logarithmic axis.
-fn line(ui: &mut Ui, sorted: &Sorted, mean: &MeanTile, axis: &AxisTiling) {
+fn line(ui: &mut Ui, sorted: &FieldStatistics, mean: &MeanTile, axis: &AxisTiling) {
     let points: PlotPoints<'_> = mean
         .means
         .iter()

@@ -1,7 +1,7 @@
 //! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
 
 use crate::picture::{MOST_BESIDE, grouped, seconds};
-use crate::run::{Made, Record, Reductions, Report, RunArchive, RunSpec, differences};
+use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec, differences};
 use std::sync::Arc;
 
 /// Runs that can be pinned at a time: as many as there are colours for.
@@ -76,7 +76,7 @@ impl Pins {
 
     /// The same of a run that was made apart from the one under way, by this number if no other pin
     /// has it. One that was made alike, and as far, is pinned already.
-    pub fn pin_made(&mut self, made: &Made, number: usize) -> Option<&Pin> {
+    pub fn pin_made(&mut self, made: &ArchivedRun, number: usize) -> Option<&Pin> {
         let end = made.curve.last().map(|record| record.cycle);
         let is_alike = |pin: &Pin| {
             Some(pin.latest.cycle) == end && pin.archive.plan().spec == made.archive.plan().spec

@@ -7,7 +7,7 @@ use super::session::{MOST_PROBES, Session};
 use super::theme;
 use super::toolbar::named;
 use crate::picture::{grouped, number, point_label};
-use crate::run::{ProbeTrack, Report};
+use crate::run::{ProbeSeries, Report};
 use eframe::egui::{self, Label, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, uniform_grid_spacer};
 
@@ -41,17 +41,17 @@ pub(super) fn ui(
             }
         }
     });
-    let colour_of = |probe: &ProbeTrack| {
+    let colour_of = |probe: &ProbeSeries| {
         let index = session.look.probes.iter().position(|point| *point == probe.point);
         theme::curve(ui, index.unwrap_or(0))
     };
     let curves: Vec<_> = report
         .probes
         .iter()
-        .filter(|probe| probe.field == report.seen.field)
+        .filter(|probe| probe.field == report.observation.field)
         .map(|probe| (name(probe.point), colour_of(probe), curve(probe)))
         .collect();
-    let symbol = report.seen.field.symbol();
+    let symbol = report.observation.field.symbol();
     Plot::new("probes")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
@@ -79,7 +79,7 @@ pub(super) fn ui(
 }
 
 /// Magnitudes over cycles, on a logarithmic axis; zeros are left out.
-fn curve(probe: &ProbeTrack) -> PlotPoints<'static> {
+fn curve(probe: &ProbeSeries) -> PlotPoints<'static> {
     let points = probe.values.iter().map(|at| [at.cycle as f64, at.value.abs().log10()]);
     points.filter(|[_, y]| y.is_finite()).collect()
 }

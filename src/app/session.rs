@@ -6,7 +6,10 @@ use super::pins::Pins;
 use super::travel::Travel;
 use crate::grid::Tiling;
 use crate::picture::{ColourMap, FigureKind, InsideView, Over, Range, ScaleKind, ViewSpec};
-use crate::run::{Cut, CutLine, FieldKind, Phase, Preset, Report, RunSpec, View, WorkerRequest};
+use crate::run::{
+    CutLine, FieldKind, ObservationRequest, Phase, Preset, ProfileRequest, Report, RunSpec,
+    WorkerRequest,
+};
 use crate::solver::Followed;
 use std::sync::Arc;
 
@@ -330,7 +333,7 @@ impl Session {
         panes: &Panes,
     ) -> WorkerRequest {
         let fields = self.cut_fields();
-        let cut = Cut { line: self.cut_line(), fields: fields.clone(), most: ALONG };
+        let cut = ProfileRequest { line: self.cut_line(), fields: fields.clone(), most: ALONG };
         let inside = (self.followed(), self.look.inside.subiteration);
         let has_cut = panes.is_seen(Pane::Cut);
         WorkerRequest {
@@ -339,7 +342,7 @@ impl Session {
             running: self.running,
             steps: self.steps,
             pace: self.pace,
-            view: View {
+            view: ObservationRequest {
                 field: self.look.field,
                 part,
                 most,
@@ -354,7 +357,7 @@ impl Session {
                 inside: panes.is_seen(Pane::Inside).then_some(inside),
             },
             memory: self.memory_of_each(),
-            captures: Vec::new(),
+            snapshot_requests: Vec::new(),
         }
     }
 

@@ -3,7 +3,10 @@
 use super::compare::{Asked, Compared, Place};
 use super::heat_map::HeatMap;
 use super::session::Session;
-use crate::run::{Phase, ReplayRequest, Replayed, Report, Rewinder, Seen, Sight, View};
+use crate::run::{
+    Observation, ObservationRequest, Phase, ReplayReport, ReplayRequest, ReplayTarget, Report,
+    Rewinder,
+};
 use eframe::egui;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +29,7 @@ pub(super) struct TimeTravel {
     /// What the replay was told last.
     told: ReplayRequest,
     /// What is to be seen of the newest cycle while an earlier one is shown.
-    live: Option<Seen>,
+    live: Option<Observation>,
     /// What was asked for of pinned runs, and what was seen of them last.
     asked: Vec<Asked>,
     compared: Vec<Compared>,
@@ -81,7 +84,7 @@ impl TimeTravel {
         &mut self,
         session: &Session,
         report: Option<&mut Report>,
-        view: &View,
+        view: &ObservationRequest,
         map: &mut HeatMap,
     ) {
         let Some(report) = report else {
@@ -90,7 +93,7 @@ impl TimeTravel {
         let is_of_now = report.epoch == session.epoch;
         let latest = report.latest.cycle;
         let cycle = session.travel.earlier(latest).filter(|_| is_of_now);
-        let earlier = cycle.map(|cycle| Sight {
+        let earlier = cycle.map(|cycle| ReplayTarget {
             archive: Arc::clone(&report.archive),
             cycle,
             view: view.clone(),
@@ -98,13 +101,13 @@ impl TimeTravel {
         });
         let pins = session.pins.all();
         let asked = Asked::all(session, report, view, cycle.unwrap_or(latest));
-        let others = asked.iter().map(|asked| asked.sight(report, view));
+        let others = asked.iter().map(|asked| asked.target(report, view));
         let pinned = pins.iter().map(|pin| Arc::clone(&pin.archive));
         let request = ReplayRequest {
             id: self.told.id,
             runs: pinned.chain([Arc::clone(&report.archive)]).collect(),
             memory: session.memory_of_each(),
-            sights: earlier.into_iter().chain(others).collect(),
+            targets: earlier.into_iter().chain(others).collect(),
         };
         // What follows the run or is played waits until the last was shown, or none ever would be;
         // what a person looks for waits a little, so that there is something to be seen meanwhile.
@@ -114,12 +117,12 @@ impl TimeTravel {
         let rests = cycle.is_none()
             && report.phase == Phase::Running
             && self.told_at.elapsed() < self.took.div_f64(FOLLOW_SHARE)
-            && is_of_other_cycles(&self.told.sights, &request.sights);
+            && is_of_other_cycles(&self.told.targets, &request.targets);
         let waits = (is_answered_first || rests)
             && request.runs == self.told.runs
-            && !request.sights.is_empty();
+            && !request.targets.is_empty();
         if request != self.told && !waits {
-            self.waits = !request.sights.is_empty();
+            self.waits = !request.targets.is_empty();
             self.told_at = Instant::now();
             self.told = ReplayRequest { id: self.told.id + 1, ..request };
             self.replay.request(self.told.clone());
@@ -134,7 +137,7 @@ impl TimeTravel {
         if cycle.is_none()
             && let Some(live) = self.live.take()
         {
-            let shown = std::mem::replace(&mut report.seen, live);
+            let shown = std::mem::replace(&mut report.observation, live);
             keep_diagram(report, shown);
             self.under_way = None;
             map.take(report, &session.look);
@@ -143,9 +146,9 @@ impl TimeTravel {
 
     /// Lets the replay make nothing until it is told of something again.
     pub fn rest(&mut self) {
-        if !self.told.sights.is_empty() {
+        if !self.told.targets.is_empty() {
             self.told.id += 1;
-            self.told.sights.clear();
+            self.told.targets.clear();
             self.replay.request(self.told.clone());
             (self.waits, self.under_way) = (false, None);
         }
@@ -156,7 +159,7 @@ impl TimeTravel {
         let before = before.filter(|before| before.epoch == report.epoch);
         match before {
             Some(before) if self.live.is_some() => {
-                let live = std::mem::replace(&mut report.seen, before.seen);
+                let live = std::mem::replace(&mut report.observation, before.observation);
                 self.live = Some(keep_diagram(report, live));
                 report.preparing = self.under_way;
             }
@@ -172,7 +175,7 @@ impl TimeTravel {
         map: &mut HeatMap,
     ) -> Option<String> {
         let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
-        let Replayed { seen, under_way, failed, .. } = answer;
+        let ReplayReport { observations: seen, under_way, failed, .. } = answer;
         self.under_way = under_way;
         self.waits = under_way.is_some();
         self.took = self.told_at.elapsed();
@@ -183,7 +186,7 @@ impl TimeTravel {
         let mut seen = seen;
         let others = seen.split_off(seen.len().saturating_sub(self.asked.len()));
         if let Some(earlier) = seen.pop().flatten() {
-            let before = std::mem::replace(&mut report.seen, earlier);
+            let before = std::mem::replace(&mut report.observation, earlier);
             let before = keep_diagram(report, before);
             self.live.get_or_insert(before);
             report.preparing = under_way;
@@ -194,7 +197,7 @@ impl TimeTravel {
                 continue;
             };
             self.compared.retain(|compared| !compared.asked.is_like(asked));
-            self.compared.push(Compared { asked: asked.clone(), seen });
+            self.compared.push(Compared { asked: asked.clone(), observation: seen });
             if asked.place != Place::Cut {
                 map.take(report, &session.look);
             }
@@ -205,8 +208,8 @@ impl TimeTravel {
     /// Whether the cycle that is wanted is the one that is shown.
     fn is_there(&self, report: &Report) -> bool {
         !self.waits
-            && self.told.sights.first().is_none_or(|sight| {
-                sight.archive != report.archive || sight.cycle == report.seen.cycle
+            && self.told.targets.first().is_none_or(|target| {
+                target.archive != report.archive || target.cycle == report.observation.cycle
             })
     }
 
@@ -237,8 +240,8 @@ impl TimeTravel {
 }
 
 /// Whether sights differ in their cycles alone.
-fn is_of_other_cycles(told: &[Sight], wanted: &[Sight]) -> bool {
-    let is_like = |(told, wanted): (&Sight, &Sight)| {
+fn is_of_other_cycles(told: &[ReplayTarget], wanted: &[ReplayTarget]) -> bool {
+    let is_like = |(told, wanted): (&ReplayTarget, &ReplayTarget)| {
         (&told.archive, &told.view) == (&wanted.archive, &wanted.view)
             && told.minus.is_some() == wanted.minus.is_some()
     };
@@ -247,9 +250,9 @@ fn is_of_other_cycles(told: &[Sight], wanted: &[Sight]) -> bool {
 
 /// Leaves the diagram of a line, which shows all cycles, in what the report shows, and takes it from
 /// what was seen before.
-fn keep_diagram(report: &mut Report, mut before: Seen) -> Seen {
+fn keep_diagram(report: &mut Report, mut before: Observation) -> Observation {
     if report.plan.problem.shape.dim() == 1 {
-        report.seen.picture = before.picture.take();
+        report.observation.picture = before.picture.take();
     }
     before
 }

@@ -28,7 +28,7 @@ pub(super) fn ui(
     ui.add_space(2.0);
     ui.horizontal(|ui| {
         buttons(ui, travel, latest, commands);
-        let shown = report.map_or(0, |report| report.seen.cycle);
+        let shown = report.map_or(0, |report| report.observation.cycle);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             live(ui, travel, latest, commands);
             number(ui, travel, shown, latest, under_way);

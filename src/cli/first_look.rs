@@ -4,7 +4,7 @@ use super::console::{INTERRUPTED, print};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::picture::{Compared, FigureKind, FigureSpec, ViewSpec, figure, save_figure};
-use crate::run::{Captured, Experiment, FieldKind, Plan, Planner, RunSpec, curve_table, save_run};
+use crate::run::{Experiment, FieldKind, Plan, Planner, RunSpec, Snapshot, curve_table, save_run};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -71,14 +71,14 @@ fn solve(
     plan: &Arc<Plan>,
     view: &ViewSpec,
     interrupt: Interrupt,
-) -> anyhow::Result<Option<(Captured, Captured)>> {
-    let capture = view.capture(0, &plan.problem.shape);
+) -> anyhow::Result<Option<(Snapshot, Snapshot)>> {
+    let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
     let mut experiment = Experiment::new(plan)?;
     for _ in 0..CYCLE {
         experiment.advance(1)?;
     }
     experiment.settle()?;
-    let early = Captured::of(&experiment, &capture)?;
+    let early = Snapshot::of(&experiment, &snapshot_request)?;
     let mut progress = Progress::start();
     while experiment.run().outcome().is_none() {
         if interrupt.came() {
@@ -88,5 +88,5 @@ fn solve(
         progress.show_run(experiment.run());
     }
     experiment.settle()?;
-    Ok(Some((early, Captured::of(&experiment, &capture)?)))
+    Ok(Some((early, Snapshot::of(&experiment, &snapshot_request)?)))
 }

@@ -14,8 +14,8 @@ use crate::picture::{
     natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
-    Capture, Captured, CutLine, FieldKind, Outcome, Plan, Planner, RecordError, RunSpec, Stage,
-    Watch, When, record_run,
+    CutLine, FieldKind, Monitor, Outcome, Plan, Planner, RecordAt, RecordError, RunSpec, Snapshot,
+    SnapshotRequest, Stage, record_run,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -249,15 +249,16 @@ impl Render {
         }
         let interrupt = Interrupt::listen()?;
         let mut runs = Vec::new();
-        let own = view.capture(0, &first.problem.shape);
+        let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
         for (plan, other) in plans.iter().zip(&others) {
-            let capture = view.capture_beside(0, &plan.problem.shape, other.until);
-            wanted.push((plan, capture, self.cycles_beside(&view, &first, plan, other)));
+            let snapshot_request =
+                view.snapshot_request_beside(0, &plan.problem.shape, other.until);
+            wanted.push((plan, snapshot_request, self.cycles_beside(&view, &first, plan, other)));
         }
-        for (plan, capture, cycles) in wanted {
-            match shoot_one(plan, &capture, &cycles, interrupt) {
-                Ok(shots) => runs.push(shots),
+        for (plan, snapshot_request, cycles) in wanted {
+            match shoot_one(plan, &snapshot_request, &cycles, interrupt) {
+                Ok(snapshots) => runs.push(snapshots),
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
                         tell(&stopped(*cycle));
@@ -462,24 +463,25 @@ impl Render {
     fn save(
         &self,
         run: &RunSpec,
-        runs: &[Vec<Captured>],
+        runs: &[Vec<Snapshot>],
         view: ViewSpec,
         interrupt: Interrupt,
     ) -> anyhow::Result<()> {
-        let shots: Vec<&Captured> = runs.iter().filter_map(|shots| shots.last()).collect();
-        let Some(first) = shots.first() else { return Ok(()) };
+        let snapshots: Vec<&Snapshot> =
+            runs.iter().filter_map(|snapshots| snapshots.last()).collect();
+        let Some(first) = snapshots.first() else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle);
-        view.check_found(&shots)?;
+        view.check_found(&snapshots)?;
         let is_of_field = view.kind.shows_field() && !view.kind.is_over_cycles();
-        if is_of_field && common_range(&shots, &view).is_none() {
+        if is_of_field && common_range(&snapshots, &view).is_none() {
             return Err(ViewError::Unknown { field, cycle }.into());
         }
-        let view = view.of(&shots);
+        let view = view.of(&snapshots);
         if picture::is_table(&self.output) && view.frames.is_none() {
-            return Ok(save_table(&self.output, &shots, &view)?);
+            return Ok(save_table(&self.output, &snapshots, &view)?);
         }
         let Some(frames) = view.frames else {
-            return Ok(save_figure(&self.output, &figure(&shots, &view), run, Some(&view))?);
+            return Ok(save_figure(&self.output, &figure(&snapshots, &view), run, Some(&view))?);
         };
         let film = Film { runs, view: &view, frames };
         let mut progress = Progress::start();
@@ -501,11 +503,11 @@ struct Other {
 /// drawn wherever the run would have stopped; what the figure carries is the run as it was asked for.
 fn shoot_one(
     plan: &Plan,
-    capture: &Capture,
+    snapshot_request: &SnapshotRequest,
     cycles: &[u64],
     interrupt: Interrupt,
-) -> anyhow::Result<Vec<Captured>> {
-    let when = if cycles.is_empty() { When::End } else { When::Cycles(cycles) };
+) -> anyhow::Result<Vec<Snapshot>> {
+    let when = if cycles.is_empty() { RecordAt::End } else { RecordAt::Cycles(cycles) };
     let mut progress = Progress::start();
     let mut told = |stage: Stage<'_>| match stage {
         Stage::Run(run) => progress.show_run(run),
@@ -513,8 +515,8 @@ fn shoot_one(
             progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
         }
     };
-    let mut watch = Watch { cancel: interrupt.flag(), told: &mut told };
-    let seen = match record_run(plan, capture, when, &mut watch) {
+    let mut watch = Monitor { cancel: interrupt.flag(), told: &mut told };
+    let seen = match record_run(plan, snapshot_request, when, &mut watch) {
         Ok(seen) => seen,
         // The exit code depends on what the solver says.
         Err(RecordError::Solver(error)) => return Err(error.into()),
@@ -525,8 +527,8 @@ fn shoot_one(
         tell(&divergence.to_string());
     }
     // What is drawn is how far it goes; what it was to go to, its description says.
-    let asked = |shot| Captured { plan: plan.clone().into(), ..shot };
-    Ok(seen.shots.into_iter().map(asked).collect())
+    let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };
+    Ok(seen.snapshots.into_iter().map(asked).collect())
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::record_run::RecordError;
 use super::runner::Run;
 use super::space_time::Diagram;
-use super::track::AtCycle;
+use super::track::CycleValue;
 use crate::grid::Field;
 use crate::solver::{self, Method, SolverError, Window};
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct RunArchive {
 
 /// A run that was made apart from any worker.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct ArchivedRun {
     /// What is kept of it.
     pub archive: Arc<RunArchive>,
     /// ‖r₀‖₂.
@@ -69,7 +69,7 @@ impl RunArchive {
         cycle: u64,
         budget: usize,
         cancel: &AtomicBool,
-    ) -> Result<Made, RecordError> {
+    ) -> Result<ArchivedRun, RecordError> {
         let archive = Self::new(plan, budget);
         let mut experiment = Experiment::new(plan)?;
         if let Some(diagram) = experiment.diagram() {
@@ -87,7 +87,7 @@ impl RunArchive {
         let run = experiment.run();
         let curve: Arc<[Record]> = run.history().thinned(CURVE).into();
         archive.set_curve(&curve);
-        Ok(Made { archive: Arc::new(archive), start_residual: run.start_residual(), curve })
+        Ok(ArchivedRun { archive: Arc::new(archive), start_residual: run.start_residual(), curve })
     }
 
     /// The run.
@@ -162,7 +162,7 @@ impl RunArchive {
         point: [usize; 2],
         field: FieldKind,
         cycle: u64,
-    ) -> Vec<AtCycle> {
+    ) -> Vec<CycleValue> {
         if matches!(field, FieldKind::Change | FieldKind::Staleness) {
             return Vec::new();
         }
@@ -175,7 +175,7 @@ impl RunArchive {
         [i, row]: [usize; 2],
         field: FieldKind,
         cycle: u64,
-    ) -> Result<Vec<AtCycle>, SolverError> {
+    ) -> Result<Vec<CycleValue>, SolverError> {
         let (columns, rows) = (i..i + 1, row..row + 1);
         let problem = Arc::new(self.plan.problem.part(columns.clone(), rows.clone()));
         let mut solver = solver::on_cpu(&problem, Method::Classic, self.plan.precision, 1)?;
@@ -186,7 +186,7 @@ impl RunArchive {
         let values = kept.map(|(cycle, iterate)| {
             solver.start_from(&iterate.around([i, row]))?;
             let value = solver.sample(field.quantity(None), &Window::point(0, 0))?.values[0];
-            Ok(AtCycle { cycle, value: value.into() })
+            Ok(CycleValue { cycle, value: value.into() })
         });
         values.collect()
     }

@@ -21,7 +21,7 @@ pub enum CutLine {
 
 /// A line, and what is looked at along it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct ProfileRequest {
     /// The line; the last there is, if the grid has not so many.
     pub line: CutLine,
     /// The fields.
@@ -32,7 +32,7 @@ pub struct Cut {
 
 /// A field along a line: one sample for each point, or the one of largest magnitude for some.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Along {
+pub struct FieldProfile {
     /// The line.
     pub line: CutLine,
     /// The field.
@@ -202,21 +202,25 @@ impl fmt::Display for CutLine {
     }
 }
 
-impl Cut {
+impl ProfileRequest {
     /// Takes the fields of an experiment's present iterate along the line.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn of(&self, experiment: &Experiment) -> Result<Vec<Along>, SolverError> {
+    pub(super) fn of(&self, experiment: &Experiment) -> Result<Vec<FieldProfile>, SolverError> {
         let line = self.line.within(&experiment.run().plan().problem.shape);
         let along = |&field: &FieldKind| {
-            Ok(Along { line, field, samples: line.samples(experiment, field, self.most.max(1))? })
+            Ok(FieldProfile {
+                line,
+                field,
+                samples: line.samples(experiment, field, self.most.max(1))?,
+            })
         };
         self.fields.iter().map(along).collect()
     }
 }
 
-impl Along {
+impl FieldProfile {
     /// Where each sample lies along the line, the middle of the points that it stands for, and its
     /// value. `shape` is that of the grid.
     pub fn points(&self, shape: &Shape) -> Vec<[f64; 2]> {

@@ -4,7 +4,7 @@ use super::cut::CutLine;
 use super::experiment::{FieldKind, Picture};
 use super::history::Record;
 use super::spec::RunSpec;
-use super::track::{AtCycle, ProbeTrack};
+use super::track::{CycleValue, ProbeSeries};
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape};
 use crate::solver::{AtDistance, Inside, Samples};
@@ -167,14 +167,14 @@ pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
 }
 
 /// The part of ‖r‖² near tile borders, 0 to 1, a row a cycle.
-pub fn edge_share_table(edges: &[AtCycle]) -> CsvTable<'_> {
-    let row = |at: &AtCycle| [at.cycle.to_string(), cell(Some(at.value))];
+pub fn edge_share_table(edges: &[CycleValue]) -> CsvTable<'_> {
+    let row = |at: &CycleValue| [at.cycle.to_string(), cell(Some(at.value))];
     CsvTable::new(["cycle", "edge_share"], edges.iter().map(row))
 }
 
 /// The values of a field at single points, a row a cycle and a column a point.
-pub fn probes_table(probes: &[ProbeTrack]) -> CsvTable<'_> {
-    let name = |probe: &ProbeTrack| {
+pub fn probes_table(probes: &[ProbeSeries]) -> CsvTable<'_> {
+    let name = |probe: &ProbeSeries| {
         let [i, j] = probe.point;
         format!("{}({i},{j})", probe.field.name())
     };
@@ -182,7 +182,7 @@ pub fn probes_table(probes: &[ProbeTrack]) -> CsvTable<'_> {
     let cycles = probes.iter().flat_map(|probe| probe.values.iter().map(|at| at.cycle));
     let cycles: BTreeSet<_> = cycles.collect();
     let rows = cycles.into_iter().map(move |cycle| {
-        let value = |probe: &ProbeTrack| {
+        let value = |probe: &ProbeSeries| {
             let at = probe.values.binary_search_by_key(&cycle, |at| at.cycle).ok()?;
             Some(probe.values[at].value)
         };
@@ -308,10 +308,10 @@ mod tests {
     fn numbers_over_the_cycles_have_a_row_a_cycle_and_a_column_a_point() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.csv");
-        let probe = |point, values: &[(u64, f64)]| ProbeTrack {
+        let probe = |point, values: &[(u64, f64)]| ProbeSeries {
             point,
             field: FieldKind::Change,
-            values: values.iter().map(|&(cycle, value)| AtCycle { cycle, value }).collect(),
+            values: values.iter().map(|&(cycle, value)| CycleValue { cycle, value }).collect(),
         };
         let probes = [probe([3, 4], &[(0, 0.5), (2, -1e-7)]), probe([5, 0], &[(2, 2.0)])];
         probes_table(&probes).save(&path).unwrap();
@@ -339,7 +339,7 @@ mod tests {
     fn rows_of_several_runs_say_whose_they_are() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("e.csv");
-        let edges = [1, 2].map(|cycle| [AtCycle { cycle, value: 1.0 / cycle as f64 }]);
+        let edges = [1, 2].map(|cycle| [CycleValue { cycle, value: 1.0 / cycle as f64 }]);
         let names = ["overlap 0", "overlap 2, 4"].map(str::to_owned);
         let tables = edges.iter().map(|edges| edge_share_table(edges));
         CsvTable::of_runs(names.into_iter().zip(tables)).save(&path).unwrap();

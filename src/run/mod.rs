@@ -14,6 +14,7 @@ mod findings;
 mod history;
 mod keyframes;
 mod latest_slot;
+mod observation;
 mod over_cycles;
 pub mod papers;
 mod plan;
@@ -22,7 +23,6 @@ mod record_run;
 mod reductions;
 mod replay;
 mod runner;
-mod seen;
 mod space_time;
 mod spec;
 mod sweep;
@@ -30,10 +30,10 @@ mod track;
 mod tuner;
 mod worker;
 
-pub use archive::{Made, RunArchive, cycle_at, seconds_at};
+pub use archive::{ArchivedRun, RunArchive, cycle_at, seconds_at};
 pub use command::command_line;
 pub(crate) use command::option;
-pub use cut::{Along, Cut, CutLine};
+pub use cut::{CutLine, FieldProfile, ProfileRequest};
 pub use differences::differences;
 pub use experiment::{Experiment, FieldKind, Picture};
 pub(crate) use export::cell;
@@ -43,14 +43,14 @@ pub use export::{
 };
 pub use findings::{Findings, Inquiry};
 pub use history::{History, Largest, Record};
-pub use over_cycles::OverCycles;
+pub use observation::{FieldStatistics, Observation, ObservationRequest};
+pub use over_cycles::RunSeries;
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
-pub use record_run::{RecordError, Recording, Stage, Watch, When, record_run};
+pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
 pub use reductions::Reductions;
-pub use replay::{Difference, ReplayRequest, Replayed, Rewinder, Sight};
+pub use replay::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
-pub use seen::{Seen, Sorted, View};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
@@ -62,8 +62,9 @@ pub use sweep::{
     ShouldStop, Sides, Sweep, SweepError, SweepSpec, Table, TableError, by_predicted_cost,
     coarse_to_fine, numbers, pyramid_seconds, sides,
 };
-pub use track::{AtCycle, ProbeTrack};
+pub use track::{CycleValue, ProbeSeries};
 pub use tuner::{End, News, Tuner};
 pub use worker::{
-    Answer, Capture, Captured, ExactState, Part, Phase, Report, RequestError, Worker, WorkerRequest,
+    Answer, ExactState, Part, Phase, Report, RequestError, Snapshot, SnapshotRequest, Worker,
+    WorkerRequest,
 };

@@ -3,7 +3,7 @@
 
 use super::experiment::{Experiment, FieldKind};
 use super::findings::Inquiry;
-use super::track::{AtCycle, ProbeTrack};
+use super::track::{CycleValue, ProbeSeries};
 use crate::solver::{EdgeShare, SolverError};
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ const MOST: u64 = 512;
 /// Numbers of a run from its start to its last cycle: of every cycle, of runs of 512 cycles and more
 /// of every second, fourth, …, and of those that are looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OverCycles {
+pub struct RunSeries {
     /// The part of the points that lie near tile borders, 0 to 1.
     pub near_borders: f64,
     /// The part of ‖r‖² that lies there, 0 to 1, if it was wanted.
-    pub edges: Arc<[AtCycle]>,
+    pub edges: Arc<[CycleValue]>,
     /// The field at each of the points that were wanted.
-    pub probes: Vec<ProbeTrack>,
+    pub probes: Vec<ProbeSeries>,
 }
 
 /// Takes numbers on the way of a run.
@@ -96,22 +96,22 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     /// What is told of a run whose last cycle is this.
-    pub fn told(&self, last: u64) -> OverCycles {
+    pub fn told(&self, last: u64) -> RunSeries {
         let stride = stride(last);
         let is_told = |note: &&Note| {
             note.cycle <= last && (note.is_looked_at || note.cycle.is_multiple_of(stride))
         };
-        let told = |value: &dyn Fn(&Note) -> f64| -> Arc<[AtCycle]> {
+        let told = |value: &dyn Fn(&Note) -> f64| -> Arc<[CycleValue]> {
             let notes = self.notes.iter().filter(is_told);
-            let numbers = notes.map(|note| AtCycle { cycle: note.cycle, value: value(note) });
+            let numbers = notes.map(|note| CycleValue { cycle: note.cycle, value: value(note) });
             numbers.filter(|number| number.value.is_finite()).collect()
         };
-        let probe = |(index, point): (usize, &[usize; 2])| ProbeTrack {
+        let probe = |(index, point): (usize, &[usize; 2])| ProbeSeries {
             point: *point,
             field: self.field,
             values: told(&|note| note.probes[index].into()),
         };
-        OverCycles {
+        RunSeries {
             near_borders: self.notes.last().map_or(0.0, |note| note.edge.points),
             edges: match self.inquiry.edge_share {
                 true => told(&|note| note.edge.residual),

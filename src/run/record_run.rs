@@ -4,7 +4,7 @@ use super::experiment::{Experiment, FieldKind};
 use super::over_cycles::SeriesRecorder;
 use super::plan::{Plan, Stop};
 use super::runner::{Divergence, Outcome, Run};
-use super::worker::{Capture, Captured, Look, Part};
+use super::worker::{Look, Part, Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
 use crate::solver::SolverError;
@@ -48,7 +48,7 @@ pub enum RecordError {
 
 /// When a run is looked at.
 #[derive(Clone, Copy, Debug)]
-pub enum When<'a> {
+pub enum RecordAt<'a> {
     /// Once, at its end.
     End,
     /// After each of these numbers of cycles, of which none is lower than the one before, wherever the
@@ -65,7 +65,7 @@ pub enum Stage<'a> {
 }
 
 /// Who waits for it: may stop it, and is told how far it is.
-pub struct Watch<'a> {
+pub struct Monitor<'a> {
     /// Set to stop.
     pub cancel: &'a AtomicBool,
     /// Called after every few cycles.
@@ -76,7 +76,7 @@ pub struct Watch<'a> {
 #[derive(Debug)]
 pub struct Recording {
     /// One for each look. They share the curves of all of the run.
-    pub shots: Vec<Captured>,
+    pub snapshots: Vec<Snapshot>,
     /// How the run ended.
     pub outcome: Option<Outcome>,
 }
@@ -87,37 +87,39 @@ pub struct Recording {
 /// [`RecordError`].
 pub fn record_run(
     plan: &Plan,
-    capture: &Capture,
-    when: When<'_>,
-    watch: &mut Watch<'_>,
+    snapshot_request: &SnapshotRequest,
+    when: RecordAt<'_>,
+    watch: &mut Monitor<'_>,
 ) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
     // All of a line's cycles are in its diagram at the end.
-    let is_diagram = shape.dim() == 1 && capture.part == Part::All;
-    let is_all = is_diagram && capture.more.is_empty() && !capture.inquiry.is_of_iterates();
+    let is_diagram = shape.dim() == 1 && snapshot_request.part == Part::All;
+    let is_all = is_diagram
+        && snapshot_request.more.is_empty()
+        && !snapshot_request.inquiry.is_of_iterates();
     let stop = match when {
-        When::End => plan.stop,
-        When::Cycles(cycles) => {
+        RecordAt::End => plan.stop,
+        RecordAt::Cycles(cycles) => {
             if !is_diagram {
-                check_memory(capture.size(&shape), cycles.len())?;
+                check_memory(snapshot_request.size(&shape), cycles.len())?;
             }
-            let last = cycles.last().copied().max(capture.until).unwrap_or(0);
+            let last = cycles.last().copied().max(snapshot_request.until).unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
-    if capture.field == FieldKind::Error {
+    if snapshot_request.field == FieldKind::Error {
         match problem::exact(&plan.problem, watch.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
             Err(error) => return Err(RecordError::Exact(error)),
         }
     }
-    let notes = SeriesRecorder::new(&capture.inquiry, capture.field);
-    let mut shooting = Recorder { experiment, capture, notes };
+    let notes = SeriesRecorder::new(&snapshot_request.inquiry, snapshot_request.field);
+    let mut shooting = Recorder { experiment, snapshot_request, notes };
     let mut looks: Vec<(u64, Look)> = Vec::new();
-    if let When::Cycles(cycles) = when
+    if let RecordAt::Cycles(cycles) = when
         && !is_all
     {
         for &cycle in cycles {
@@ -134,7 +136,7 @@ pub fn record_run(
     shooting.experiment.settle()?;
     shooting.note_look(watch)?;
     match when {
-        When::Cycles(cycles) if is_diagram => {
+        RecordAt::Cycles(cycles) if is_diagram => {
             shooting.check_reached(stop.max_cycles)?;
             let end = shooting.look(watch)?;
             looks.iter_mut().for_each(|(_, look)| look.picture = Arc::clone(&end.picture));
@@ -142,22 +144,23 @@ pub fn record_run(
                 looks.extend(cycles.iter().map(|&cycle| (cycle, end.clone())));
             }
         }
-        When::Cycles(_) => {}
-        When::End => looks.push((shooting.cycle(), shooting.look(watch)?)),
+        RecordAt::Cycles(_) => {}
+        RecordAt::End => looks.push((shooting.cycle(), shooting.look(watch)?)),
     }
     shooting.make_classic(watch)?;
     let Recorder { experiment, notes, .. } = shooting;
     let outcome = experiment.run().outcome().cloned();
     let Some((_, look)) = looks.last().cloned() else {
-        return Ok(Recording { shots: Vec::new(), outcome });
+        return Ok(Recording { snapshots: Vec::new(), outcome });
     };
     let over_cycles = Arc::new(notes.told(experiment.run().cycle()));
-    let seen = Captured { over_cycles, ..Captured::with(&experiment, capture, look) };
-    let shot = |(cycle, look)| {
+    let observation =
+        Snapshot { over_cycles, ..Snapshot::with(&experiment, snapshot_request, look) };
+    let snapshot = |(cycle, look)| {
         let Look { picture, more, findings, solution } = look;
-        Captured { cycle, picture, more, findings, solution, ..seen.clone() }
+        Snapshot { cycle, picture, more, findings, solution, ..observation.clone() }
     };
-    Ok(Recording { shots: looks.into_iter().map(shot).collect(), outcome })
+    Ok(Recording { snapshots: looks.into_iter().map(snapshot).collect(), outcome })
 }
 
 /// Refuses more pictures than the memory that is free now can hold.
@@ -174,7 +177,7 @@ fn check_memory(size: [usize; 2], looks: usize) -> Result<(), RecordError> {
 /// A run that is made and looked at.
 struct Recorder<'a> {
     experiment: Experiment,
-    capture: &'a Capture,
+    snapshot_request: &'a SnapshotRequest,
     notes: SeriesRecorder<'a>,
 }
 
@@ -184,7 +187,7 @@ impl Recorder<'_> {
     }
 
     /// Makes cycles up to this one, or to the end of the run, and notes numbers on the way.
-    fn make(&mut self, cycle: u64, watch: &mut Watch<'_>) -> Result<(), RecordError> {
+    fn make(&mut self, cycle: u64, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
         let mut next = self.note(watch)?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
@@ -201,7 +204,7 @@ impl Recorder<'_> {
     }
 
     /// Notes numbers of the present cycle, and gives the next of which they are noted.
-    fn note(&mut self, watch: &mut Watch<'_>) -> Result<u64, RecordError> {
+    fn note(&mut self, watch: &mut Monitor<'_>) -> Result<u64, RecordError> {
         let cycle = self.cycle();
         let next = self.notes.next(cycle);
         if next < u64::MAX {
@@ -222,15 +225,15 @@ impl Recorder<'_> {
     }
 
     /// Looks at the present iterate.
-    fn look(&mut self, watch: &mut Watch<'_>) -> Result<Look, RecordError> {
+    fn look(&mut self, watch: &mut Monitor<'_>) -> Result<Look, RecordError> {
         self.prepare(watch)?;
         self.note_look(watch)?;
-        Ok(self.capture.look(&self.experiment)?)
+        Ok(self.snapshot_request.look(&self.experiment)?)
     }
 
     /// Notes numbers of a cycle that are told in any case.
-    fn note_look(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
-        if self.capture.inquiry.is_over_cycles() {
+    fn note_look(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+        if self.snapshot_request.inquiry.is_over_cycles() {
             self.prepare(watch)?;
             self.notes.take(&self.experiment, true)?;
         }
@@ -238,8 +241,8 @@ impl Recorder<'_> {
     }
 
     /// Does the work that has to be done before the field of the present iterate can be told.
-    fn prepare(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
-        let field = self.capture.field;
+    fn prepare(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+        let field = self.snapshot_request.field;
         while !self.experiment.is_ready(field) {
             if watch.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
@@ -252,8 +255,8 @@ impl Recorder<'_> {
 
     /// Makes the sweeps of Jacobi's iteration whose curve is wanted, and the one after them, with
     /// which the residual of the last comes.
-    fn make_classic(&mut self, watch: &mut Watch<'_>) -> Result<(), RecordError> {
-        let Some(sweeps) = self.capture.classic else { return Ok(()) };
+    fn make_classic(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+        let Some(sweeps) = self.snapshot_request.classic else { return Ok(()) };
         let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
         loop {
             let classic = self.experiment.advance_classic_to(sweeps.saturating_add(1))?;

@@ -2,7 +2,7 @@
 
 use super::archive::RunArchive;
 use super::experiment::FieldKind;
-use super::seen::Seen;
+use super::observation::Observation;
 use std::sync::Arc;
 
 /// Cycles that are kept at the most: more than any plot has pixels.
@@ -10,7 +10,7 @@ const CAPACITY: usize = 4096;
 
 /// A number at one cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtCycle {
+pub struct CycleValue {
     /// Cycles made.
     pub cycle: u64,
     /// The number.
@@ -20,21 +20,21 @@ pub struct AtCycle {
 /// The values of a field at one point: from when it was first asked for, and of the cycles before
 /// whose iterates were kept.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProbeTrack {
+pub struct ProbeSeries {
     /// Column and row.
     pub point: [usize; 2],
     /// The field.
     pub field: FieldKind,
     /// Its values at those cycles.
-    pub values: Arc<[AtCycle]>,
+    pub values: Arc<[CycleValue]>,
 }
 
 /// A number, cycle by cycle.
 #[derive(Default)]
 struct Track {
-    points: Vec<AtCycle>,
+    points: Vec<CycleValue>,
     /// The points as they were told last.
-    told: Arc<[AtCycle]>,
+    told: Arc<[CycleValue]>,
 }
 
 impl Track {
@@ -44,7 +44,7 @@ impl Track {
         if !is_later || !value.is_finite() {
             return;
         }
-        self.points.push(AtCycle { cycle, value });
+        self.points.push(CycleValue { cycle, value });
         if self.points.len() > CAPACITY {
             // Every second one goes, the newest excepted.
             let mut keep = self.points.len().is_multiple_of(2);
@@ -55,7 +55,7 @@ impl Track {
         }
     }
 
-    fn points(&mut self) -> Arc<[AtCycle]> {
+    fn points(&mut self) -> Arc<[CycleValue]> {
         if self.told.last() != self.points.last() {
             self.told = self.points.as_slice().into();
         }
@@ -73,38 +73,39 @@ pub(super) struct Tracks {
 impl Tracks {
     /// Takes in what is seen of a cycle. Points that are looked at no more are forgotten; of new
     /// ones `archive` tells what was before.
-    pub fn note(&mut self, seen: &Seen, archive: &RunArchive) {
-        self.edge.note(seen.cycle, seen.edge.residual);
-        self.probes.retain(|(point, ..)| seen.probes.iter().any(|(other, _)| other == point));
-        for &(point, value) in &seen.probes {
+    pub fn note(&mut self, observation: &Observation, archive: &RunArchive) {
+        self.edge.note(observation.cycle, observation.edge.residual);
+        self.probes
+            .retain(|(point, ..)| observation.probes.iter().any(|(other, _)| other == point));
+        for &(point, value) in &observation.probes {
             let known = self
                 .probes
                 .iter_mut()
-                .find(|(other, field, _)| (*other, *field) == (point, seen.field));
+                .find(|(other, field, _)| (*other, *field) == (point, observation.field));
             match known {
-                Some((.., track)) => track.note(seen.cycle, value.into()),
+                Some((.., track)) => track.note(observation.cycle, value.into()),
                 None => {
                     let mut track = Track::default();
-                    for before in archive.values_at(point, seen.field, seen.cycle) {
+                    for before in archive.values_at(point, observation.field, observation.cycle) {
                         track.note(before.cycle, before.value);
                     }
-                    track.note(seen.cycle, value.into());
-                    self.probes.push((point, seen.field, track));
+                    track.note(observation.cycle, value.into());
+                    self.probes.push((point, observation.field, track));
                 }
             }
         }
     }
 
     /// The edge share over the cycles: the part of ‖r‖² near tile borders.
-    pub fn edge(&mut self) -> Arc<[AtCycle]> {
+    pub fn edge(&mut self) -> Arc<[CycleValue]> {
         self.edge.points()
     }
 
     /// A field at the points that are looked at, in the order in which they were asked for.
-    pub fn probes(&mut self, field: FieldKind) -> Vec<ProbeTrack> {
+    pub fn probes(&mut self, field: FieldKind) -> Vec<ProbeSeries> {
         let of_field = self.probes.iter_mut().filter(|(_, other, _)| *other == field);
         of_field
-            .map(|(point, field, track)| ProbeTrack {
+            .map(|(point, field, track)| ProbeSeries {
                 point: *point,
                 field: *field,
                 values: track.points(),
@@ -143,18 +144,19 @@ mod tests {
 
     #[test]
     fn probes_are_kept_by_field_and_forgotten_when_they_are_taken_away() {
-        let seen = |cycle, field, probes| Seen { cycle, field, probes, ..Seen::default() };
+        let observation =
+            |cycle, field, probes| Observation { cycle, field, probes, ..Observation::default() };
         let (a, b) = ([1, 2], [3, 4]);
         let plan = Planner::default().plan(&RunSpec::default()).unwrap();
         let archive = RunArchive::new(&Arc::new(plan), 0);
         let mut tracks = Tracks::default();
-        tracks.note(&seen(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]), &archive);
-        tracks.note(&seen(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]), &archive);
-        tracks.note(&seen(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]), &archive);
+        tracks.note(&observation(1, FieldKind::Residual, vec![(a, 0.5), (b, 0.25)]), &archive);
+        tracks.note(&observation(1, FieldKind::Change, vec![(a, 7.0), (b, 8.0)]), &archive);
+        tracks.note(&observation(2, FieldKind::Residual, vec![(a, 0.4), (b, 0.2)]), &archive);
         let told: Vec<_> = tracks.probes(FieldKind::Residual);
         assert_eq!(told.iter().map(|probe| probe.point).collect::<Vec<_>>(), [a, b]);
         assert_eq!(told[0].values.len(), 2);
-        tracks.note(&seen(3, FieldKind::Residual, vec![(b, 0.1)]), &archive);
+        tracks.note(&observation(3, FieldKind::Residual, vec![(b, 0.1)]), &archive);
         assert_eq!(tracks.probes(FieldKind::Residual).len(), 1);
         assert_eq!(tracks.probes(FieldKind::Change)[0].point, b);
     }

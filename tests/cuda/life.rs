@@ -5,8 +5,8 @@ use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::{
-    Backend, FieldKind, MethodName, Outcome, Phase, Planner, ReplayRequest, Rewinder, Run,
-    RunArchive, RunSpec, Sight, View, Worker, WorkerRequest,
+    Backend, FieldKind, MethodName, ObservationRequest, Outcome, Phase, Planner, ReplayRequest,
+    ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::{Kernel, Method, Samples, SolverError, cuda};
 
@@ -62,7 +62,7 @@ fn an_earlier_cycle_is_made_again() {
             (spec.stop.tolerance, spec.stop.max_cycles) = (None, 3000);
             spec
         };
-        let view = View { field, most: [64; 2], ..View::default() };
+        let view = ObservationRequest { field, most: [64; 2], ..ObservationRequest::default() };
         let worker = Worker::start(|| {}).expect("a thread");
         worker.request(WorkerRequest {
             epoch: 1,
@@ -70,9 +70,9 @@ fn an_earlier_cycle_is_made_again() {
             running: true,
             steps: 0,
             pace: None,
-            view: View { field: FieldKind::Residual, ..view.clone() },
+            view: ObservationRequest { field: FieldKind::Residual, ..view.clone() },
             memory: 100_000_000,
-            captures: Vec::new(),
+            snapshot_requests: Vec::new(),
         });
         let archive = loop {
             let answer = worker.wait(Duration::from_secs(60)).expect("a report");
@@ -88,20 +88,20 @@ fn an_earlier_cycle_is_made_again() {
         let memory = 100_000_000;
         for (id, cycle) in [2900, 1, 777, 0, 3000].into_iter().enumerate() {
             let id = id as u64;
-            let sight = |archive: &Arc<RunArchive>| Sight {
+            let target = |archive: &Arc<RunArchive>| ReplayTarget {
                 archive: Arc::clone(archive),
                 cycle,
                 view: view.clone(),
                 minus: None,
             };
-            let sights = vec![sight(&archive), sight(&plain)];
+            let targets = vec![target(&archive), target(&plain)];
             let runs = vec![Arc::clone(&archive), Arc::clone(&plain)];
-            replay.request(ReplayRequest { id, runs, memory, sights });
+            replay.request(ReplayRequest { id, runs, memory, targets });
             let seen = loop {
                 let answer = replay.wait(Duration::from_secs(300)).expect("an answer");
                 assert_eq!(answer.failed, None);
                 if answer.id == id && answer.under_way.is_none() {
-                    break answer.seen;
+                    break answer.observations;
                 }
             };
             let [there, here] = [0, 1].map(|index| {

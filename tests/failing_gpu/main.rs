@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use tilescope::run::{Backend, Outcome, Phase, RunSpec, View, Worker, WorkerRequest};
+use tilescope::run::{Backend, ObservationRequest, Outcome, Phase, RunSpec, Worker, WorkerRequest};
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
@@ -121,9 +121,9 @@ fn goes_on_on_the_cpu() {
             running: true,
             steps: 0,
             pace: None,
-            view: View { most: [64; 2], ..View::default() },
+            view: ObservationRequest { most: [64; 2], ..ObservationRequest::default() },
             memory: 64_000_000,
-            captures: Vec::new(),
+            snapshot_requests: Vec::new(),
         });
     };
     request(&spec);

@@ -15,8 +15,8 @@ use tilescope::picture::{
 };
 use tilescope::problem::Stencil;
 use tilescope::run::{
-    CURVE_HEADER, Captured, CutLine, FieldKind, MethodSpec, Planner, ProblemKind, ProblemSpec,
-    RunSpec, Stage, Watch, When, save_run,
+    CURVE_HEADER, CutLine, FieldKind, MethodSpec, Monitor, Planner, ProblemKind, ProblemSpec,
+    RecordAt, RunSpec, Snapshot, Stage, save_run,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -424,22 +424,28 @@ fn is_made_again(path: &Path) -> bool {
     let record_run = |run: &RunSpec, cycle, until: Option<Option<u64>>| {
         let plan = Planner::default().plan(run).unwrap();
         let shape = &plan.problem.shape;
-        let capture = match until {
-            None => view.capture(0, shape),
-            Some(until) => view.capture_beside(0, shape, until),
+        let snapshot_request = match until {
+            None => view.snapshot_request(0, shape),
+            Some(until) => view.snapshot_request_beside(0, shape, until),
         };
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Watch { cancel: &cancel, told: &mut told };
-        let shots = tilescope::run::record_run(&plan, &capture, When::Cycles(&[cycle]), &mut watch);
-        let [shot] = <[Captured; 1]>::try_from(shots.unwrap().shots).unwrap();
-        Captured { plan: plan.into(), ..shot }
+        let mut watch = Monitor { cancel: &cancel, told: &mut told };
+        let snapshots = tilescope::run::record_run(
+            &plan,
+            &snapshot_request,
+            RecordAt::Cycles(&[cycle]),
+            &mut watch,
+        );
+        let [snapshot] = <[Snapshot; 1]>::try_from(snapshots.unwrap().snapshots).unwrap();
+        Snapshot { plan: plan.into(), ..snapshot }
     };
     let others =
         view.compared.iter().map(|other| record_run(&other.run, other.cycle, Some(other.until)));
-    let shots: Vec<_> = std::iter::once(record_run(&run, view.cycle, None)).chain(others).collect();
-    let shots: Vec<_> = shots.iter().collect();
+    let snapshots: Vec<_> =
+        std::iter::once(record_run(&run, view.cycle, None)).chain(others).collect();
+    let snapshots: Vec<_> = snapshots.iter().collect();
     let copy = path.with_file_name(format!("again-{}", path.file_name().unwrap().display()));
-    picture::save_figure(&copy, &picture::figure(&shots, &view), &run, Some(&view)).unwrap();
+    picture::save_figure(&copy, &picture::figure(&snapshots, &view), &run, Some(&view)).unwrap();
     fs::read(path).unwrap() == fs::read(&copy).unwrap()
 }
 

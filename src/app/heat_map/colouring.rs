@@ -47,11 +47,11 @@ impl Colouring {
     /// Takes a new picture in.
     pub fn take(&mut self, report: &Report, look: &Look) {
         self.is_fresh = false;
-        let Some(picture) = &report.seen.picture else {
+        let Some(picture) = &report.observation.picture else {
             return;
         };
-        let colours = *look.of_field(report.seen.field);
-        let largest = match report.seen.field {
+        let colours = *look.of_field(report.observation.field);
+        let largest = match report.observation.field {
             FieldKind::Residual => report.largest.residual,
             FieldKind::Change => report.largest.change,
             _ => None,
@@ -62,11 +62,11 @@ impl Colouring {
         let range = largest.map_or(range, |largest| up_to(range, largest, &colours));
         let known = self.whole_run.filter(|(epoch, field, known, _)| {
             *epoch == report.epoch
-                && *field == report.seen.field
+                && *field == report.observation.field
                 && (known.scale, known.absolute) == (colours.scale, colours.absolute)
         });
         let range = known.map_or(range, |(.., known)| known.union(range));
-        self.whole_run = Some((report.epoch, report.seen.field, colours, range));
+        self.whole_run = Some((report.epoch, report.observation.field, colours, range));
     }
 
     /// Makes the textures anew if the pictures or their colours are others than they were made from.
@@ -75,7 +75,7 @@ impl Colouring {
         let Some((side, other)) = sides.split_first() else {
             return;
         };
-        let (field, other) = (side.seen.field, other.first());
+        let (field, other) = (side.observation.field, other.first());
         let (is_difference, flipped) = (side.is_difference, session.flipped);
         let colours = match is_difference {
             true => DIFFERENCE,

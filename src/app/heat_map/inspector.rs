@@ -24,7 +24,7 @@ pub(super) fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Si
         |point| describe(point, side, other.first()),
     );
     ui.add(egui::Label::new(text).truncate());
-    ui.add(egui::Label::new(egui::RichText::new(edge_share(&side.seen.edge)).weak()).truncate()).on_hover_text(
+    ui.add(egui::Label::new(egui::RichText::new(edge_share(&side.observation.edge)).weak()).truncate()).on_hover_text(
         "Where the residual sits: the part of ‖r‖² within 2 points of a border between tiles, beside the part of the points that lie there.",
     );
 }
@@ -38,7 +38,7 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
         let point = [i, other.row_beside(row, side)];
         format!("   {}: {}", other.name, self::value(point, other))
     });
-    let symbol = side.seen.field.symbol();
+    let symbol = side.observation.field.symbol();
     let symbol = if side.is_difference { format!("Δ({symbol})") } else { symbol.to_owned() };
     let tile_x = tiling.x().owner(i);
     let (place, tile, distance) = match (picture.cycles_per_row, tiling.y()) {
@@ -67,7 +67,7 @@ fn value(point: [usize; 2], side: &Side<'_>) -> String {
     let [i, row] = point;
     let samples = &side.picture.samples;
     let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
-    let probed = side.seen.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
+    let probed = side.observation.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
     let value = match side.picture.cycles_per_row {
         // A diagram knows no more than its samples.
         Some(_) => samples.at(i, row),

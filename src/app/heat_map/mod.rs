@@ -15,7 +15,7 @@ use super::command::Command;
 use super::compare::{Compared, How, Place};
 use super::session::{Colours, Look, RangeMode, Session};
 use crate::picture::{Range, grouped, value_label};
-use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Plan, Report, Seen};
+use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Observation, Picture, Plan, Report};
 use colour_bar::Bar;
 use colouring::Colouring;
 pub(super) use controls::AUTOMATIC;
@@ -58,7 +58,7 @@ pub(super) struct HeatMap {
 
 /// One of the pictures that are shown.
 struct Side<'a> {
-    seen: &'a Seen,
+    observation: &'a Observation,
     picture: &'a Picture,
     plan: &'a Plan,
     /// The newest cycle of its run.
@@ -78,8 +78,8 @@ fn sides<'a>(
     how: How,
     flipped: bool,
 ) -> Vec<Side<'a>> {
-    let own = report.seen.picture.as_ref().map(|picture| Side {
-        seen: &report.seen,
+    let own = report.observation.picture.as_ref().map(|picture| Side {
+        observation: &report.observation,
         picture,
         plan: &report.plan,
         latest: report.latest.cycle,
@@ -89,8 +89,8 @@ fn sides<'a>(
     });
     let other = compared.and_then(|compared| {
         Some(Side {
-            seen: &compared.seen,
-            picture: compared.seen.picture.as_ref()?,
+            observation: &compared.observation,
+            picture: compared.observation.picture.as_ref()?,
             plan: compared.asked.plan(),
             latest: compared.asked.latest,
             rows: rows_beside(report, compared),
@@ -98,7 +98,7 @@ fn sides<'a>(
             is_difference: compared.asked.place == Place::Difference,
         })
     });
-    let other = other.filter(|other| other.seen.field == report.seen.field);
+    let other = other.filter(|other| other.observation.field == report.observation.field);
     match (own, other) {
         (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
         (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
@@ -114,8 +114,9 @@ fn sides<'a>(
 
 /// Rows of what is compared that stand beside one of the run's.
 fn rows_beside(report: &Report, compared: &Compared) -> f32 {
-    let cycles = |seen: &Seen| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
-    match (cycles(&report.seen), cycles(&compared.seen)) {
+    let cycles =
+        |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
+    match (cycles(&report.observation), cycles(&compared.observation)) {
         (Some(own), Some(other)) => (compared.asked.per_cycle * own as f64 / other as f64) as f32,
         _ => 1.0,
     }
@@ -286,7 +287,7 @@ impl HeatMap {
             .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
             .map(|at| [at.x as usize, at.y as usize]);
         let elsewhere = self.elsewhere.take().map(|[i, row]| match picture.cycles_per_row {
-            Some(cycles) => [i, (side.seen.cycle / cycles) as usize],
+            Some(cycles) => [i, (side.observation.cycle / cycles) as usize],
             None => [i, row],
         });
         let is_there = |[i, row]: &[usize; 2]| (*i as f32) < grid.x && (*row as f32) < grid.y;
@@ -334,7 +335,7 @@ impl HeatMap {
             commands.extend(dragged.filter(|dragged| *dragged != line).map(Command::CutAlong));
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
-        let title = value_label(side.seen.field, scale, absolute);
+        let title = value_label(side.observation.field, scale, absolute);
         let title = if side.is_difference { format!("Δ {title}") } else { title };
         let bar = Bar {
             map,
@@ -346,7 +347,7 @@ impl HeatMap {
         colour_bar::ui(ui, whole, &bar);
         if let Some(range) = colour_bar::ends(ui, whole, &bar).filter(|_| !side.is_difference) {
             let mut look = session.look.clone();
-            look.of_field_mut(report.seen.field).range = RangeMode::Locked(range);
+            look.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
             commands.push(Command::Look(look));
         }
         inspector::ui(ui, whole, self.hover, &sides);
@@ -377,7 +378,7 @@ fn captions(
     };
     let is_second = sides.len() == 2 && !flipped;
     if is_second {
-        let own = format!("this run, cycle {}", grouped(report.seen.cycle));
+        let own = format!("this run, cycle {}", grouped(report.observation.cycle));
         overlay::caption(ui, clips[0], &own, false);
         overlay::caption(ui, clips[1], &compared.caption(), true);
     } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
@@ -399,8 +400,8 @@ fn lines(
         if has_axis {
             overlay::cycle_axis(ui, *to_screen.to(), *to_screen.from(), cycles);
         }
-        if side.seen.cycle < latest {
-            overlay::shown_cycle(ui, area, to_screen, (side.seen.cycle / cycles) as f32);
+        if side.observation.cycle < latest {
+            overlay::shown_cycle(ui, area, to_screen, (side.observation.cycle / cycles) as f32);
         }
     }
     if borders {
@@ -438,7 +439,7 @@ fn paint(
 
 /// Says what a map that cannot be shown waits for.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
-    let field = report.seen.field;
+    let field = report.observation.field;
     let text = match (report.cannot_show(field), report.preparing) {
         (Some(why), _) => why.to_owned(),
         (_, None) if field == FieldKind::Error => "computing the exact solution …".to_owned(),
@@ -452,10 +453,13 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
 
 /// Why the diagram of a line has nothing to show of a field that compares iterates, if so.
 fn not_kept(report: &Report) -> Option<String> {
-    let compares = matches!(report.seen.field, FieldKind::Error | FieldKind::Staleness);
+    let compares = matches!(report.observation.field, FieldKind::Error | FieldKind::Staleness);
     (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
         let longest = grouped(LONGEST_KEPT as u64);
-        format!("The {} is kept for lines of at most {longest} points.", report.seen.field.name())
+        format!(
+            "The {} is kept for lines of at most {longest} points.",
+            report.observation.field.name()
+        )
     })
 }
 

@@ -18,7 +18,7 @@ use crate::picture::{
     FigureKind, FigureSpec, Frames, InsideView, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
     Spacing, Theme, ViewSpec, figure_command, is_table,
 };
-use crate::run::{Capture, Captured, CutLine, FieldKind, Report};
+use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
 use eframe::egui::{self, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
 use paper::Unit;
@@ -119,17 +119,17 @@ impl SaveDialog {
     }
 
     /// Takes what was captured for the preview; `false` if it was for a file.
-    pub fn take(&mut self, captured: &Arc<Captured>) -> bool {
-        self.preview.take(captured)
+    pub fn take(&mut self, snapshot: &Arc<Snapshot>) -> bool {
+        self.preview.take(snapshot)
     }
 
     /// The worker was asked for this, for the preview.
-    pub fn ask(&mut self, capture: Capture, now: f64) {
-        self.preview.ask(capture, now);
+    pub fn ask(&mut self, snapshot_request: SnapshotRequest, now: f64) {
+        self.preview.ask(snapshot_request, now);
     }
 
     /// What the worker was asked for, for the preview.
-    pub fn asked(&self) -> Option<&Capture> {
+    pub fn asked(&self) -> Option<&SnapshotRequest> {
         self.preview.asked()
     }
 
@@ -204,11 +204,12 @@ impl SaveDialog {
                     let view = self.what.kind().map(|_| self.view(session, report, shown));
                     let sources = view.as_ref().map(|view| self.sources(session, report, view));
                     if let (Some(view), Some(report)) = (&view, report) {
-                        let capture = view.capture(0, &report.plan.problem.shape);
+                        let snapshot_request = view.snapshot_request(0, &report.plan.problem.shape);
                         let now = ui.input(|input| input.time);
-                        if let Some(capture) = self.preview.wants(capture, report.latest.cycle, now)
+                        if let Some(snapshot_request) =
+                            self.preview.wants(snapshot_request, report.latest.cycle, now)
                         {
-                            commands.push(Command::LookForFile(capture));
+                            commands.push(Command::LookForFile(snapshot_request));
                         }
                     }
                     ui.set_width(PREVIEW.x);
@@ -364,9 +365,9 @@ impl SaveDialog {
         ui.horizontal(|ui| {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
             if copy.on_hover_text("Put the picture on the clipboard.").clicked()
-                && let Some(Shown { shots, view }) = shown.cloned()
+                && let Some(Shown { snapshots, view }) = shown.cloned()
             {
-                commands.push(Command::CopyImage(shots, view.into()));
+                commands.push(Command::CopyImage(snapshots, view.into()));
             }
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
             let about = match shown.is_some_and(|shown| !shown.view.compared.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::Sources;
 use crate::picture::{Drawing, ViewSpec, figure, render_within, thinned_within};
-use crate::run::{Capture, Captured};
+use crate::run::{Snapshot, SnapshotRequest};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui::{
     self, Align2, Color32, ColorImage, Context, Rect, Sense, TextureHandle, TextureOptions, Ui,
@@ -17,8 +17,8 @@ const AGAIN: f64 = 0.4;
 /// A picture to be drawn.
 #[derive(Clone)]
 struct Job {
-    captured: Arc<Captured>,
-    capture: Capture,
+    snapshot: Arc<Snapshot>,
+    snapshot_request: SnapshotRequest,
     sources: Sources,
     view: ViewSpec,
     most: [u32; 2],
@@ -33,7 +33,7 @@ struct Drawn {
 /// What a picture shows, for whoever wants it in full.
 #[derive(Clone)]
 pub(super) struct Shown {
-    pub shots: Arc<[Captured]>,
+    pub snapshots: Arc<[Snapshot]>,
     pub view: ViewSpec,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Preview {
     /// Set to stop what is made again for it.
     closing: Arc<AtomicBool>,
     /// What was asked of the worker last, and when.
-    asked: Option<(Capture, f64)>,
-    captured: Option<Arc<Captured>>,
+    asked: Option<(SnapshotRequest, f64)>,
+    snapshot: Option<Arc<Snapshot>>,
     /// What the thread draws, or drew last.
     drawing: Option<Job>,
     is_drawing: bool,
@@ -64,22 +64,25 @@ impl Drop for Preview {
 impl Job {
     /// Whether it is of the same cycles as another.
     fn is_of(&self, other: &Self) -> bool {
-        self.captured.id == other.captured.id
+        self.snapshot.id == other.snapshot.id
             && self.sources == other.sources
-            && self.capture == other.capture
+            && self.snapshot_request == other.snapshot_request
     }
 
     /// Draws it. `before` was drawn last: what was made again for that is not made once more.
     fn draw(
         &self,
-        before: Option<&(Job, Arc<[Captured]>)>,
+        before: Option<&(Job, Arc<[Snapshot]>)>,
         cancel: &AtomicBool,
     ) -> Result<Drawn, String> {
-        let shots = match before.filter(|(job, _)| self.is_of(job)) {
-            Some((_, shots)) => Arc::clone(shots),
-            None => self.sources.shots(&self.captured, &self.capture, &self.view, cancel)?.into(),
+        let snapshots = match before.filter(|(job, _)| self.is_of(job)) {
+            Some((_, snapshots)) => Arc::clone(snapshots),
+            None => self
+                .sources
+                .snapshots(&self.snapshot, &self.snapshot_request, &self.view, cancel)?
+                .into(),
         };
-        let seen: Vec<_> = shots.iter().collect();
+        let seen: Vec<_> = snapshots.iter().collect();
         let view = self.view.clone().of(&seen);
         let picture = match figure(&seen, &view) {
             Drawing::Figure(svg) => render_within(&svg, self.most).map_err(|e| e.to_string())?,
@@ -87,7 +90,7 @@ impl Job {
         };
         let size = [picture.width() as usize, picture.height() as usize];
         let picture = ColorImage::from_rgba_unmultiplied(size, picture.as_raw());
-        Ok(Drawn { picture, shown: Shown { shots, view } })
+        Ok(Drawn { picture, shown: Shown { snapshots, view } })
     }
 }
 
@@ -104,7 +107,7 @@ impl Preview {
                 for job in waiting {
                     let drawn = job.draw(before.as_ref(), &cancel);
                     if let Ok(drawn) = &drawn {
-                        before = Some((job, Arc::clone(&drawn.shown.shots)));
+                        before = Some((job, Arc::clone(&drawn.shown.snapshots)));
                     }
                     if done.send(drawn).is_err() {
                         return;
@@ -118,7 +121,7 @@ impl Preview {
             drawn,
             closing,
             asked: None,
-            captured: None,
+            snapshot: None,
             drawing: None,
             is_drawing: false,
             texture: None,
@@ -128,31 +131,35 @@ impl Preview {
     }
 
     /// What is to be captured for a view, if it is not what was asked for last, or the run went on.
-    pub fn wants(&mut self, capture: Capture, cycle: u64, now: f64) -> Option<Capture> {
-        let is_other = self
-            .asked
-            .as_ref()
-            .is_none_or(|(asked, _)| Capture { id: asked.id, ..capture.clone() } != *asked);
-        let is_old = self.captured.as_ref().is_some_and(|captured| captured.cycle != cycle);
+    pub fn wants(
+        &mut self,
+        snapshot_request: SnapshotRequest,
+        cycle: u64,
+        now: f64,
+    ) -> Option<SnapshotRequest> {
+        let is_other = self.asked.as_ref().is_none_or(|(asked, _)| {
+            SnapshotRequest { id: asked.id, ..snapshot_request.clone() } != *asked
+        });
+        let is_old = self.snapshot.as_ref().is_some_and(|snapshot| snapshot.cycle != cycle);
         let is_due = self.asked.as_ref().is_none_or(|(_, when)| now - when >= AGAIN);
-        (is_other || (is_old && is_due)).then_some(capture)
+        (is_other || (is_old && is_due)).then_some(snapshot_request)
     }
 
     /// The worker was asked for this.
-    pub fn ask(&mut self, capture: Capture, now: f64) {
-        self.asked = Some((capture, now));
+    pub fn ask(&mut self, snapshot_request: SnapshotRequest, now: f64) {
+        self.asked = Some((snapshot_request, now));
     }
 
     /// What the worker was asked for last.
-    pub fn asked(&self) -> Option<&Capture> {
-        self.asked.as_ref().map(|(capture, _)| capture)
+    pub fn asked(&self) -> Option<&SnapshotRequest> {
+        self.asked.as_ref().map(|(snapshot_request, _)| snapshot_request)
     }
 
     /// Takes what was captured, if it was for this.
-    pub fn take(&mut self, captured: &Arc<Captured>) -> bool {
-        let is_ours = self.asked.as_ref().is_some_and(|(asked, _)| asked.id == captured.id);
+    pub fn take(&mut self, snapshot: &Arc<Snapshot>) -> bool {
+        let is_ours = self.asked.as_ref().is_some_and(|(asked, _)| asked.id == snapshot.id);
         if is_ours {
-            self.captured = Some(Arc::clone(captured));
+            self.snapshot = Some(Arc::clone(snapshot));
         }
         is_ours
     }
@@ -182,13 +189,13 @@ impl Preview {
         }
         let scale = ui.ctx().pixels_per_point();
         let most = [room.x, room.y].map(|side| (side * scale).max(1.0) as u32);
-        if let (Some(captured), Some((view, sources)), false) =
-            (&self.captured, what, self.is_drawing)
+        if let (Some(snapshot), Some((view, sources)), false) =
+            (&self.snapshot, what, self.is_drawing)
         {
-            let shape = captured.plan.problem.shape;
-            let (captured, sources) = (Arc::clone(captured), sources.clone());
-            let capture = view.capture(0, &shape);
-            let next = Job { captured, capture, sources, view: view.clone(), most };
+            let shape = snapshot.plan.problem.shape;
+            let (snapshot, sources) = (Arc::clone(snapshot), sources.clone());
+            let snapshot_request = view.snapshot_request(0, &shape);
+            let next = Job { snapshot, snapshot_request, sources, view: view.clone(), most };
             let is_same =
                 |job: &Job| next.is_of(job) && (&next.view, most) == (&job.view, job.most);
             if !self.drawing.as_ref().is_some_and(is_same) {

@@ -4,7 +4,7 @@ use super::sources::Sources;
 use super::what::What;
 use crate::grid::Shape;
 use crate::picture::{FilmFile, LARGEST_SIDE, SMALLEST_SIDE, ViewSpec, is_table};
-use crate::run::{Capture, FieldKind, Part};
+use crate::run::{FieldKind, Part, SnapshotRequest};
 use std::path::PathBuf;
 
 /// A file to be saved.
@@ -20,13 +20,13 @@ pub(in crate::app) struct SaveRequest {
 
 impl SaveRequest {
     /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
-    pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
-        let wanted = self.view.capture(id, shape);
-        let bare = Capture { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
+    pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
+        let wanted = self.view.snapshot_request(id, shape);
+        let bare = SnapshotRequest { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
         match self.what {
             What::Run => bare,
-            What::Iterate => Capture { solution: true, ..bare },
-            What::Field => Capture { part: Part::Iterate, ..wanted },
+            What::Iterate => SnapshotRequest { solution: true, ..bare },
+            What::Field => SnapshotRequest { part: Part::Iterate, ..wanted },
             _ => wanted,
         }
     }

@@ -5,7 +5,7 @@ use crate::app::compare::AtEqual;
 use crate::app::pins::Pin;
 use crate::app::session::Session;
 use crate::picture::{FigureKind, ViewSpec};
-use crate::run::{Capture, Captured, Report, RunArchive};
+use crate::run::{Report, RunArchive, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -57,55 +57,55 @@ impl Sources {
     ///
     /// # Errors
     /// A sentence that says why it cannot be drawn, or made again.
-    pub fn shots(
+    pub fn snapshots(
         &self,
-        newest: &Captured,
-        capture: &Capture,
+        newest: &Snapshot,
+        snapshot_request: &SnapshotRequest,
         view: &ViewSpec,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Captured>, String> {
+    ) -> Result<Vec<Snapshot>, String> {
         let shape = &newest.plan.problem.shape;
         let shapes: Vec<_> =
             self.others.iter().map(|pin| pin.archive.plan().problem.shape).collect();
         view.check(shape, &shapes).map_err(|refused| refused.to_string())?;
-        let own = self.own(newest, capture, view, cancel)?;
+        let own = self.own(newest, snapshot_request, view, cancel)?;
         let sweeps = own.cycle * own.plan.sweeps_per_cycle();
         let seconds = own.history.of(own.cycle).seconds;
         let beside = |pin: &Pin| {
             let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
-            let capture = view.capture_beside(capture.id, shape, until);
-            Captured::again(&pin.archive, cycle, &capture, cancel)
+            let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
+            Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel)
                 .map_err(|error| error.to_string())
         };
         let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
-        let shots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
-        let seen: Vec<_> = shots.iter().collect();
+        let snapshots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
+        let seen: Vec<_> = snapshots.iter().collect();
         view.check_found(&seen).map_err(|refused| refused.to_string())?;
-        Ok(shots)
+        Ok(snapshots)
     }
 
     /// Takes what the figure shows of the run itself.
     fn own(
         &self,
-        newest: &Captured,
-        capture: &Capture,
+        newest: &Snapshot,
+        snapshot_request: &SnapshotRequest,
         view: &ViewSpec,
         cancel: &AtomicBool,
-    ) -> Result<Captured, String> {
+    ) -> Result<Snapshot, String> {
         let made = match (&self.archive, self.back) {
             (Some(archive), Some(cycle)) => {
                 let goes_on = view.goes_on(&newest.plan.problem.shape);
                 let until = Some(newest.cycle).filter(|_| goes_on);
-                let capture = Capture { until, ..capture.clone() };
-                Captured::again(archive, cycle, &capture, cancel).map(|again| Captured {
+                let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
+                Snapshot::again(archive, cycle, &snapshot_request, cancel).map(|again| Snapshot {
                     plan: Arc::clone(&newest.plan),
                     history: Arc::clone(&newest.history),
                     reference: newest.reference.clone(),
                     ..again
                 })
             }
-            (Some(archive), None) => newest.clone().with_numbers(archive, capture, cancel),
+            (Some(archive), None) => newest.clone().with_numbers(archive, snapshot_request, cancel),
             (None, _) => Ok(newest.clone()),
         };
         let mut made = made.map_err(|error| error.to_string())?;

@@ -1,7 +1,9 @@
 //! What it takes from a solver that somebody looks at it.
 
 use super::measure::warm_up;
-use crate::run::{Cut, CutLine, FieldKind, Plan, Report, View, Worker, WorkerRequest};
+use crate::run::{
+    CutLine, FieldKind, ObservationRequest, Plan, ProfileRequest, Report, Worker, WorkerRequest,
+};
 use crate::solver::{self, CyclesWithoutNorms};
 use anyhow::anyhow;
 use serde::Serialize;
@@ -89,8 +91,13 @@ impl Watcher {
         let worker =
             Worker::start(|| {}).map_err(|error| anyhow!("the system gives no thread: {error}"))?;
         let line = CutLine::middle(&plan.problem.shape);
-        let cut = Cut { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
-        let view = View { most: VIEW, statistics: true, cut: Some(cut), ..View::default() };
+        let cut = ProfileRequest { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
+        let view = ObservationRequest {
+            most: VIEW,
+            statistics: true,
+            cut: Some(cut),
+            ..ObservationRequest::default()
+        };
         let request = WorkerRequest {
             epoch: 1,
             spec: Arc::new(spec),
@@ -99,7 +106,7 @@ impl Watcher {
             pace: None,
             view,
             memory: MEMORY,
-            captures: Vec::new(),
+            snapshot_requests: Vec::new(),
         };
         Ok(Self { worker, request })
     }

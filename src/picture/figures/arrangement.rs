@@ -6,7 +6,7 @@ use crate::picture::file::saved::Drawing;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::Captured;
+use crate::run::Snapshot;
 use std::sync::Arc;
 
 /// Points an inch.
@@ -14,8 +14,8 @@ const POINTS: f64 = 72.0;
 
 /// Draws what an arrangement shows, below one title. The letters are as large as suit a figure of
 /// the mean size.
-pub(crate) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(first) = shots.first() else { return String::new() };
+pub(crate) fn arrangement(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(first) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
     let page = spec.page();
     let places = view.placed();
@@ -24,7 +24,7 @@ pub(crate) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
     let unit = Layout::new(&part).unit;
     let layout = Layout::new(&Page { font: Some(unit), ..page });
     let mut canvas = layout.canvas();
-    let titles = Titles::of(&shots[..1], view);
+    let titles = Titles::of(&snapshots[..1], view);
     let head = Head::new(&layout, &titles.title, &titles.subtitle);
     head.draw(&mut canvas, &layout, 0.0, &[]);
     let top = if titles.title.is_empty() { 0.0 } else { head.height };
@@ -38,7 +38,8 @@ pub(crate) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
         let font = Some(unit * POINTS / spec.dpi);
         let figure_spec = FigureSpec { size, font, annotations: false, ..*spec };
         let one = ViewSpec { kind, figure: figure_spec, places: Vec::new(), ..view.clone() };
-        let shown: Vec<_> = shots.iter().map(|shot| shot_of(shot, kind, &parts)).collect();
+        let shown: Vec<_> =
+            snapshots.iter().map(|snapshot| shot_of(snapshot, kind, &parts)).collect();
         let shown: Vec<_> = shown.iter().take(1 + kind.most_beside()).collect();
         if let Drawing::Figure(svg) = figure(&shown, &one) {
             canvas.figure(start[0], start[1], &svg);
@@ -48,10 +49,10 @@ pub(crate) fn arrangement(shots: &[&Captured], view: &ViewSpec) -> String {
 }
 
 /// What was captured for one of the parts. The diagram of a line shows all its cycles.
-fn shot_of(shot: &Captured, kind: FigureKind, parts: &[FigureKind]) -> Captured {
+fn shot_of(snapshot: &Snapshot, kind: FigureKind, parts: &[FigureKind]) -> Snapshot {
     let index = parts.iter().position(|part| *part == kind);
-    let picture = index.and_then(|index| shot.more.get(index)).unwrap_or(&shot.picture);
+    let picture = index.and_then(|index| snapshot.more.get(index)).unwrap_or(&snapshot.picture);
     let is_diagram = picture.cycles_per_row.is_some();
-    let cycle = if is_diagram { shot.history.latest().cycle } else { shot.cycle };
-    Captured { picture: Arc::clone(picture), cycle, ..shot.clone() }
+    let cycle = if is_diagram { snapshot.history.latest().cycle } else { snapshot.cycle };
+    Snapshot { picture: Arc::clone(picture), cycle, ..snapshot.clone() }
 }

@@ -5,15 +5,15 @@ use crate::picture::figures::run_figure::Titles;
 use crate::picture::plot::curves::{Band, Curve, CurvesFigure};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::Captured;
+use crate::run::Snapshot;
 use crate::solver::AtDistance;
 
 /// Draws the median over the distances, and the middle half of the points as a band.
-pub(crate) fn distance(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(shot) = shots.first() else { return String::new() };
+pub(crate) fn distance(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(snapshot) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
-    let titles = Titles::of(&shots[..1], view);
-    let classes = &shot.findings.distances;
+    let titles = Titles::of(&snapshots[..1], view);
+    let classes = &snapshot.findings.distances;
     let [low, median, high] = [0, 1, 2].map(|quarter| {
         let point = |class: &AtDistance| (class.middle(), f64::from(class.quartiles[quarter]));
         classes.iter().map(point).collect::<Vec<_>>()
@@ -28,20 +28,20 @@ pub(crate) fn distance(shots: &[&Captured], view: &ViewSpec) -> String {
     ];
     CurvesFigure {
         x_label: "points from the nearest tile border",
-        y_label: &format!("|{}|", shot.field.symbol()),
+        y_label: &format!("|{}|", snapshot.field.symbol()),
         curves: &curves,
         bands: &[Band { low: &low, high: &high, colour }],
         y_scale: y_scale(spec),
-        y_range: spec.range.or_else(|| range(shots, view)),
+        y_range: spec.range.or_else(|| range(snapshots, view)),
         ..CurvesFigure::plain(&titles, spec)
     }
     .svg()
 }
 
 /// The range of all quartiles.
-pub(crate) fn range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
-    let ranges = shots.iter().filter_map(|shot| {
-        let quartiles = shot.findings.distances.iter().flat_map(|class| class.quartiles);
+pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+    let ranges = snapshots.iter().filter_map(|snapshot| {
+        let quartiles = snapshot.findings.distances.iter().flat_map(|class| class.quartiles);
         let is_shown = |value: &f32| value.is_finite() && *value > 0.0;
         let (lo, hi) = quartiles
             .filter(is_shown)

@@ -10,7 +10,7 @@ use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::Captured;
+use crate::run::Snapshot;
 use crate::solver::Inside;
 
 /// The outline of a tile without its ring.
@@ -20,19 +20,19 @@ const TILE: Rgb = [0xff; 3];
 pub const OWNED: Rgb = [90, 220, 255];
 
 /// Draws one subiteration of a tile or, of a line, all of them, one below the other.
-pub(crate) fn inside(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(shot) = shots.first() else { return String::new() };
-    let titles = Titles::of(&shots[..1], view);
+pub(crate) fn inside(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(snapshot) = snapshots.first() else { return String::new() };
+    let titles = Titles::of(&snapshots[..1], view);
     let spec = &view.figure;
-    let is_line = shot.plan.problem.shape.dim() == 1;
+    let is_line = snapshot.plan.problem.shape.dim() == 1;
     let (value_label, kind, map) = match view.inside.kind {
         InsideKind::Lag => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
         InsideKind::Iterate => ("u", ScaleKind::Linear, ColourMap::Viridis),
     };
     let own = spec.range.filter(|_| view.kind == FigureKind::Inside);
-    let range = own.or(view.inside.range).or(range(shots, view));
+    let range = own.or(view.inside.range).or(range(snapshots, view));
     let scale = Scale::new(kind, range.unwrap_or(Range::of(kind, [])));
-    let Some(inside) = &shot.findings.inside else { return String::new() };
+    let Some(inside) = &snapshot.findings.inside else { return String::new() };
     let [across, down] = inside.size;
     // The ring lies around the points that are computed.
     let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
@@ -48,7 +48,7 @@ pub(crate) fn inside(shots: &[&Captured], view: &ViewSpec) -> String {
     let outlines = outlines(inside, is_line, &y_axis);
     let borders = match inside.tile {
         // What each tile of a line owns.
-        None => shot.plan.tiling.x().borders().map(|border| border as f64).collect(),
+        None => snapshot.plan.tiling.x().borders().map(|border| border as f64).collect(),
         Some(_) => Vec::new(),
     };
     let panel = Panel {
@@ -75,9 +75,9 @@ pub(crate) fn inside(shots: &[&Captured], view: &ViewSpec) -> String {
 }
 
 /// The range of what is shown in all subiterations: colours stay while a cycle is stepped through.
-pub(crate) fn range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
-    let extents = shots.iter().filter_map(|shot| {
-        let inside = shot.findings.inside.as_ref()?;
+pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+    let extents = snapshots.iter().filter_map(|snapshot| {
+        let inside = snapshot.findings.inside.as_ref()?;
         Some(match view.inside.kind {
             InsideKind::Lag => Range::of(ScaleKind::Log, inside.staleness_extent),
             InsideKind::Iterate => Range::of(ScaleKind::Linear, inside.iterate_extent),

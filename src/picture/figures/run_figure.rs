@@ -18,7 +18,7 @@ use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Captured, CutLine, MethodName, Record, RunSpec, StopRule, reduction};
+use crate::run::{CutLine, MethodName, Record, RunSpec, Snapshot, StopRule, reduction};
 use clap::ValueEnum;
 use image::RgbaImage;
 use serde::{Deserialize, Serialize};
@@ -38,36 +38,36 @@ pub enum Over {
 }
 
 /// Draws what a view shows of one run, or of several. They were captured for it
-/// ([`ViewSpec::capture`]), on grids that go together ([`ViewSpec::check`]).
-pub fn figure(shots: &[&Captured], view: &ViewSpec) -> Drawing {
+/// ([`ViewSpec::snapshot_request`]), on grids that go together ([`ViewSpec::check`]).
+pub fn figure(snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
     match view.kind {
         FigureKind::HeatMap | FigureKind::SpaceTime | FigureKind::SideBySide => {
-            Drawing::Figure(maps(shots, view))
+            Drawing::Figure(maps(snapshots, view))
         }
-        FigureKind::Curves => Drawing::Figure(curves(shots, view)),
-        FigureKind::Profile => Drawing::Figure(profile(shots, view)),
-        FigureKind::MeanTile => Drawing::Figure(mean_tile(shots, view)),
-        FigureKind::Distance => Drawing::Figure(distance(shots, view)),
-        FigureKind::EdgeShare => Drawing::Figure(edge_share(shots, view)),
-        FigureKind::Probes => Drawing::Figure(probes(shots, view)),
-        FigureKind::Inside => Drawing::Figure(inside(shots, view)),
-        FigureKind::Runs => Drawing::Figure(runs(shots, view)),
-        FigureKind::Arrangement => Drawing::Figure(arrangement(shots, view)),
-        FigureKind::BareMap => Drawing::Map(bare(shots, view)),
+        FigureKind::Curves => Drawing::Figure(curves(snapshots, view)),
+        FigureKind::Profile => Drawing::Figure(profile(snapshots, view)),
+        FigureKind::MeanTile => Drawing::Figure(mean_tile(snapshots, view)),
+        FigureKind::Distance => Drawing::Figure(distance(snapshots, view)),
+        FigureKind::EdgeShare => Drawing::Figure(edge_share(snapshots, view)),
+        FigureKind::Probes => Drawing::Figure(probes(snapshots, view)),
+        FigureKind::Inside => Drawing::Figure(inside(snapshots, view)),
+        FigureKind::Runs => Drawing::Figure(runs(snapshots, view)),
+        FigureKind::Arrangement => Drawing::Figure(arrangement(snapshots, view)),
+        FigureKind::BareMap => Drawing::Map(bare(snapshots, view)),
     }
 }
 
 /// The range that shows all that these were captured for: what several figures with the same
 /// colours need. `None` where nothing is known, and of figures that show all cycles in any case.
-pub fn common_range(shots: &[&Captured], view: &ViewSpec) -> Option<Range> {
+pub fn common_range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     match view.kind {
-        FigureKind::Distance => return crate::picture::figures::distance::range(shots, view),
-        FigureKind::Inside => return crate::picture::figures::inside::range(shots, view),
+        FigureKind::Distance => return crate::picture::figures::distance::range(snapshots, view),
+        FigureKind::Inside => return crate::picture::figures::inside::range(snapshots, view),
         kind if kind.is_over_cycles() => return None,
         _ => {}
     }
-    let ranges = shots.iter().filter_map(|shot| {
-        let values = Shown::of(shot, &view.figure);
+    let ranges = snapshots.iter().filter_map(|snapshot| {
+        let values = Shown::of(snapshot, &view.figure);
         let known = values.known().values();
         let is_known = known.iter().any(|value| value.is_finite());
         let fitted = Range::of(view.figure.scale, known.iter().copied());
@@ -95,21 +95,21 @@ const REFERENCE: usize = 7;
 
 /// What a figure shows of a field.
 struct Shown<'a> {
-    shot: &'a Captured,
+    snapshot: &'a Snapshot,
     values: Cow<'a, [f32]>,
 }
 
 impl<'a> Shown<'a> {
-    fn of(shot: &'a Captured, spec: &FigureSpec) -> Self {
-        let values = shown_values(&shot.picture.samples.values, spec.scale, spec.absolute);
-        Self { shot, values }
+    fn of(snapshot: &'a Snapshot, spec: &FigureSpec) -> Self {
+        let values = shown_values(&snapshot.picture.samples.values, spec.scale, spec.absolute);
+        Self { snapshot, values }
     }
 
     /// What is known: a space–time diagram down to the cycle that is shown.
     fn known(&self) -> Samples<'_> {
-        let [cols, mut rows] = self.shot.picture.samples.size;
+        let [cols, mut rows] = self.snapshot.picture.samples.size;
         if let Some(cycles) = self.cycles_per_row() {
-            let made = usize::try_from(self.shot.cycle / cycles).unwrap_or(usize::MAX);
+            let made = usize::try_from(self.snapshot.cycle / cycles).unwrap_or(usize::MAX);
             rows = rows.min(made.saturating_add(1));
         }
         let values = self.values.get(..cols * rows).unwrap_or_default();
@@ -118,14 +118,14 @@ impl<'a> Shown<'a> {
 
     /// The cycles that a row of samples stands for, in a space–time diagram.
     fn cycles_per_row(&self) -> Option<u64> {
-        let picture = &self.shot.picture;
+        let picture = &self.snapshot.picture;
         let cycles = picture.cycles_per_row? * picture.samples.block[1] as u64;
         Some(cycles.max(1))
     }
 
     /// Where the samples end on the y axis.
     fn end(&self) -> f64 {
-        let samples = &self.shot.picture.samples;
+        let samples = &self.snapshot.picture.samples;
         let rows = self.known().rows();
         match self.cycles_per_row() {
             Some(cycles) => (rows as u64 * cycles) as f64,
@@ -135,17 +135,17 @@ impl<'a> Shown<'a> {
 
     /// Rows in all: a space–time diagram has room for all cycles of the run.
     fn rows(&self) -> usize {
-        let made = self.shot.history.latest().cycle;
+        let made = self.snapshot.history.latest().cycle;
         let rows = self.cycles_per_row().map_or(0, |cycles| made / cycles + 1);
         usize::try_from(rows)
             .unwrap_or(usize::MAX)
-            .min(self.shot.picture.samples.size[1])
+            .min(self.snapshot.picture.samples.size[1])
             .max(self.known().rows())
     }
 
     /// Where the y axis ends.
     fn last(&self) -> f64 {
-        let samples = &self.shot.picture.samples;
+        let samples = &self.snapshot.picture.samples;
         match self.cycles_per_row() {
             Some(cycles) => (self.rows() as u64 * cycles) as f64,
             None => (samples.rows.start + self.rows() * samples.block[1]) as f64,
@@ -154,17 +154,17 @@ impl<'a> Shown<'a> {
 }
 
 /// The field of each run: of a plane its map, of a line its space–time diagram.
-fn maps(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(first) = shots.first() else { return String::new() };
+fn maps(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(first) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
-    let shown: Vec<_> = shots.iter().map(|shot| Shown::of(shot, spec)).collect();
+    let shown: Vec<_> = snapshots.iter().map(|snapshot| Shown::of(snapshot, spec)).collect();
     let known: Vec<_> = shown.iter().map(Shown::known).collect();
-    let titles = Titles::of(shots, view);
+    let titles = Titles::of(snapshots, view);
     let is_plane = first.picture.cycles_per_row.is_none();
     let drawn = |borders: Vec<f64>| if spec.borders { borders } else { Vec::new() };
-    let borders: Vec<[Vec<f64>; 2]> = shots
+    let borders: Vec<[Vec<f64>; 2]> = snapshots
         .iter()
-        .map(|shot| [0, 1].map(|axis| drawn(borders(&shot.plan.tiling, axis))))
+        .map(|snapshot| [0, 1].map(|axis| drawn(borders(&snapshot.plan.tiling, axis))))
         .collect();
     let panels = shown.iter().zip(&known).zip(&borders).zip(&titles.each);
     let panels: Vec<_> = panels
@@ -194,7 +194,7 @@ fn maps(shots: &[&Captured], view: &ViewSpec) -> String {
             false => Axis { label: "cycle", start: 0.0, end },
         },
         equal_aspect: is_plane,
-        scale: scale(shots, view),
+        scale: scale(snapshots, view),
         map: spec.map,
         value_label: &value_label(first.field, spec.scale, spec.absolute),
         page: spec.page(),
@@ -203,12 +203,12 @@ fn maps(shots: &[&Captured], view: &ViewSpec) -> String {
 }
 
 /// The bare map, one pixel a sample; where nothing is known it is transparent.
-fn bare(shots: &[&Captured], view: &ViewSpec) -> RgbaImage {
-    let Some(shot) = shots.first() else { return RgbaImage::default() };
-    let shown = Shown::of(shot, &view.figure);
+fn bare(snapshots: &[&Snapshot], view: &ViewSpec) -> RgbaImage {
+    let Some(snapshot) = snapshots.first() else { return RgbaImage::default() };
+    let shown = Shown::of(snapshot, &view.figure);
     let known = shown.known();
     let mut pixels = Vec::new();
-    colours(&known, &scale(shots, view), view.figure.map, &mut pixels);
+    colours(&known, &scale(snapshots, view), view.figure.map, &mut pixels);
     // Cycles to come, so that all frames of an animation are of one size.
     let rows = shown.rows();
     pixels.resize(known.cols() * rows * NO_VALUE.len(), 0);
@@ -218,15 +218,15 @@ fn bare(shots: &[&Captured], view: &ViewSpec) -> RgbaImage {
 
 /// The magnitude of a field, folded onto one tile: of a plane a map, of a line a curve. Inner tiles
 /// own what lies between the borders.
-fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(shot) = shots.first() else { return String::new() };
+fn mean_tile(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(snapshot) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
-    let values = &shot.picture.samples.values;
-    let [across, down] = shot.picture.samples.size;
-    let titles = Titles::of(&shots[..1], view);
-    let value_label = format!("mean |{}|", shot.field.symbol());
+    let values = &snapshot.picture.samples.values;
+    let [across, down] = snapshot.picture.samples.size;
+    let titles = Titles::of(&snapshots[..1], view);
+    let value_label = format!("mean |{}|", snapshot.field.symbol());
     let inner = |axis: usize| {
-        let axes = shot.plan.tiling.axes();
+        let axes = snapshot.plan.tiling.axes();
         let cut = axes.get(axis).filter(|axis| spec.borders && axis.count() > 1);
         cut.map_or_else(Vec::new, |axis| {
             let half = axis.overlap() / 2;
@@ -246,7 +246,7 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
             x_label: "place in the tile",
             y_label: &value_label,
             curves: &[curve],
-            y_range: spec.range.or_else(|| common_range(shots, view)),
+            y_range: spec.range.or_else(|| common_range(snapshots, view)),
             marks: &[marks],
             ..CurvesFigure::plain(&titles, spec)
         }
@@ -267,7 +267,7 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
         x_axis: Axis { label: "across the tile", start: 0.0, end: across as f64 },
         y_axis: Axis { label: "down the tile", start: 0.0, end: down as f64 },
         equal_aspect: true,
-        scale: scale(&shots[..1], view),
+        scale: scale(&snapshots[..1], view),
         map: spec.map,
         value_label: &value_label,
         page: spec.page(),
@@ -276,15 +276,15 @@ fn mean_tile(shots: &[&Captured], view: &ViewSpec) -> String {
 }
 
 /// The field of each run along a cut.
-fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(first) = shots.first() else { return String::new() };
+fn profile(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(first) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
     let shape = &first.plan.problem.shape;
     let cut = view.cut.unwrap_or(CutLine::middle(shape));
-    let points: Vec<Vec<(f64, f64)>> = shots
+    let points: Vec<Vec<(f64, f64)>> = snapshots
         .iter()
-        .map(|shot| {
-            let samples = &shot.picture.samples;
+        .map(|snapshot| {
+            let samples = &snapshot.picture.samples;
             let values = shown_values(&samples.values, spec.scale, spec.absolute);
             let magnitude = spec.scale == ScaleKind::Log;
             let value = |value: f32| f64::from(if magnitude { value.abs() } else { value });
@@ -292,7 +292,7 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
             starts.zip(&*values).map(|(point, shown)| (cut.place(point), value(*shown))).collect()
         })
         .collect();
-    let titles = Titles::of(shots, view);
+    let titles = Titles::of(snapshots, view);
     let curves: Vec<_> = points
         .iter()
         .zip(&titles.each)
@@ -306,10 +306,10 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
         })
         .collect();
     // Runs with other tiles have borders of their own.
-    let same = shots.iter().all(|shot| shot.plan.tiling == first.plan.tiling);
-    let tilings = if same { &shots[..1] } else { shots };
+    let same = snapshots.iter().all(|snapshot| snapshot.plan.tiling == first.plan.tiling);
+    let tilings = if same { &snapshots[..1] } else { snapshots };
     let places: Vec<Vec<f64>> =
-        tilings.iter().map(|shot| cut.borders(shape, &shot.plan.tiling)).collect();
+        tilings.iter().map(|snapshot| cut.borders(shape, &snapshot.plan.tiling)).collect();
     let marks = places.iter().enumerate().map(|(index, places)| Marks {
         places,
         colour: if same { spec.theme.curve(REFERENCE) } else { colour(view, index) },
@@ -319,7 +319,7 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
         x_label: &cut.axis_label(),
         y_label: &value_label(first.field, spec.scale, spec.absolute),
         curves: &curves,
-        y_range: spec.range.or_else(|| common_range(shots, view)),
+        y_range: spec.range.or_else(|| common_range(snapshots, view)),
         marks: &marks,
         ..CurvesFigure::plain(&titles, spec)
     }
@@ -328,24 +328,24 @@ fn profile(shots: &[&Captured], view: &ViewSpec) -> String {
 
 /// ‖r‖₂ / ‖r₀‖₂ of each run, and the tolerance of the first. The curve of a run that went on after
 /// the cycle that is shown is faint from there on.
-fn curves(shots: &[&Captured], view: &ViewSpec) -> String {
-    let Some(first) = shots.first() else { return String::new() };
+fn curves(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+    let Some(first) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
     let cycle = first.plan.sweeps_per_cycle();
-    let runs = shots.iter().map(|shot| RunCurve::of(shot, view.over, cycle));
+    let runs = snapshots.iter().map(|snapshot| RunCurve::of(snapshot, view.over, cycle));
     let reference = &*first.reference;
     let reference = (!reference.is_empty()).then(|| RunCurve {
         points: points(reference, 1, first.start_residual, view.over, cycle),
         so_far: usize::MAX,
     });
     let drawn: Vec<_> = runs.chain(reference).collect();
-    let titles = Titles::of_curves(shots, view);
+    let titles = Titles::of_curves(snapshots, view);
     let curves: Vec<_> = drawn
         .iter()
         .zip(&titles.each)
         .enumerate()
         .map(|(index, (curve, label))| {
-            let is_reference = index >= shots.len();
+            let is_reference = index >= snapshots.len();
             Curve {
                 label,
                 points: &curve.points,
@@ -380,15 +380,15 @@ struct RunCurve {
 }
 
 impl RunCurve {
-    fn of(shot: &Captured, over: Over, cycle: u64) -> Self {
-        let records: Vec<_> = shot.history.records().copied().collect();
-        let made = records.iter().take_while(|record| record.cycle <= shot.cycle);
+    fn of(snapshot: &Snapshot, over: Over, cycle: u64) -> Self {
+        let records: Vec<_> = snapshot.history.records().copied().collect();
+        let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle);
         let so_far = made.filter(|record| record.residual.is_some()).count();
         // A cycle of each run is a cycle; what has other ones is put beside it by its sweeps.
-        let own = shot.plan.sweeps_per_cycle();
-        let is_classic = shot.plan.spec.method.name == MethodName::Classic;
+        let own = snapshot.plan.sweeps_per_cycle();
+        let is_classic = snapshot.plan.spec.method.name == MethodName::Classic;
         let cycle = if is_classic { cycle } else { own };
-        Self { points: points(&records, own, shot.start_residual, over, cycle), so_far }
+        Self { points: points(&records, own, snapshot.start_residual, over, cycle), so_far }
     }
 }
 
@@ -421,9 +421,9 @@ impl Over {
 }
 
 /// Where values lie on the colour bar: the same for all runs.
-fn scale(shots: &[&Captured], view: &ViewSpec) -> Scale {
+fn scale(snapshots: &[&Snapshot], view: &ViewSpec) -> Scale {
     let spec = &view.figure;
-    let fitted = || common_range(shots, view).unwrap_or(Range::of(spec.scale, []));
+    let fitted = || common_range(snapshots, view).unwrap_or(Range::of(spec.scale, []));
     Scale::new(spec.scale, spec.range.unwrap_or_else(fitted))
 }
 
@@ -442,9 +442,9 @@ pub(crate) struct Titles {
 
 impl Titles {
     /// Those of curves, of which Jacobi's iteration beside the first run has the last, if there is one.
-    pub fn of_curves(shots: &[&Captured], view: &ViewSpec) -> Self {
-        let mut titles = Self::of(shots, view);
-        if shots.first().is_some_and(|first| !first.reference.is_empty()) {
+    pub fn of_curves(snapshots: &[&Snapshot], view: &ViewSpec) -> Self {
+        let mut titles = Self::of(snapshots, view);
+        if snapshots.first().is_some_and(|first| !first.reference.is_empty()) {
             if let [only] = &mut titles.each[..] {
                 *only = "this run".to_owned();
             }
@@ -453,21 +453,22 @@ impl Titles {
         titles
     }
 
-    pub fn of(shots: &[&Captured], view: &ViewSpec) -> Self {
-        let Some(first) = shots.first() else {
+    pub fn of(snapshots: &[&Snapshot], view: &ViewSpec) -> Self {
+        let Some(first) = snapshots.first() else {
             return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };
         };
-        let same = |of: fn(&Captured) -> u64| shots.iter().all(|shot| of(shot) == of(first));
-        let same_cycle = same(|shot| shot.cycle);
+        let same =
+            |of: fn(&Snapshot) -> u64| snapshots.iter().all(|snapshot| of(snapshot) == of(first));
+        let same_cycle = same(|snapshot| snapshot.cycle);
         let is_diagram = first.picture.cycles_per_row.is_some();
         let shows_cycle = !view.kind.is_over_cycles() && !is_diagram;
-        let after = |shot: &Captured| format!("after {}", counted(shot.cycle, "cycle"));
-        let runs: Vec<&RunSpec> = shots.iter().map(|shot| &shot.plan.spec).collect();
+        let after = |snapshot: &Snapshot| format!("after {}", counted(snapshot.cycle, "cycle"));
+        let runs: Vec<&RunSpec> = snapshots.iter().map(|snapshot| &snapshot.plan.spec).collect();
         let (common, mut each) = told_apart(&runs);
 
         let shape = &first.plan.problem.shape;
         let same_problem = runs.iter().all(|run| run.problem == runs[0].problem);
-        let same_shape = shots.iter().all(|shot| shot.plan.problem.shape == *shape);
+        let same_shape = snapshots.iter().all(|snapshot| snapshot.plan.problem.shape == *shape);
         let problem = match (same_problem, same_shape) {
             (true, _) => format!(" — {}", problem_title(runs[0], shape)),
             (false, true) => format!(" — {shape}"),
@@ -503,9 +504,9 @@ impl Titles {
         if is_frame {
             subtitle.push_str(&format!("\ncycle {}", grouped(first.cycle)));
         }
-        match shots {
-            [shot] => {
-                match (view.kind, &shot.findings.inside) {
+        match snapshots {
+            [snapshot] => {
+                match (view.kind, &snapshot.findings.inside) {
                     (FigureKind::Inside, Some(inside)) => {
                         subtitle.push_str(&crate::picture::figures::inside::lagging(
                             inside,
@@ -513,22 +514,22 @@ impl Titles {
                         ));
                     }
                     (kind, _) if kind.is_over_cycles() => {}
-                    _ => subtitle.push_str(&told_of(shot)),
+                    _ => subtitle.push_str(&told_of(snapshot)),
                 }
                 each = vec![String::new()];
             }
             _ => {
                 let names = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
-                for ((title, shot), name) in each.iter_mut().zip(shots).zip(names) {
+                for ((title, snapshot), name) in each.iter_mut().zip(snapshots).zip(names) {
                     if title.is_empty() && (same_cycle || !shows_cycle) {
                         *title = format!("{name} run");
                     }
                     if shows_cycle && !same_cycle {
                         let between = if title.is_empty() { "" } else { ", " };
-                        title.push_str(&format!("{between}{}", after(shot)));
+                        title.push_str(&format!("{between}{}", after(snapshot)));
                     }
                     if view.kind == FigureKind::SideBySide
-                        && let Some(reduction) = reduction_of(shot)
+                        && let Some(reduction) = reduction_of(snapshot)
                     {
                         title.push_str(&format!(" · {reduction}"));
                     }
@@ -551,17 +552,17 @@ fn spaced(cut: CutLine) -> String {
 }
 
 /// How far a run is: its sweeps, and what is left of the residual.
-fn told_of(shot: &Captured) -> String {
-    let sweeps = shot.cycle * shot.plan.sweeps_per_cycle();
+fn told_of(snapshot: &Snapshot) -> String {
+    let sweeps = snapshot.cycle * snapshot.plan.sweeps_per_cycle();
     let mut text = format!(" · {}", counted(sweeps, "sweep"));
-    if let Some(reduction) = reduction_of(shot) {
+    if let Some(reduction) = reduction_of(snapshot) {
         text.push_str(&format!(" · {reduction}"));
     }
     text
 }
 
-fn reduction_of(shot: &Captured) -> Option<String> {
-    let record = shot.history.records().find(|record| record.cycle == shot.cycle)?;
-    let reduction = rounded(reduction(record.residual?.l2, shot.start_residual));
+fn reduction_of(snapshot: &Snapshot) -> Option<String> {
+    let record = snapshot.history.records().find(|record| record.cycle == snapshot.cycle)?;
+    let reduction = rounded(reduction(record.residual?.l2, snapshot.start_residual));
     Some(format!("‖r‖/‖r₀‖ = {reduction}"))
 }

@@ -6,7 +6,7 @@ use crate::picture::draw::text::{Weight, fit, width};
 use crate::picture::figures::names::{grouped, seconds};
 use crate::picture::figures::run_figure::{Titles, colour};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Captured, Record, Reductions};
+use crate::run::{Record, Reductions, Snapshot};
 
 /// What stands over the columns.
 const HEADINGS: [&str; 5] = ["run", "cycles", "sweeps", "time", "speedup"];
@@ -41,41 +41,41 @@ impl Row {
 }
 
 /// The runs of a figure as they ended, each with what tells it apart.
-pub(crate) fn rows(shots: &[&Captured], view: &ViewSpec) -> Vec<Row> {
+pub(crate) fn rows(snapshots: &[&Snapshot], view: &ViewSpec) -> Vec<Row> {
     let records: Vec<Vec<Record>> =
-        shots.iter().map(|shot| shot.history.records().copied().collect()).collect();
-    let reductions: Vec<_> = shots
+        snapshots.iter().map(|snapshot| snapshot.history.records().copied().collect()).collect();
+    let reductions: Vec<_> = snapshots
         .iter()
         .zip(&records)
-        .map(|(shot, records)| {
-            let problem = &shot.plan.spec.problem;
-            Reductions { problem, records, start_residual: shot.start_residual }
+        .map(|(snapshot, records)| {
+            let problem = &snapshot.plan.spec.problem;
+            Reductions { problem, records, start_residual: snapshot.start_residual }
         })
         .collect();
-    let names = Titles::of(shots, view).each;
-    let row = |((shot, own), name): ((&&Captured, &Reductions<'_>), String)| {
-        let latest = shot.history.latest();
+    let names = Titles::of(snapshots, view).each;
+    let row = |((snapshot, own), name): ((&&Snapshot, &Reductions<'_>), String)| {
+        let latest = snapshot.history.latest();
         Row {
             name: if name.is_empty() { "this run".to_owned() } else { name },
             cycles: latest.cycle,
-            sweeps: latest.cycle * shot.plan.sweeps_per_cycle(),
+            sweeps: latest.cycle * snapshot.plan.sweeps_per_cycle(),
             seconds: latest.seconds,
             speedup: reductions.first().and_then(|first| own.speedup_over(first)),
             reduction: own.last(),
         }
     };
-    shots.iter().zip(&reductions).zip(names).map(row).collect()
+    snapshots.iter().zip(&reductions).zip(names).map(row).collect()
 }
 
 /// Draws the table.
-pub(crate) fn runs(shots: &[&Captured], view: &ViewSpec) -> String {
+pub(crate) fn runs(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
     let layout = Layout::new(&view.figure.page());
     let mut canvas = layout.canvas();
-    let titles = Titles::of(shots, view);
+    let titles = Titles::of(snapshots, view);
     let head = Head::new(&layout, &titles.title, &titles.subtitle);
     head.draw(&mut canvas, &layout, 0.0, &[]);
 
-    let rows: Vec<_> = rows(shots, view).iter().map(Row::texts).collect();
+    let rows: Vec<_> = rows(snapshots, view).iter().map(Row::texts).collect();
     let (unit, margin) = (layout.unit, layout.margin());
     let [across, down] = [layout.width, layout.height].map(f64::from);
     let label = layout.label();

@@ -5,7 +5,7 @@ use crate::picture::figures::run_figure::Titles;
 use crate::picture::figures::runs::{Row, rows};
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Captured, CsvTable, CutLine, cell};
+use crate::run::{self, CsvTable, CutLine, Snapshot, cell};
 use std::path::Path;
 
 /// Whether a name asks for a table.
@@ -26,15 +26,16 @@ impl FigureKind {
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(), FileError> {
-    let mut tables: Vec<_> = shots.iter().filter_map(|shot| table(shot, view)).collect();
+pub fn save_table(path: &Path, snapshots: &[&Snapshot], view: &ViewSpec) -> Result<(), FileError> {
+    let mut tables: Vec<_> =
+        snapshots.iter().filter_map(|snapshot| table(snapshot, view)).collect();
     let names = match view.kind {
-        FigureKind::Runs => return runs_table(&rows(shots, view)).save(path),
+        FigureKind::Runs => return runs_table(&rows(snapshots, view)).save(path),
         FigureKind::Curves => {
-            tables.extend(shots.first().and_then(|first| reference_table(first)));
-            Titles::of_curves(shots, view).each
+            tables.extend(snapshots.first().and_then(|first| reference_table(first)));
+            Titles::of_curves(snapshots, view).each
         }
-        _ => Titles::of(shots, view).each,
+        _ => Titles::of(snapshots, view).each,
     };
     match tables.len() {
         0 => Ok(()),
@@ -44,9 +45,9 @@ pub fn save_table(path: &Path, shots: &[&Captured], view: &ViewSpec) -> Result<(
 }
 
 /// Jacobi's iteration beside a run, if it was made.
-fn reference_table(shot: &Captured) -> Option<CsvTable<'_>> {
-    let records = &*shot.reference;
-    (!records.is_empty()).then(|| run::curve_table(records, 1, shot.start_residual))
+fn reference_table(snapshot: &Snapshot) -> Option<CsvTable<'_>> {
+    let records = &*snapshot.reference;
+    (!records.is_empty()).then(|| run::curve_table(records, 1, snapshot.start_residual))
 }
 
 /// The runs of a figure, a row each.
@@ -66,33 +67,35 @@ fn runs_table(rows: &[Row]) -> CsvTable<'_> {
 }
 
 /// What a figure shows of one run; `None` where it could not be found out.
-fn table<'a>(shot: &'a Captured, view: &ViewSpec) -> Option<CsvTable<'a>> {
-    let shape = &shot.plan.problem.shape;
+fn table<'a>(snapshot: &'a Snapshot, view: &ViewSpec) -> Option<CsvTable<'a>> {
+    let shape = &snapshot.plan.problem.shape;
     Some(match view.kind {
         FigureKind::Curves => {
-            let sweeps = shot.plan.sweeps_per_cycle();
-            run::curve_table(shot.history.records(), sweeps, shot.start_residual)
+            let sweeps = snapshot.plan.sweeps_per_cycle();
+            run::curve_table(snapshot.history.records(), sweeps, snapshot.start_residual)
         }
         FigureKind::Profile => {
             let cut = view.cut.unwrap_or(CutLine::middle(shape));
-            run::profile_table(shape, cut, shot.field, &shot.picture.samples)
+            run::profile_table(shape, cut, snapshot.field, &snapshot.picture.samples)
         }
         FigureKind::MeanTile => {
-            let value = format!("mean_abs_{}", shot.field.name());
-            run::map_table(["across", "down", &value], &shot.picture)
+            let value = format!("mean_abs_{}", snapshot.field.name());
+            run::map_table(["across", "down", &value], &snapshot.picture)
         }
-        FigureKind::Distance => run::distances_table(&shot.findings.distances),
-        FigureKind::EdgeShare => run::edge_share_table(&shot.over_cycles.edges),
-        FigureKind::Probes => run::probes_table(&shot.over_cycles.probes),
-        FigureKind::Inside => run::inside_table(shot.findings.inside.as_ref()?, shape.dim() == 1),
+        FigureKind::Distance => run::distances_table(&snapshot.findings.distances),
+        FigureKind::EdgeShare => run::edge_share_table(&snapshot.over_cycles.edges),
+        FigureKind::Probes => run::probes_table(&snapshot.over_cycles.probes),
+        FigureKind::Inside => {
+            run::inside_table(snapshot.findings.inside.as_ref()?, shape.dim() == 1)
+        }
         FigureKind::Runs
         | FigureKind::HeatMap
         | FigureKind::SpaceTime
         | FigureKind::SideBySide
         | FigureKind::Arrangement
         | FigureKind::BareMap => {
-            let y = if shot.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
-            run::map_table(["i", y, shot.field.name()], &shot.picture)
+            let y = if snapshot.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
+            run::map_table(["i", y, snapshot.field.name()], &snapshot.picture)
         }
     })
 }

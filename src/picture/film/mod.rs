@@ -18,7 +18,7 @@ use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::Frames;
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Captured, RunSpec};
+use crate::run::{RunSpec, Snapshot};
 use image::RgbaImage;
 use rayon::prelude::*;
 use std::io;
@@ -117,7 +117,7 @@ impl FilmFile {
 #[derive(Clone, Copy, Debug)]
 pub struct Film<'a> {
     /// What was seen of each run: a shot for each frame, of as many frames each.
-    pub runs: &'a [Vec<Captured>],
+    pub runs: &'a [Vec<Snapshot>],
     /// What is drawn of them.
     pub view: &'a ViewSpec,
     /// Frames a second.
@@ -131,19 +131,19 @@ impl Film<'_> {
 
     /// The view with the range that all frames need.
     fn fixed(&self) -> ViewSpec {
-        let shots: Vec<_> = self.runs.iter().flatten().collect();
-        let range = self.view.figure.range.or_else(|| common_range(&shots, self.view));
+        let snapshots: Vec<_> = self.runs.iter().flatten().collect();
+        let range = self.view.figure.range.or_else(|| common_range(&snapshots, self.view));
         let figure = FigureSpec { range, ..self.view.figure };
         let inside = InsideView {
-            range: crate::picture::figures::inside::range(&shots, self.view),
+            range: crate::picture::figures::inside::range(&snapshots, self.view),
             ..self.view.inside
         };
         ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
     }
 
     fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
-        let shots: Vec<_> = self.runs.iter().filter_map(|run| run.get(index)).collect();
-        match figure(&shots, view) {
+        let snapshots: Vec<_> = self.runs.iter().filter_map(|run| run.get(index)).collect();
+        match figure(&snapshots, view) {
             Drawing::Figure(svg) => render(&svg),
             Drawing::Map(map) => Ok(map),
         }
@@ -283,19 +283,21 @@ mod tests {
     use crate::picture::file::saved::open;
     use crate::picture::view::frames::Spacing;
     use crate::picture::view::kind::FigureKind;
-    use crate::run::{Planner, Stage, Watch, When, record_run};
+    use crate::run::{Monitor, Planner, RecordAt, Stage, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::fs::File;
     use std::io::BufReader;
 
     /// What is seen of a small run at the cycles of a film.
-    fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Captured> {
+    fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Snapshot> {
         let plan = Planner::default().plan(run).unwrap();
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Watch { cancel: &cancel, told: &mut told };
-        let capture = view.capture(0, &plan.problem.shape);
-        record_run(&plan, &capture, When::Cycles(&frames.cycles()), &mut watch).unwrap().shots
+        let mut watch = Monitor { cancel: &cancel, told: &mut told };
+        let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
+        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
+            .unwrap()
+            .snapshots
     }
 
     fn small(shape: &[usize]) -> RunSpec {
@@ -383,7 +385,7 @@ mod tests {
             let runs = [seen(&small(&[40, 40]), &view, &frames)];
             let film = Film { runs: &runs, view: &view, frames };
             let fixed = film.fixed();
-            let drawn = runs[0].iter().map(|shot| match figure(&[shot], &fixed) {
+            let drawn = runs[0].iter().map(|snapshot| match figure(&[snapshot], &fixed) {
                 Drawing::Figure(svg) => svg,
                 Drawing::Map(_) => String::new(),
             });

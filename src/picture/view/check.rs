@@ -3,7 +3,7 @@
 use crate::grid::Shape;
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::{Captured, CutLine, FieldKind};
+use crate::run::{CutLine, FieldKind, Snapshot};
 use crate::solver::LONGEST_FOLDED;
 
 /// Why a view cannot be drawn of a run; one sentence.
@@ -178,8 +178,8 @@ impl ViewSpec {
     ///
     /// # Errors
     /// [`ViewError`] saying why there was not.
-    pub fn check_found(&self, shots: &[&Captured]) -> Result<(), ViewError> {
-        let Some(first) = shots.first() else { return Ok(()) };
+    pub fn check_found(&self, snapshots: &[&Snapshot]) -> Result<(), ViewError> {
+        let Some(first) = snapshots.first() else { return Ok(()) };
         match self.kind {
             FigureKind::Inside if first.findings.inside.is_none() => Err(ViewError::NotFollowed),
             FigureKind::Distance if first.findings.distances.is_empty() => Err(ViewError::NoBorder),

@@ -6,7 +6,7 @@ use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::FigureKind;
-use crate::run::{Capture, Captured, CutLine, FieldKind, Inquiry, Part, RunSpec};
+use crate::run::{CutLine, FieldKind, Inquiry, Part, RunSpec, Snapshot, SnapshotRequest};
 use serde::{Deserialize, Serialize};
 
 /// What was looked at, and how: with a [`RunSpec`] all that a figure needs.
@@ -112,7 +112,7 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
 
 impl ViewSpec {
     /// What is wanted of a run on this grid to draw it; see [`record_run`](crate::run::shoot()).
-    pub fn capture(&self, id: u64, shape: &Shape) -> Capture {
+    pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
         let (part, most) = match self.kind {
             FigureKind::Profile => (Part::Along(self.cut.unwrap_or(CutLine::middle(shape))), ALL),
             FigureKind::MeanTile => (Part::MeanTile, ALL),
@@ -136,12 +136,22 @@ impl ViewSpec {
             probes: probes.filter(|_| self.shows(FigureKind::Probes)).collect(),
         };
         let (until, classic) = (self.until, self.classic);
-        Capture { id, field, part, more, most, inquiry, until, classic, solution: false }
+        SnapshotRequest { id, field, part, more, most, inquiry, until, classic, solution: false }
     }
 
     /// The same of a run beside the first, whose curve goes so far.
-    pub fn capture_beside(&self, id: u64, shape: &Shape, until: Option<u64>) -> Capture {
-        Capture { until, classic: None, inquiry: Inquiry::default(), ..self.capture(id, shape) }
+    pub fn snapshot_request_beside(
+        &self,
+        id: u64,
+        shape: &Shape,
+        until: Option<u64>,
+    ) -> SnapshotRequest {
+        SnapshotRequest {
+            until,
+            classic: None,
+            inquiry: Inquiry::default(),
+            ..self.snapshot_request(id, shape)
+        }
     }
 
     /// Whether curves go on after the cycle that is looked at, where the run does; and in an
@@ -179,20 +189,20 @@ impl ViewSpec {
     /// The same of what was captured for it: its cycle, how far its curves go, and the runs beside
     /// the first.
     #[must_use]
-    pub fn of(self, shots: &[&Captured]) -> Self {
-        let Some((first, others)) = shots.split_first() else { return self };
+    pub fn of(self, snapshots: &[&Snapshot]) -> Self {
+        let Some((first, others)) = snapshots.split_first() else { return self };
         let goes_on = self.goes_on(&first.plan.problem.shape);
-        let until = |shot: &Captured| {
-            let last = shot.history.latest().cycle;
-            (goes_on && last > shot.cycle).then_some(last)
+        let until = |snapshot: &Snapshot| {
+            let last = snapshot.history.latest().cycle;
+            (goes_on && last > snapshot.cycle).then_some(last)
         };
         // The newest residual comes with the next sweep.
         let mut told = first.reference.iter().rev().filter(|record| record.residual.is_some());
         let classic = told.next().map(|record| record.cycle);
-        let compared = |shot: &&Captured| Compared {
-            cycle: shot.cycle,
-            until: until(shot),
-            run: shot.plan.spec.clone(),
+        let compared = |snapshot: &&Snapshot| Compared {
+            cycle: snapshot.cycle,
+            until: until(snapshot),
+            run: snapshot.plan.spec.clone(),
         };
         Self {
             cycle: first.cycle,

@@ -4,14 +4,14 @@ use super::remade::Remade;
 use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
-use crate::run::over_cycles::{OverCycles, SeriesRecorder, stride};
-use crate::run::record_run::{RecordError, Stage, Watch, When, record_run};
-use crate::run::seen::View;
-use crate::run::worker::{Capture, Captured, Part};
+use crate::run::observation::ObservationRequest;
+use crate::run::over_cycles::{RunSeries, SeriesRecorder, stride};
+use crate::run::record_run::{Monitor, RecordAt, RecordError, Stage, record_run};
+use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-impl Captured {
+impl Snapshot {
     /// What a file needs of a cycle that a run has made: from the iterate before it that was kept or,
     /// for the diagram of a line, from the start. Of its curve there is what the run's plot shows.
     ///
@@ -20,18 +20,21 @@ impl Captured {
     pub fn again(
         archive: &Arc<RunArchive>,
         cycle: u64,
-        capture: &Capture,
+        snapshot_request: &SnapshotRequest,
         cancel: &AtomicBool,
     ) -> Result<Self, RecordError> {
         let plan = archive.plan();
-        if plan.problem.shape.dim() == 1 && capture.part == Part::All {
-            let mut watch = Watch { cancel, told: &mut |_: Stage<'_>| {} };
-            let shots = record_run(plan, capture, When::Cycles(&[cycle]), &mut watch)?.shots;
-            let shot = shots.into_iter().next().ok_or(RecordError::Cancelled { cycle })?;
-            return Ok(Self { plan: Arc::clone(plan), ..shot });
+        if plan.problem.shape.dim() == 1 && snapshot_request.part == Part::All {
+            let mut watch = Monitor { cancel, told: &mut |_: Stage<'_>| {} };
+            let snapshots =
+                record_run(plan, snapshot_request, RecordAt::Cycles(&[cycle]), &mut watch)?
+                    .snapshots;
+            let snapshot = snapshots.into_iter().next().ok_or(RecordError::Cancelled { cycle })?;
+            return Ok(Self { plan: Arc::clone(plan), ..snapshot });
         }
-        let mut again = Again::new(archive, capture, cancel)?;
-        let over_cycles = again.over_cycles(cycle, capture.until.unwrap_or(cycle).max(cycle))?;
+        let mut again = Again::new(archive, snapshot_request, cancel)?;
+        let over_cycles =
+            again.over_cycles(cycle, snapshot_request.until.unwrap_or(cycle).max(cycle))?;
         again.go_to(cycle)?;
         let remade = &again.remade;
         let curve = archive.curve();
@@ -41,7 +44,7 @@ impl Captured {
         Ok(Self {
             history: Arc::new(before.iter().chain(&here).chain(after).copied().collect()),
             over_cycles,
-            ..Self::of(remade.experiment(), capture)?
+            ..Self::of(remade.experiment(), snapshot_request)?
         })
     }
 
@@ -53,14 +56,14 @@ impl Captured {
     pub fn with_numbers(
         self,
         archive: &Arc<RunArchive>,
-        capture: &Capture,
+        snapshot_request: &SnapshotRequest,
         cancel: &AtomicBool,
     ) -> Result<Self, RecordError> {
-        if !capture.inquiry.is_over_cycles() {
+        if !snapshot_request.inquiry.is_over_cycles() {
             return Ok(self);
         }
         let over_cycles =
-            Again::new(archive, capture, cancel)?.over_cycles(self.cycle, self.cycle)?;
+            Again::new(archive, snapshot_request, cancel)?.over_cycles(self.cycle, self.cycle)?;
         Ok(Self { over_cycles, ..self })
     }
 }
@@ -68,26 +71,27 @@ impl Captured {
 /// A run that is made again for a file.
 struct Again<'a> {
     remade: Remade,
-    capture: &'a Capture,
-    view: View,
+    snapshot_request: &'a SnapshotRequest,
+    view: ObservationRequest,
     cancel: &'a AtomicBool,
 }
 
 impl<'a> Again<'a> {
     fn new(
         archive: &Arc<RunArchive>,
-        capture: &'a Capture,
+        snapshot_request: &'a SnapshotRequest,
         cancel: &'a AtomicBool,
     ) -> Result<Self, RecordError> {
-        if capture.field == FieldKind::Error && archive.exact().is_none() {
+        if snapshot_request.field == FieldKind::Error && archive.exact().is_none() {
             match problem::exact(&archive.plan().problem, cancel) {
                 Ok(exact) => archive.set_exact(&Arc::new(exact)),
                 Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
                 Err(error) => return Err(RecordError::Exact(error)),
             }
         }
-        let view = View { field: capture.field, ..View::default() };
-        Ok(Self { remade: Remade::new(archive)?, capture, view, cancel })
+        let view =
+            ObservationRequest { field: snapshot_request.field, ..ObservationRequest::default() };
+        Ok(Self { remade: Remade::new(archive)?, snapshot_request, view, cancel })
     }
 
     fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
@@ -99,9 +103,9 @@ impl<'a> Again<'a> {
     }
 
     /// Numbers over the cycles up to the last, as [`record_run()`] takes them when it looks at `cycle`.
-    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<OverCycles>, RecordError> {
-        let inquiry = &self.capture.inquiry;
-        let mut notes = SeriesRecorder::new(inquiry, self.capture.field);
+    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
+        let inquiry = &self.snapshot_request.inquiry;
+        let mut notes = SeriesRecorder::new(inquiry, self.snapshot_request.field);
         if !inquiry.is_over_cycles() {
             return Ok(Arc::default());
         }

@@ -1,11 +1,11 @@
 //! The loop of the replay thread: read the newest wish, go to each cycle that is to be seen, tell.
 
 use super::remade::Remade;
-use super::{Difference, ReplayRequest, Replayed, Sight};
+use super::{Difference, ReplayReport, ReplayRequest, ReplayTarget};
 use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
 use crate::run::latest_slot::LatestSlot;
-use crate::run::seen::Seen;
+use crate::run::observation::Observation;
 use crate::solver::{Quantity, Samples, SolverError, Window, larger};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(200);
 /// The replay's side.
 pub(super) struct LookLoop {
     requests: Receiver<ReplayRequest>,
-    answers: LatestSlot<Replayed>,
+    answers: LatestSlot<ReplayReport>,
     closing: Arc<AtomicBool>,
     wake: Box<dyn Fn() + Send>,
     /// The runs that there are. Whoever lets one go last waits until its memory is free, which may
@@ -36,7 +36,7 @@ pub(super) struct LookLoop {
 impl LookLoop {
     pub fn new(
         requests: Receiver<ReplayRequest>,
-        answers: LatestSlot<Replayed>,
+        answers: LatestSlot<ReplayReport>,
         closing: Arc<AtomicBool>,
         wake: Box<dyn Fn() + Send>,
     ) -> Self {
@@ -62,31 +62,31 @@ impl LookLoop {
 
     /// Makes all that is to be seen, and tells of it, unless something newer is wanted meanwhile.
     fn fulfil(&mut self, request: &ReplayRequest) {
-        let mut answer = Replayed {
+        let mut answer = ReplayReport {
             id: request.id,
-            seen: vec![None; request.sights.len()],
+            observations: vec![None; request.targets.len()],
             under_way: None,
             failed: None,
         };
-        for (index, sight) in request.sights.iter().enumerate() {
-            match self.see(sight, index, &mut answer) {
-                Ok(Some(seen)) => answer.seen[index] = Some(seen),
+        for (index, target) in request.targets.iter().enumerate() {
+            match self.see(target, index, &mut answer) {
+                Ok(Some(observation)) => answer.observations[index] = Some(observation),
                 Ok(None) => return,
                 Err(error) => {
                     // It is set up anew next time, elsewhere if need be.
-                    self.remade.retain(|remade| !remade.is_of(&sight.archive));
-                    answer.failed = Some(format!("cycle {} cannot be seen: {error}", sight.cycle));
+                    self.remade.retain(|remade| !remade.is_of(&target.archive));
+                    answer.failed = Some(format!("cycle {} cannot be seen: {error}", target.cycle));
                     break;
                 }
             }
         }
-        if !request.sights.is_empty() {
+        if !request.targets.is_empty() {
             answer.under_way = None;
             self.tell(answer);
         }
     }
 
-    fn tell(&self, answer: Replayed) {
+    fn tell(&self, answer: ReplayReport) {
         self.answers.tell(answer);
         (self.wake)();
     }
@@ -94,19 +94,19 @@ impl LookLoop {
     /// What is to be seen; `None` if something newer is wanted by now.
     fn see(
         &mut self,
-        sight: &Sight,
+        target: &ReplayTarget,
         index: usize,
-        answer: &mut Replayed,
-    ) -> Result<Option<Seen>, SolverError> {
-        let mut remade = self.take(&sight.archive)?;
-        let reached = self.go(&mut remade, sight, Some(index), answer)?;
-        let seen = match (&sight.minus, reached) {
+        answer: &mut ReplayReport,
+    ) -> Result<Option<Observation>, SolverError> {
+        let mut remade = self.take(&target.archive)?;
+        let reached = self.go(&mut remade, target, Some(index), answer)?;
+        let observation = match (&target.minus, reached) {
             (_, false) => None,
-            (None, true) => Some(remade.seen(&sight.view)?),
-            (Some(minus), true) => self.difference(&remade, sight, minus, answer)?,
+            (None, true) => Some(remade.observation(&target.view)?),
+            (Some(minus), true) => self.difference(&remade, target, minus, answer)?,
         };
         self.remade.push(remade);
-        Ok(seen)
+        Ok(observation)
     }
 
     /// Goes to where a sight is, and says whether it got there. What is seen on the way is shown in
@@ -114,23 +114,23 @@ impl LookLoop {
     fn go(
         &self,
         remade: &mut Remade,
-        sight: &Sight,
+        target: &ReplayTarget,
         index: Option<usize>,
-        answer: &mut Replayed,
+        answer: &mut ReplayReport,
     ) -> Result<bool, SolverError> {
         let begin = Instant::now();
         let mut told = None::<Instant>;
         let mut failed = None;
-        let reached = remade.go_to(sight.cycle, &sight.view, &mut |remade, part| {
+        let reached = remade.go_to(target.cycle, &target.view, &mut |remade, part| {
             if !self.requests.is_empty() || self.closing.load(Ordering::Relaxed) {
                 return false;
             }
             let spent = begin.elapsed();
             let left = spent.div_f32(part.max(1e-6)).saturating_sub(spent);
             if left > LONG && told.is_none_or(|told| told.elapsed() > TOLD_EVERY) {
-                if let Some(index) = index.filter(|_| told.is_none() && sight.minus.is_none()) {
-                    match remade.seen(&sight.view) {
-                        Ok(seen) => answer.seen[index] = Some(seen),
+                if let Some(index) = index.filter(|_| told.is_none() && target.minus.is_none()) {
+                    match remade.observation(&target.view) {
+                        Ok(observation) => answer.observations[index] = Some(observation),
                         Err(error) => failed = Some(error),
                     }
                 }
@@ -156,36 +156,40 @@ impl LookLoop {
     fn difference(
         &mut self,
         remade: &Remade,
-        sight: &Sight,
+        target: &ReplayTarget,
         minus: &Difference,
-        answer: &mut Replayed,
-    ) -> Result<Option<Seen>, SolverError> {
-        let there = Sight {
+        answer: &mut ReplayReport,
+    ) -> Result<Option<Observation>, SolverError> {
+        let there = ReplayTarget {
             archive: Arc::clone(&minus.archive),
             cycle: minus.cycle,
-            view: sight.view.clone(),
+            view: target.view.clone(),
             minus: None,
         };
         let mut other = self.take(&minus.archive)?;
         let reached = self.go(&mut other, &there, None, answer)?;
-        let seen = reached.then(|| less(remade, &other, sight)).transpose();
+        let observation = reached.then(|| less(remade, &other, target)).transpose();
         self.remade.push(other);
-        seen
+        observation
     }
 }
 
 /// What is seen of a run, where it is, less what is seen of another.
-fn less(remade: &Remade, other: &Remade, sight: &Sight) -> Result<Seen, SolverError> {
-    let (view, shape) = (&sight.view, sight.archive.plan().problem.shape);
+fn less(
+    remade: &Remade,
+    other: &Remade,
+    target: &ReplayTarget,
+) -> Result<Observation, SolverError> {
+    let (view, shape) = (&target.view, target.archive.plan().problem.shape);
     let differences = |window: &Window| differences(remade, other, view.field, window);
-    let mut seen = remade.seen(view)?;
-    if let Some(picture) = &mut seen.picture {
+    let mut observation = remade.observation(view)?;
+    if let Some(picture) = &mut observation.picture {
         picture.samples = differences(&view.window(&shape))?;
     }
-    if let Some(([i, row], value)) = &mut seen.probe {
+    if let Some(([i, row], value)) = &mut observation.probe {
         *value = differences(&Window::point(*i, *row))?.values[0];
     }
-    Ok(seen)
+    Ok(observation)
 }
 
 /// The field of one run less that of another, on a window. Of the iterates themselves it is told in

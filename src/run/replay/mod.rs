@@ -1,7 +1,7 @@
 //! The thread on which earlier cycles are made again, to be seen.
 //!
 //! It is told what is to be seen as a whole ([`ReplayRequest`]), and only the newest wish counts: a
-//! newer one stops the work for an older. It answers with all that is seen so far ([`Replayed`]):
+//! newer one stops the work for an older. It answers with all that is seen so far ([`ReplayReport`]):
 //! first, where the way is long, with a cycle shortly before the one that was asked for, then with
 //! that one. How it was made changes no bit of it.
 
@@ -13,7 +13,7 @@ mod tests;
 
 use super::archive::RunArchive;
 use super::latest_slot::LatestSlot;
-use super::seen::{Seen, View};
+use super::observation::{Observation, ObservationRequest};
 use crossbeam_channel::Receiver;
 use look_loop::LookLoop;
 use std::sync::Arc;
@@ -31,18 +31,18 @@ pub struct ReplayRequest {
     /// Bytes that each of them may keep of its iterates.
     pub memory: usize,
     /// What is to be seen.
-    pub sights: Vec<Sight>,
+    pub targets: Vec<ReplayTarget>,
 }
 
 /// An iterate that is to be seen, or how two of them differ.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sight {
+pub struct ReplayTarget {
     /// The run.
     pub archive: Arc<RunArchive>,
     /// The cycle.
     pub cycle: u64,
     /// What is looked at. Of two iterates the field is told of the first less that of the second.
-    pub view: View,
+    pub view: ObservationRequest,
     /// The other iterate, if it is the difference from one that is to be seen.
     pub minus: Option<Difference>,
 }
@@ -58,12 +58,12 @@ pub struct Difference {
 
 /// What a replay says.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayReport {
     /// The wish that it answers.
     pub id: u64,
     /// What is seen, sight by sight; `None` of what is not made yet. Where the cycle is another
     /// than the one that was asked for, that one follows.
-    pub seen: Vec<Option<Seen>>,
+    pub observations: Vec<Option<Observation>>,
     /// While it goes on: how much of the present sight's way is made, 0 to 1.
     pub under_way: Option<f32>,
     /// Why the rest cannot be seen, in one sentence.
@@ -73,7 +73,7 @@ pub struct Replayed {
 /// A handle on the replay thread. Dropping it ends the thread.
 pub struct Rewinder {
     requests: LatestSlot<ReplayRequest>,
-    answers: Receiver<Replayed>,
+    answers: Receiver<ReplayReport>,
     thread: Option<JoinHandle<()>>,
     closing: Arc<AtomicBool>,
 }
@@ -99,12 +99,12 @@ impl Rewinder {
     }
 
     /// The newest answer, if there is one. Never waits.
-    pub fn answer(&self) -> Option<Replayed> {
+    pub fn answer(&self) -> Option<ReplayReport> {
         self.answers.try_recv().ok()
     }
 
     /// Waits for an answer, for tests and programs without a window.
-    pub fn wait(&self, at_most: Duration) -> Option<Replayed> {
+    pub fn wait(&self, at_most: Duration) -> Option<ReplayReport> {
         self.answers.recv_timeout(at_most).ok()
     }
 }

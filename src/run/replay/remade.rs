@@ -4,9 +4,9 @@ use crate::grid::Field;
 use crate::run::archive::RunArchive;
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::Record;
+use crate::run::observation::{Observation, ObservationRequest};
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
-use crate::run::seen::{Seen, View};
 use crate::solver::{CycleNorms, Place, SolverError};
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl Remade {
     pub fn go_to(
         &mut self,
         cycle: u64,
-        view: &View,
+        view: &ObservationRequest,
         on_the_way: &mut OnTheWay<'_>,
     ) -> Result<bool, SolverError> {
         if view.field == FieldKind::Error
@@ -160,13 +160,14 @@ impl Remade {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub fn seen(&self, view: &View) -> Result<Seen, SolverError> {
-        let mut seen = Seen { norms: self.norms()?, ..Seen::of(&self.experiment, view)? };
+    pub fn observation(&self, view: &ObservationRequest) -> Result<Observation, SolverError> {
+        let mut observation =
+            Observation { norms: self.norms()?, ..Observation::of(&self.experiment, view)? };
         // A line is seen whole, whichever its cycle; where nobody looks at it, not at all.
         if let Some(diagram) = self.archive.diagram().filter(|_| view.most != [0, 0]) {
-            seen.picture = Some(diagram.picture(view.field, view.most));
+            observation.picture = Some(diagram.picture(view.field, view.most));
         }
-        Ok(seen)
+        Ok(observation)
     }
 
     /// The norms of the iterate where it is.

@@ -3,13 +3,13 @@
 use super::*;
 use crate::grid::Precision;
 use crate::problem;
-use crate::run::cut::{Cut, CutLine};
+use crate::run::cut::{CutLine, ProfileRequest};
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::findings::Inquiry;
 use crate::run::plan::{Plan, Planner};
-use crate::run::record_run::{Stage, Watch, When, record_run};
+use crate::run::record_run::{Monitor, RecordAt, Stage, record_run};
 use crate::run::spec::{MethodName, RunSpec};
-use crate::run::worker::{Capture, Captured, Part};
+use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use crate::solver::Followed;
 use proptest::prelude::*;
 use std::time::Instant;
@@ -30,25 +30,25 @@ fn small() -> RunSpec {
     spec
 }
 
-fn of(archive: &Arc<RunArchive>, cycle: u64, view: &View) -> Sight {
-    Sight { archive: Arc::clone(archive), cycle, view: view.clone(), minus: None }
+fn of(archive: &Arc<RunArchive>, cycle: u64, view: &ObservationRequest) -> ReplayTarget {
+    ReplayTarget { archive: Arc::clone(archive), cycle, view: view.clone(), minus: None }
 }
 
-fn request(id: u64, sights: Vec<Sight>) -> ReplayRequest {
-    request_within(usize::MAX, id, sights)
+fn request(id: u64, targets: Vec<ReplayTarget>) -> ReplayRequest {
+    request_within(usize::MAX, id, targets)
 }
 
-fn request_within(memory: usize, id: u64, sights: Vec<Sight>) -> ReplayRequest {
-    let pasts = |sight: &Sight| {
-        let other = sight.minus.as_ref().map(|minus| Arc::clone(&minus.archive));
-        [Some(Arc::clone(&sight.archive)), other]
+fn request_within(memory: usize, id: u64, targets: Vec<ReplayTarget>) -> ReplayRequest {
+    let pasts = |target: &ReplayTarget| {
+        let other = target.minus.as_ref().map(|minus| Arc::clone(&minus.archive));
+        [Some(Arc::clone(&target.archive)), other]
     };
-    let runs = sights.iter().flat_map(pasts).flatten().collect();
-    ReplayRequest { id, runs, memory, sights }
+    let runs = targets.iter().flat_map(pasts).flatten().collect();
+    ReplayRequest { id, runs, memory, targets }
 }
 
 /// The last answer to a wish.
-fn answer(replay: &Rewinder, id: u64) -> Replayed {
+fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
     let begin = Instant::now();
     while begin.elapsed() < DEADLINE {
         let answer = replay.wait(DEADLINE).expect("the replay says something");
@@ -62,7 +62,7 @@ fn answer(replay: &Rewinder, id: u64) -> Replayed {
 
 /// What is seen of single cycles when the run is made once, one cycle at a time. `archive` takes its
 /// iterates and its curve in.
-fn live(archive: &RunArchive, view: &View, cycles: u64) -> Vec<Seen> {
+fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Observation> {
     let mut experiment = Experiment::to_look_back(archive.plan()).unwrap();
     if let Some(exact) = archive.exact() {
         experiment.set_exact(exact).unwrap();
@@ -77,12 +77,14 @@ fn live(archive: &RunArchive, view: &View, cycles: u64) -> Vec<Seen> {
             experiment.prepare(view.field).unwrap();
         }
         experiment.settle().unwrap();
-        all.push(Seen::of(&experiment, view).unwrap());
+        all.push(Observation::of(&experiment, view).unwrap());
     }
     let curve: Vec<_> = experiment.run().history().records().copied().collect();
     archive.set_curve(&curve.into());
     // A residual comes with the next cycle, and may differ in its last bits from one of its own.
-    all.iter_mut().for_each(|seen| seen.norms = experiment.run().history().of(seen.cycle));
+    all.iter_mut().for_each(|observation| {
+        observation.norms = experiment.run().history().of(observation.cycle)
+    });
     all
 }
 
@@ -128,14 +130,14 @@ proptest! {
         if field == FieldKind::Error {
             archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
         }
-        let cut = Cut { line, fields: vec![field], most };
-        let view = View {
+        let cut = ProfileRequest { line, fields: vec![field], most };
+        let view = ObservationRequest {
             field,
             most: [most; 2],
             probe: Some([1, 0]),
             cut: Some(cut),
             statistics: true,
-            ..View::default()
+            ..ObservationRequest::default()
         };
         let live = live(&archive, &view, 40);
         prop_assert!(archive.used() <= budget);
@@ -143,9 +145,9 @@ proptest! {
         for (id, &cycle) in wanted.iter().enumerate() {
             let id = id as u64;
             replay.request(request_within(budget, id, vec![of(&archive, cycle, &view)]));
-            let seen = answer(&replay, id).seen[0].clone().unwrap();
+            let observation = answer(&replay, id).observations[0].clone().unwrap();
             // The start has no cycle before it, and no change.
-            prop_assert_eq!(&seen, &live[cycle as usize], "cycle {}", cycle);
+            prop_assert_eq!(&observation, &live[cycle as usize], "cycle {}", cycle);
         }
         prop_assert!(archive.used() <= budget);
     }
@@ -163,7 +165,7 @@ proptest! {
         archive.set_exact(&Arc::new(problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap()));
         let shape = plan.problem.shape;
         let point = [shape.nx() / 2, shape.rows() / 3];
-        let view = View { field, probes: vec![point], ..View::default() };
+        let view = ObservationRequest { field, probes: vec![point], ..ObservationRequest::default() };
         let live = live(&archive, &view, cycles);
         let told = archive.values_at(point, field, cycles);
         prop_assert!(told.iter().map(|at| at.cycle).eq(1..cycles));
@@ -188,20 +190,20 @@ proptest! {
         };
         let pasts = [archive(overlaps.0), archive(overlaps.1)];
         let cycles = [cycles.0, cycles.1];
-        let sharp = View { field, most: [usize::MAX; 2], ..View::default() };
+        let sharp = ObservationRequest { field, most: [usize::MAX; 2], ..ObservationRequest::default() };
         let fields = [0, 1].map(|index| live(&pasts[index], &sharp, cycles[index]).pop().unwrap());
-        let view = View { most: [most; 2], probe: Some([3, 5]), ..sharp };
+        let view = ObservationRequest { most: [most; 2], probe: Some([3, 5]), ..sharp };
         let minus = Some(Difference { archive: Arc::clone(&pasts[1]), cycle: cycles[1] });
         let replay = Rewinder::start(|| {}).unwrap();
-        replay.request(request(1, vec![Sight { minus, ..of(&pasts[0], cycles[0], &view) }]));
-        let seen = answer(&replay, 1).seen[0].clone().unwrap();
-        let samples = seen.picture.unwrap().samples;
+        replay.request(request(1, vec![ReplayTarget { minus, ..of(&pasts[0], cycles[0], &view) }]));
+        let observation = answer(&replay, 1).observations[0].clone().unwrap();
+        let samples = observation.picture.unwrap().samples;
         prop_assert_eq!(samples.block, view.window(&pasts[0].plan().problem.shape).block());
-        let [a, b] = fields.map(|seen| seen.picture.unwrap().samples.values);
+        let [a, b] = fields.map(|observation| observation.picture.unwrap().samples.values);
         let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         let told = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
         prop_assert!((told - largest).abs() <= 1e-5 * a.iter().fold(0.0, |m: f32, v| m.max(v.abs())));
-        let (at, value) = seen.probe.unwrap();
+        let (at, value) = observation.probe.unwrap();
         let index = at[1] * 24 + at[0];
         prop_assert!((value - (a[index] - b[index])).abs() <= 1e-5 * a[index].abs().max(b[index].abs()));
         if pasts[0].plan().spec == pasts[1].plan().spec && cycles[0] == cycles[1] {
@@ -213,30 +215,34 @@ proptest! {
 #[test]
 fn of_a_storm_of_wishes_the_newest_wins() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
-    let view = View { most: [8; 2], ..View::default() };
+    let view = ObservationRequest { most: [8; 2], ..ObservationRequest::default() };
     let replay = Rewinder::start(|| {}).unwrap();
     for id in 1..=500 {
         replay.request(request(id, vec![of(&archive, 1 + id * 7919 % 3000, &view)]));
     }
-    let seen = answer(&replay, 500).seen[0].clone().unwrap();
-    assert_eq!(seen.cycle, 1 + 500 * 7919 % 3000);
+    let observation = answer(&replay, 500).observations[0].clone().unwrap();
+    assert_eq!(observation.cycle, 1 + 500 * 7919 % 3000);
     assert!(replay.wait(Duration::from_millis(100)).is_none(), "nothing else is told");
 }
 
 #[test]
 fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
-    let view = View { most: [8; 2], field: FieldKind::Change, ..View::default() };
+    let view = ObservationRequest {
+        most: [8; 2],
+        field: FieldKind::Change,
+        ..ObservationRequest::default()
+    };
     let replay = Rewinder::start(|| {}).unwrap();
     let far = 1_000_000_000_000;
     replay.request(request(1, vec![of(&archive, far, &view)]));
     // First something from on the way, to look at.
     let first = replay.wait(DEADLINE).unwrap();
-    let seen = first.seen[0].as_ref().expect("what there is");
-    assert!(first.under_way.is_some() && seen.cycle > 0 && seen.cycle < far);
-    assert!(seen.picture.is_some() && seen.norms.residual.is_some());
+    let observation = first.observations[0].as_ref().expect("what there is");
+    assert!(first.under_way.is_some() && observation.cycle > 0 && observation.cycle < far);
+    assert!(observation.picture.is_some() && observation.norms.residual.is_some());
     replay.request(request(2, vec![of(&archive, 3, &view)]));
-    assert_eq!(answer(&replay, 2).seen[0].as_ref().unwrap().cycle, 3);
+    assert_eq!(answer(&replay, 2).observations[0].as_ref().unwrap().cycle, 3);
     // Nor does it keep the thread from ending.
     replay.request(request(3, vec![of(&archive, far, &view)]));
     drop(replay);
@@ -245,11 +251,12 @@ fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
 #[test]
 fn several_sights_come_in_one_answer() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
-    let view = View { most: [8; 2], ..View::default() };
+    let view = ObservationRequest { most: [8; 2], ..ObservationRequest::default() };
     let replay = Rewinder::start(|| {}).unwrap();
     replay.request(request(1, vec![of(&archive, 5, &view), of(&archive, 2, &view)]));
-    let seen = answer(&replay, 1).seen;
-    let cycles: Vec<_> = seen.iter().map(|seen| seen.as_ref().unwrap().cycle).collect();
+    let observation = answer(&replay, 1).observations;
+    let cycles: Vec<_> =
+        observation.iter().map(|observation| observation.as_ref().unwrap().cycle).collect();
     assert_eq!(cycles, [5, 2]);
 }
 
@@ -273,32 +280,42 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
                     probes: vec![[3, 0], [7, 0]],
                 };
                 let until = Some(17);
-                let plain = Capture { id: 1, field, part, more, most, ..Capture::default() };
-                let capture = Capture { inquiry, solution: true, until, ..plain };
-                let mut watch = Watch { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
-                let shots =
-                    record_run(&plan, &capture, When::Cycles(&[13]), &mut watch).unwrap().shots;
-                let again = Captured::again(&made.archive, 13, &capture, &cancel).unwrap();
-                assert_eq!((again.cycle, shots[0].cycle), (13, 13));
+                let plain = SnapshotRequest {
+                    id: 1,
+                    field,
+                    part,
+                    more,
+                    most,
+                    ..SnapshotRequest::default()
+                };
+                let snapshot_request = SnapshotRequest { inquiry, solution: true, until, ..plain };
+                let mut watch = Monitor { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
+                let snapshots =
+                    record_run(&plan, &snapshot_request, RecordAt::Cycles(&[13]), &mut watch)
+                        .unwrap()
+                        .snapshots;
+                let again = Snapshot::again(&made.archive, 13, &snapshot_request, &cancel).unwrap();
+                assert_eq!((again.cycle, snapshots[0].cycle), (13, 13));
                 // No two bits differ; NaN is not itself.
-                let text = |shot: &Captured| {
-                    let Captured { picture, more, findings, over_cycles, .. } = shot;
+                let text = |snapshot: &Snapshot| {
+                    let Snapshot { picture, more, findings, over_cycles, .. } = snapshot;
                     format!("{picture:?} {more:?} {findings:?} {over_cycles:?}")
                 };
-                assert_eq!(text(&again), text(&shots[0]), "{field:?}, {part:?}");
+                assert_eq!(text(&again), text(&snapshots[0]), "{field:?}, {part:?}");
                 assert_eq!(again.over_cycles.edges.len(), 18);
-                let iterate = |shot: &Captured| shot.solution.as_ref().unwrap().to_interior();
-                assert_eq!(iterate(&again), iterate(&shots[0]));
+                let iterate =
+                    |snapshot: &Snapshot| snapshot.solution.as_ref().unwrap().to_interior();
+                assert_eq!(iterate(&again), iterate(&snapshots[0]));
             }
         }
-        let capture = Capture {
+        let snapshot_request = SnapshotRequest {
             id: 1,
             field: FieldKind::Solution,
             part: Part::MeanTile,
             most: [1, 1],
-            ..Capture::default()
+            ..SnapshotRequest::default()
         };
-        let stopped = Captured::again(&made.archive, 13, &capture, &AtomicBool::new(true));
+        let stopped = Snapshot::again(&made.archive, 13, &snapshot_request, &AtomicBool::new(true));
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
     }
 }

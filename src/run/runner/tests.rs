@@ -216,11 +216,11 @@ fn a_run_whose_gpu_failed_goes_on_elsewhere() {
                     while run.outcome().is_none() && !failed {
                         failed = run.advance(u64::MAX).is_err();
                     }
-                    let seen = run.history().latest().cycle;
+                    let observation = run.history().latest().cycle;
                     run.move_to(&elsewhere(&run)).unwrap();
                     if failed {
-                        assert!(run.cycle() <= seen, "{name}");
-                        assert!(!kept || run.cycle() > 0 || seen < 2 * sizes[0], "{name}");
+                        assert!(run.cycle() <= observation, "{name}");
+                        assert!(!kept || run.cycle() > 0 || observation < 2 * sizes[0], "{name}");
                     }
                     while run.advance(u64::MAX).unwrap().is_none() {}
                     assert_eq!(run.outcome(), expected.outcome(), "{name}");

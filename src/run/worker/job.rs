@@ -1,12 +1,12 @@
 //! The run that is being made, and what is told of it.
 
-use super::messages::{Capture, Captured, ExactState, Phase, Report, WorkerRequest};
+use super::messages::{ExactState, Phase, Report, Snapshot, SnapshotRequest, WorkerRequest};
 use crate::grid::Field;
 use crate::run::archive::{CURVE, RunArchive};
 use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::{History, Record};
+use crate::run::observation::{FieldStatistics, Observation, ObservationRequest};
 use crate::run::plan::Plan;
-use crate::run::seen::{Seen, Sorted, View};
 use crate::run::track::Tracks;
 use crate::solver::SolverError;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) struct Job {
     /// Why there is no Jacobi's iteration beside it, if that failed.
     without_classic: Option<String>,
     /// What sorting the field by its tiles found last.
-    sorted: Option<Arc<Sorted>>,
+    sorted: Option<Arc<FieldStatistics>>,
     archive: Arc<RunArchive>,
     speed: Speed,
     curve: Curve,
@@ -197,7 +197,10 @@ impl Job {
     }
 
     fn is_for_file(&self, field: FieldKind) -> bool {
-        self.request.captures.iter().any(|capture| capture.field == field)
+        self.request
+            .snapshot_requests
+            .iter()
+            .any(|snapshot_request| snapshot_request.field == field)
     }
 
     /// Whether Jacobi's iteration is where it is needed: staleness is shown cycle by cycle, and the run
@@ -298,16 +301,21 @@ impl Job {
     /// again. `answered` are the requests for files that were answered.
     pub fn report(&mut self, sorts: bool, exact: ExactState, answered: &mut Vec<u64>) -> Report {
         self.go_on();
-        let (seen, captured) = self.look(sorts, answered).unwrap_or_else(|error| {
+        let (observation, snapshot) = self.look(sorts, answered).unwrap_or_else(|error| {
             self.fail(&error);
             (self.nothing(), None)
         });
-        if let Some(captured) = &captured {
-            answered.retain(|id| self.request.captures.iter().any(|capture| capture.id == *id));
-            answered.push(captured.id);
+        if let Some(snapshot) = &snapshot {
+            answered.retain(|id| {
+                self.request
+                    .snapshot_requests
+                    .iter()
+                    .any(|snapshot_request| snapshot_request.id == *id)
+            });
+            answered.push(snapshot.id);
         }
         if self.failed.is_none() {
-            self.tracks.note(&seen, &self.archive);
+            self.tracks.note(&observation, &self.archive);
         }
         let experiment = &self.experiment;
         let run = experiment.run();
@@ -330,14 +338,14 @@ impl Job {
             reference: experiment
                 .classic()
                 .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
-            seen,
+            observation,
             edges: self.tracks.edge(),
             probes: self.tracks.probes(field),
             archive: Arc::clone(&self.archive),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
             without_classic: self.without_classic.clone(),
-            captured,
+            snapshot,
         }
     }
 
@@ -358,7 +366,7 @@ impl Job {
         &mut self,
         sorts: bool,
         answered: &[u64],
-    ) -> Result<(Seen, Option<Arc<Captured>>), SolverError> {
+    ) -> Result<(Observation, Option<Arc<Snapshot>>), SolverError> {
         if self.failed.is_some() {
             return Ok((self.nothing(), None));
         }
@@ -366,36 +374,38 @@ impl Job {
             self.experiment.settle()?;
         }
         let is_wanted = self.request.view.statistics;
-        let view = View { statistics: is_wanted && sorts, ..self.request.view.clone() };
-        let mut seen = Seen::of(&self.experiment, &view)?;
+        let view =
+            ObservationRequest { statistics: is_wanted && sorts, ..self.request.view.clone() };
+        let mut observation = Observation::of(&self.experiment, &view)?;
         if sorts || !is_wanted {
-            self.sorted.clone_from(&seen.statistics);
+            self.sorted.clone_from(&observation.statistics);
         } else {
-            seen.statistics.clone_from(&self.sorted);
+            observation.statistics.clone_from(&self.sorted);
         }
-        let capture = |capture| Captured::of(&self.experiment, capture).map(Arc::new);
-        Ok((seen, self.to_capture(answered).map(capture).transpose()?))
+        let snapshot_request =
+            |snapshot_request| Snapshot::of(&self.experiment, snapshot_request).map(Arc::new);
+        Ok((observation, self.next_snapshot(answered).map(snapshot_request).transpose()?))
     }
 
     /// The oldest request for a file that can be answered now, and was not. A field that cannot be shown
     /// yet is waited for: no file says less than it seems to.
-    pub fn to_capture(&self, answered: &[u64]) -> Option<&Capture> {
+    pub fn next_snapshot(&self, answered: &[u64]) -> Option<&SnapshotRequest> {
         if self.failed.is_some() || self.is_going_back() {
             return None;
         }
-        let is_new = |capture: &&Capture| !answered.contains(&capture.id);
-        let mut wanted = self.request.captures.iter().filter(is_new);
-        wanted.find(|capture| self.experiment.can_show(capture.field))
+        let is_new = |snapshot_request: &&SnapshotRequest| !answered.contains(&snapshot_request.id);
+        let mut wanted = self.request.snapshot_requests.iter().filter(is_new);
+        wanted.find(|snapshot_request| self.experiment.can_show(snapshot_request.field))
     }
 
     /// What is to be seen of a solver that failed.
-    fn nothing(&self) -> Seen {
+    fn nothing(&self) -> Observation {
         let run = self.experiment.run();
-        Seen {
+        Observation {
             cycle: run.cycle(),
             norms: run.record(),
             field: self.request.view.field,
-            ..Seen::default()
+            ..Observation::default()
         }
     }
 }

@@ -6,12 +6,12 @@ use crate::run::cut::CutLine;
 use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::findings::{Findings, Inquiry};
 use crate::run::history::{History, Largest, Record};
-use crate::run::over_cycles::OverCycles;
+use crate::run::observation::{Observation, ObservationRequest};
+use crate::run::over_cycles::RunSeries;
 use crate::run::plan::Plan;
 use crate::run::runner::Outcome;
-use crate::run::seen::{Seen, View};
 use crate::run::spec::RunSpec;
-use crate::run::track::{AtCycle, ProbeTrack};
+use crate::run::track::{CycleValue, ProbeSeries};
 use crate::solver::{Footprint, Kernel, MeanTile, Samples, SolverError, Window};
 use std::sync::Arc;
 
@@ -30,16 +30,16 @@ pub struct WorkerRequest {
     /// Cycles a second at the most; `None` for as fast as it goes.
     pub pace: Option<f64>,
     /// What is looked at.
-    pub view: View,
+    pub view: ObservationRequest,
     /// Bytes that may be taken to keep iterates, so that any cycle can be seen again.
     pub memory: usize,
     /// What files need, in the order in which it was asked for; each number is answered once.
-    pub captures: Vec<Capture>,
+    pub snapshot_requests: Vec<SnapshotRequest>,
 }
 
 /// A request for what a file needs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Capture {
+pub struct SnapshotRequest {
     /// Its number.
     pub id: u64,
     /// The field to sample.
@@ -64,7 +64,7 @@ pub struct Capture {
 
 /// What a file needs.
 #[derive(Clone, Debug)]
-pub struct Captured {
+pub struct Snapshot {
     /// The number of the request.
     pub id: u64,
     /// The run.
@@ -80,7 +80,7 @@ pub struct Captured {
     /// What was found out beside it.
     pub findings: Arc<Findings>,
     /// Numbers over the cycles.
-    pub over_cycles: Arc<OverCycles>,
+    pub over_cycles: Arc<RunSeries>,
     /// All norms so far.
     pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it is made beside the run.
@@ -114,7 +114,7 @@ pub enum Part {
     MeanTile,
 }
 
-impl Capture {
+impl SnapshotRequest {
     /// Samples across and down, at the most, that are taken of a grid.
     pub(in crate::run) fn size(&self, shape: &Shape) -> [usize; 2] {
         match self.part {
@@ -160,27 +160,35 @@ impl Capture {
     }
 }
 
-impl Captured {
+impl Snapshot {
     /// Takes what was asked for from an experiment as it is now.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
-    pub fn of(experiment: &Experiment, capture: &Capture) -> Result<Self, SolverError> {
-        Ok(Self::with(experiment, capture, capture.look(experiment)?))
+    pub fn of(
+        experiment: &Experiment,
+        snapshot_request: &SnapshotRequest,
+    ) -> Result<Self, SolverError> {
+        Ok(Self::with(experiment, snapshot_request, snapshot_request.look(experiment)?))
     }
 
     /// The same with what was seen before.
-    pub(in crate::run) fn with(experiment: &Experiment, capture: &Capture, look: Look) -> Self {
+    pub(in crate::run) fn with(
+        experiment: &Experiment,
+        snapshot_request: &SnapshotRequest,
+        look: Look,
+    ) -> Self {
         let Look { picture, more, findings, solution } = look;
         let run = experiment.run();
-        let known = |record: &&Record| capture.classic.is_none_or(|last| record.cycle <= last);
+        let known =
+            |record: &&Record| snapshot_request.classic.is_none_or(|last| record.cycle <= last);
         Self {
-            id: capture.id,
+            id: snapshot_request.id,
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
             picture,
             more,
-            field: capture.field,
+            field: snapshot_request.field,
             findings,
             over_cycles: Arc::default(),
             history: Arc::new(run.history().clone()),
@@ -259,11 +267,11 @@ pub struct Report {
     /// The same of Jacobi's iteration on this system (its cycles are sweeps).
     pub reference: Arc<[Record]>,
     /// What is to be seen of an iterate: the newest; where the solver failed, nothing.
-    pub seen: Seen,
+    pub observation: Observation,
     /// How much of the residual lay at tile borders, at the cycles that were looked at.
-    pub edges: Arc<[AtCycle]>,
+    pub edges: Arc<[CycleValue]>,
     /// The field at the points that are looked at, at those cycles.
-    pub probes: Vec<ProbeTrack>,
+    pub probes: Vec<ProbeSeries>,
     /// What is kept of the run, so that any cycle of it can be seen again.
     pub archive: Arc<RunArchive>,
     /// How far the exact solution is.
@@ -273,7 +281,7 @@ pub struct Report {
     /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
     pub without_classic: Option<String>,
     /// What a file needs, of those that were asked for.
-    pub captured: Option<Arc<Captured>>,
+    pub snapshot: Option<Arc<Snapshot>>,
 }
 
 impl Report {

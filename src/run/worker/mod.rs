@@ -12,7 +12,7 @@ mod pacing;
 mod work_loop;
 
 pub use messages::{
-    Answer, Capture, Captured, ExactState, Part, Phase, Report, RequestError, WorkerRequest,
+    Answer, ExactState, Part, Phase, Report, RequestError, Snapshot, SnapshotRequest, WorkerRequest,
 };
 
 pub(super) use messages::Look;

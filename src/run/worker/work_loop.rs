@@ -49,7 +49,7 @@ pub(super) struct WorkLoop {
     /// What was refused while there was no run to go on with: asking again is no use.
     refused: Option<(u64, Arc<RunSpec>)>,
     /// The requests for files that were answered, in whichever run, of those that are still wished for.
-    captured: Vec<u64>,
+    answered: Vec<u64>,
     pacing: Pacing,
 }
 
@@ -63,7 +63,7 @@ impl WorkLoop {
             exact: Exact::default(),
             refusal: None,
             refused: None,
-            captured: Vec::new(),
+            answered: Vec::new(),
             pacing: Pacing::default(),
         }
     }
@@ -111,7 +111,7 @@ impl WorkLoop {
             Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
                 job.is_news |= job.request.view != request.view
                     || job.request.running != request.running
-                    || job.request.captures != request.captures;
+                    || job.request.snapshot_requests != request.snapshot_requests;
                 job.request(request);
             }
             Some(job)
@@ -226,8 +226,8 @@ impl WorkLoop {
         let sorts = job.must_sort()
             || (job.request.view.statistics && self.pacing.is_sorting_due(busy, on_gpu));
         let begin = Instant::now();
-        let report = job.report(sorts, self.exact.state(), &mut self.captured);
-        (job.is_news, job.is_told) = (job.to_capture(&self.captured).is_some(), true);
+        let report = job.report(sorts, self.exact.state(), &mut self.answered);
+        (job.is_news, job.is_told) = (job.next_snapshot(&self.answered).is_some(), true);
         self.pacing.note(begin, sorts);
         self.send(Ok(Box::new(report)));
     }
@@ -236,7 +236,7 @@ impl WorkLoop {
     /// and says whether there is room now. A refusal stays, and what a file waits for.
     fn take_back(&self) -> bool {
         match self.channels.untaken.try_recv() {
-            Ok(Ok(report)) if report.captured.is_none() => true,
+            Ok(Ok(report)) if report.snapshot.is_none() => true,
             Ok(kept) => {
                 _ = self.channels.answers.try_send(kept);
                 false

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
-use crate::run::{FieldKind, MethodSpec, Outcome, Run, View};
+use crate::run::{FieldKind, MethodSpec, ObservationRequest, Outcome, Run};
 use crate::solver::{self, fake::Batches};
 use crossbeam_channel::bounded;
 
@@ -10,7 +10,12 @@ fn request(threads: usize) -> WorkerRequest {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![64, 48];
     spec.method = MethodSpec { tile: vec![16], k: 4, threads, ..spec.method };
-    let view = View { most: [64; 2], probe: Some([1, 1]), reference: true, ..View::default() };
+    let view = ObservationRequest {
+        most: [64; 2],
+        probe: Some([1, 1]),
+        reference: true,
+        ..ObservationRequest::default()
+    };
     WorkerRequest {
         epoch: 1,
         spec: Arc::new(spec),
@@ -19,7 +24,7 @@ fn request(threads: usize) -> WorkerRequest {
         pace: None,
         view,
         memory: 512_000_000,
-        captures: Vec::new(),
+        snapshot_requests: Vec::new(),
     }
 }
 
@@ -45,7 +50,7 @@ fn on_a_gpu(
 }
 
 fn report(work: &mut WorkLoop, job: &mut Job) -> Report {
-    job.report(true, ExactState::NotWanted, &mut work.captured)
+    job.report(true, ExactState::NotWanted, &mut work.answered)
 }
 
 #[test]
@@ -57,9 +62,9 @@ fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
     let told = report(&mut work, &mut job);
     let Phase::Failed { why } = &told.phase else { panic!("{:?}", told.phase) };
     assert!(why.contains("a GPU of the tests") && why.contains("it was lost"), "{why}");
-    let seen = told.latest.cycle;
-    assert!((50..=60).contains(&seen) && told.seen.picture.is_none());
-    assert_eq!(told.curve.last().unwrap().cycle, seen);
+    let observation = told.latest.cycle;
+    assert!((50..=60).contains(&observation) && told.observation.picture.is_none());
+    assert_eq!(told.curve.last().unwrap().cycle, observation);
 
     // A place that cannot be refuses, and nothing else happens.
     let mut job = Some(job);
@@ -82,7 +87,7 @@ fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
     while job.has_work() {
         let told = report(&mut work, &mut job);
         returning += u64::from(matches!(told.phase, Phase::Returning { .. }));
-        assert!(told.latest.cycle >= seen);
+        assert!(told.latest.cycle >= observation);
         work.work(&mut job);
     }
     assert!(returning > 0);
@@ -93,7 +98,7 @@ fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
     while plain.advance(u64::MAX).unwrap().is_none() {}
     assert_eq!(told.latest.cycle, plain.cycle());
     assert_eq!(told.latest.residual, plain.history().latest().residual);
-    assert!(told.seen.picture.is_some() && !told.reference.is_empty());
+    assert!(told.observation.picture.is_some() && !told.reference.is_empty());
 }
 
 #[test]
@@ -156,7 +161,7 @@ fn a_run_goes_on_without_a_reference_that_has_no_room_and_says_why() {
     }
     let told = report(&mut work, &mut job);
     assert_eq!(told.phase, Phase::Finished(Outcome::Converged));
-    assert!(told.seen.field == FieldKind::Staleness && told.seen.picture.is_none());
+    assert!(told.observation.field == FieldKind::Staleness && told.observation.picture.is_none());
     let why = told.cannot_show(FieldKind::Staleness).unwrap();
     assert!(why.contains("it is full"), "{why}");
     assert_eq!(told.cannot_show(FieldKind::Residual), None);
@@ -208,7 +213,7 @@ fn a_look_that_does_not_sort_tells_again_what_the_last_one_found_and_of_which_cy
     let mut job = job.unwrap();
     let mut look = |job: &mut Job, sorts| {
         job.cycle();
-        job.report(sorts, ExactState::NotWanted, &mut work.captured).seen
+        job.report(sorts, ExactState::NotWanted, &mut work.answered).observation
     };
     assert!(job.must_sort());
     let first = look(&mut job, true);

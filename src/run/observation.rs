@@ -1,7 +1,7 @@
 //! What is looked at of an iterate, and what is to be seen of it: alike of the newest of a run and
 //! of one that was made again.
 
-use super::cut::{Along, Cut};
+use super::cut::{FieldProfile, ProfileRequest};
 use super::experiment::{Experiment, FieldKind, Picture};
 use super::history::Record;
 use crate::grid::Shape;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What is looked at. Nothing is found out that is not wanted here.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct View {
+pub struct ObservationRequest {
     /// Which field.
     pub field: FieldKind,
     /// The part that is seen: columns and rows; `None` for all of it.
@@ -28,7 +28,7 @@ pub struct View {
     /// Whether all norms of every cycle are wanted, and not ‖r‖₂ alone.
     pub all_norms: bool,
     /// Fields along a line of the grid.
-    pub cut: Option<Cut>,
+    pub cut: Option<ProfileRequest>,
     /// Whether it is wanted how large the field is about tile borders.
     pub statistics: bool,
     /// A tile, or all tiles of a line, to be followed through the next cycle, and how many
@@ -39,7 +39,7 @@ pub struct View {
 /// How large a field is about tile borders, and of which iterate that was found out: where this takes long,
 /// not of every one that is looked at.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sorted {
+pub struct FieldStatistics {
     /// The field.
     pub field: FieldKind,
     /// Cycles that made the iterate.
@@ -50,7 +50,7 @@ pub struct Sorted {
 
 /// What is to be seen of one iterate of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub struct Observation {
     /// Cycles that made the iterate.
     pub cycle: u64,
     /// Its norms, as far as they are known.
@@ -60,7 +60,7 @@ pub struct Seen {
     /// What it looks like. `None` while it is not ready.
     pub picture: Option<Picture>,
     /// Fields along the line that is looked at.
-    pub along: Vec<Along>,
+    pub along: Vec<FieldProfile>,
     /// The value of the probe, with the point that it belongs to.
     pub probe: Option<([usize; 2], f32)>,
     /// The values of the points that are followed, with the points. NaN: not known.
@@ -68,20 +68,20 @@ pub struct Seen {
     /// How much of the residual lies at tile borders.
     pub edge: EdgeShare,
     /// How large the field is about tile borders. `None` while it is not ready, or not wanted.
-    pub statistics: Option<Arc<Sorted>>,
+    pub statistics: Option<Arc<FieldStatistics>>,
     /// Whether something was to be followed.
     pub is_followed: bool,
     /// What is followed; `None` also where that would take too long.
     pub inside: Option<Inside>,
 }
 
-impl Seen {
+impl Observation {
     /// Looks at the present iterate of an experiment. A field that cannot be shown yet
     /// ([`Experiment::can_show`]) is left out; so is the diagram of a line where none is made.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub fn of(experiment: &Experiment, view: &View) -> Result<Self, SolverError> {
+    pub fn of(experiment: &Experiment, view: &ObservationRequest) -> Result<Self, SolverError> {
         let run = experiment.run();
         let shape = run.plan().problem.shape;
         let ready = experiment.can_show(view.field);
@@ -110,7 +110,7 @@ impl Seen {
             probes: probes.into_iter().zip(values).collect(),
             edge,
             statistics: statistics.map(|statistics| {
-                Arc::new(Sorted { field: view.field, cycle: run.cycle(), statistics })
+                Arc::new(FieldStatistics { field: view.field, cycle: run.cycle(), statistics })
             }),
             is_followed: view.inside.is_some(),
             inside: match view.inside {
@@ -123,7 +123,7 @@ impl Seen {
     }
 }
 
-impl View {
+impl ObservationRequest {
     /// Whether the staleness is wanted, in the map or along the cut.
     pub(super) fn wants_staleness(&self) -> bool {
         let along = self.cut.as_ref().map_or(&[][..], |cut| &cut.fields);
@@ -159,7 +159,7 @@ mod tests {
         let shape = Shape::plane(64, 40).unwrap();
         for part in [[(32, 8), (39, 3)], [(90, 200), (0, 0)], [(usize::MAX, 1), (40, 41)]] {
             let part = part.map(|(start, end)| start..end);
-            let view = View { part: Some(part), ..View::default() };
+            let view = ObservationRequest { part: Some(part), ..ObservationRequest::default() };
             let Window { columns, rows, .. } = view.window(&shape);
             assert!(columns.start < columns.end && columns.end <= 64, "{columns:?}");
             assert!(rows.start < rows.end && rows.end <= 40, "{rows:?}");
