@@ -14,7 +14,8 @@ use super::theme;
 use super::toolbar::named;
 use crate::picture::{Layer, MapValue, SweepMap, counted};
 use crate::run::{
-    Backend, Classic, End, News, Outline, Prediction, Pyramid, Row, RunSpec, SweepSpec, Tuner,
+    Backend, ClassicBaseline, CostPrediction, Pyramid, RunSpec, SweepEnd, SweepOutline, SweepRow,
+    SweepSpec, Tuner, TunerEvent,
 };
 use charts::Chart;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
@@ -37,17 +38,17 @@ pub(super) enum Order {
 
 /// A map as far as it is known.
 struct Seen {
-    outline: Arc<Outline>,
+    outline: Arc<SweepOutline>,
     /// By the places of its cells.
-    predictions: Vec<Option<Prediction>>,
-    rows: Vec<Option<Row>>,
-    classic: Option<Classic>,
+    predictions: Vec<Option<CostPrediction>>,
+    rows: Vec<Option<SweepRow>>,
+    classic: Option<ClassicBaseline>,
     pyramid: Option<Pyramid>,
     /// What the thread is at before the first cell.
     at: &'static str,
     /// Seconds that are left, once that can be told.
     left: Option<f64>,
-    end: Option<End>,
+    end: Option<SweepEnd>,
 }
 
 /// The view, and the thread that measures.
@@ -122,11 +123,11 @@ impl Tuning {
         let mut told = Vec::new();
         while let Some(news) = self.tuner.news() {
             match news {
-                News::Refused(why) => {
+                TunerEvent::Refused(why) => {
                     self.is_ordered = false;
                     told.push(why);
                 }
-                News::Begun(outline) => {
+                TunerEvent::Begun(outline) => {
                     self.is_ordered = false;
                     self.value = MapValue::natural(&outline.spec);
                     self.layer = Layer::default();
@@ -183,9 +184,11 @@ impl Tuning {
             let (done, all) = (seen.measured(), seen.rows.len());
             ui.add(egui::ProgressBar::new(done as f32 / all.max(1) as f32).desired_height(6.0));
             let text = match (&seen.end, self.is_paused) {
-                (Some(End::Done), _) => format!("{done} of {all} cells · done"),
-                (Some(End::Stopped), _) => format!("{done} of {all} cells · stopped"),
-                (Some(End::Failed(why)), _) => format!("{done} of {all} cells · failed: {why}"),
+                (Some(SweepEnd::Done), _) => format!("{done} of {all} cells · done"),
+                (Some(SweepEnd::Stopped), _) => format!("{done} of {all} cells · stopped"),
+                (Some(SweepEnd::Failed(why)), _) => {
+                    format!("{done} of {all} cells · failed: {why}")
+                }
                 (None, true) => format!("{done} of {all} cells · paused"),
                 (None, false) => match seen.left {
                     Some(left) => format!("{done} of {all} cells · about {} left", span(left)),
@@ -251,7 +254,7 @@ impl Tuning {
 }
 
 impl Seen {
-    fn new(outline: Arc<Outline>) -> Self {
+    fn new(outline: Arc<SweepOutline>) -> Self {
         let cells = outline.cells.len();
         Self {
             outline,
@@ -265,29 +268,29 @@ impl Seen {
         }
     }
 
-    fn hear(&mut self, news: News) -> Option<String> {
+    fn hear(&mut self, news: TunerEvent) -> Option<String> {
         match news {
-            News::At(what) => self.at = what,
-            News::Predicted(predictions, pyramid) => {
+            TunerEvent::At(what) => self.at = what,
+            TunerEvent::Predicted(predictions, pyramid) => {
                 for prediction in predictions {
                     self.predictions[prediction.place] = Some(prediction);
                 }
                 self.pyramid = pyramid;
             }
-            News::Classic(classic) => self.classic = Some(classic),
-            News::Measured { place, row, left } => {
+            TunerEvent::Classic(classic) => self.classic = Some(classic),
+            TunerEvent::Measured { place, row, left } => {
                 self.rows[place] = Some(*row);
                 self.left = Some(left);
             }
-            News::Ended(end) => {
+            TunerEvent::Ended(end) => {
                 let why = match &end {
-                    End::Failed(why) => Some(why.clone()),
+                    SweepEnd::Failed(why) => Some(why.clone()),
                     _ => None,
                 };
                 self.end = Some(end);
                 return why;
             }
-            News::Refused(_) | News::Begun(_) => {}
+            TunerEvent::Refused(_) | TunerEvent::Begun(_) => {}
         }
         None
     }
@@ -298,7 +301,9 @@ impl Seen {
 
     /// How far the predictions are off, where something was predicted and measured.
     fn predicted_cycles(&self) -> Option<String> {
-        let error = |of: fn(&Row) -> Option<f64>| Row::median_error(self.rows.iter().flatten(), of);
+        let error = |of: fn(&SweepRow) -> Option<f64>| {
+            SweepRow::median_error(self.rows.iter().flatten(), of)
+        };
         let told = [
             error(|row| row.prediction_error)
                 .map(|error| format!("a cycle {:.1} %", 100.0 * error)),

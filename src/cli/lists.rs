@@ -1,8 +1,8 @@
 //! The lists of settings that are gone through: what `sweep`, `tune` and `bench ladder` have in
 //! common.
 
-use super::values::{self, List, SidesList};
-use crate::run::Sides;
+use super::values::{self, List, PerAxisList};
+use crate::run::PerAxis;
 use crate::solver::Kernel;
 use clap::Args;
 
@@ -13,11 +13,11 @@ pub struct ListArgs {
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
     k: Option<List>,
     /// Points that neighbouring tiles share, even: a list, in which 4x2 is 4 along x and 2 along y
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::sides_list)]
-    overlap: Option<SidesList>,
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list)]
+    overlap: Option<PerAxisList>,
     /// Points of a tile along each axis: a list, in which 32x16 is 32 along x and 16 along y
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::sides_list)]
-    tile: Option<SidesList>,
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list)]
+    tile: Option<PerAxisList>,
     /// Kernels of a GPU, with commas between them
     #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]
     kernel: Vec<Kernel>,
@@ -30,13 +30,13 @@ impl ListArgs {
     }
 
     /// The overlaps, or those.
-    pub fn overlap(&self, or: &[Sides]) -> Vec<Sides> {
-        self.overlap.clone().map_or_else(|| or.to_vec(), |SidesList(values)| values)
+    pub fn overlap(&self, or: &[PerAxis]) -> Vec<PerAxis> {
+        self.overlap.clone().map_or_else(|| or.to_vec(), |PerAxisList(values)| values)
     }
 
     /// The tiles, or those.
-    pub fn tile(&self, or: &[Sides]) -> Vec<Sides> {
-        self.tile.clone().map_or_else(|| or.to_vec(), |SidesList(values)| values)
+    pub fn tile(&self, or: &[PerAxis]) -> Vec<PerAxis> {
+        self.tile.clone().map_or_else(|| or.to_vec(), |PerAxisList(values)| values)
     }
 
     /// The kernels, or those.

@@ -8,7 +8,10 @@ use super::progress::Progress;
 use super::values;
 use crate::files;
 use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
-use crate::run::{self, Classic, Measure, Row, RowOutcome, Sides, SweepError, SweepSpec, Table};
+use crate::run::{
+    self, ClassicBaseline, Measure, PerAxis, RowOutcome, SweepError, SweepRow, SweepSpec,
+    SweepTable,
+};
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
@@ -78,14 +81,14 @@ pub struct Sweep {
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     output: &'a Path,
-    best: Option<&'a Row>,
+    best: Option<&'a SweepRow>,
     /// How many times as soon as Jacobi's iteration the best is done.
     speedup: Option<f64>,
     /// The median of the cost model's relative errors, regardless of sign: of the seconds of a cycle,
     /// and of the cycles.
     error_per_cycle: Option<f64>,
     error_of_cycles: Option<f64>,
-    rows: &'a [Row],
+    rows: &'a [SweepRow],
 }
 
 impl Sweep {
@@ -101,9 +104,9 @@ impl Sweep {
         let mut sweep = run::Sweep::new(self.spec()?).map_err(usage)?;
         let mut done = Vec::new();
         let (table, rows) = if self.resume {
-            Table::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?
+            SweepTable::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?
         } else {
-            (Table::create(&self.output)?, Vec::new())
+            (SweepTable::create(&self.output)?, Vec::new())
         };
         let interrupt = Interrupt::listen()?;
         let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
@@ -125,14 +128,14 @@ impl Sweep {
             ));
             return Ok(ExitCode::from(INTERRUPTED));
         }
-        let best = Row::best(&rows);
+        let best = SweepRow::best(&rows);
         print(&if self.json {
             let listed = Listed {
                 output: &self.output,
                 best,
                 speedup: speedup(best, classic),
-                error_per_cycle: Row::median_error(&rows, |row| row.prediction_error),
-                error_of_cycles: Row::median_error(&rows, |row| row.cycles_prediction_error),
+                error_per_cycle: SweepRow::median_error(&rows, |row| row.prediction_error),
+                error_of_cycles: SweepRow::median_error(&rows, |row| row.cycles_prediction_error),
                 rows: &rows,
             };
             serde_json::to_string_pretty(&listed)? + "\n"
@@ -147,8 +150,8 @@ impl Sweep {
         let base = &run.method;
         Ok(SweepSpec {
             k: self.lists.k(&[base.k]),
-            overlap: self.lists.overlap(&[Sides::from_list(&base.overlap)]),
-            tile: self.lists.tile(&[Sides::from_list(&base.tile)]),
+            overlap: self.lists.overlap(&[PerAxis::from_list(&base.overlap)]),
+            tile: self.lists.tile(&[PerAxis::from_list(&base.tile)]),
             kernel: self.lists.kernel(&[Kernel::Auto]),
             measure: self.measure.clone(),
             run,
@@ -177,8 +180,8 @@ pub(super) fn usage(error: SweepError) -> anyhow::Error {
 
 /// A sweep that is being measured.
 struct UnderWay {
-    table: Table,
-    rows: Vec<Row>,
+    table: SweepTable,
+    rows: Vec<SweepRow>,
     jobs: usize,
 }
 
@@ -223,7 +226,7 @@ impl UnderWay {
 }
 
 /// The rows as the sweep has its settings, whenever they were measured.
-fn in_order(rows: &[Row], sweep: &run::Sweep) -> Vec<Row> {
+fn in_order(rows: &[SweepRow], sweep: &run::Sweep) -> Vec<SweepRow> {
     sweep.outline().by_place(rows).into_iter().flatten().collect()
 }
 
@@ -231,10 +234,10 @@ fn in_order(rows: &[Row], sweep: &run::Sweep) -> Vec<Row> {
 fn save_map(
     path: &Path,
     sweep: &run::Sweep,
-    rows: &[Row],
-    classic: Option<Classic>,
+    rows: &[SweepRow],
+    classic: Option<ClassicBaseline>,
 ) -> anyhow::Result<()> {
-    let cell = Row::best(rows).and_then(|best| sweep.outline().cell_of(best));
+    let cell = SweepRow::best(rows).and_then(|best| sweep.outline().cell_of(best));
     let run =
         cell.map_or_else(|| sweep.spec().run.clone(), |cell| sweep.spec().run_of(&cell.setting));
     let svg = sweep_svg(sweep.outline(), rows, classic, &FigureSpec::default());
@@ -242,7 +245,7 @@ fn save_map(
 }
 
 /// What is said in the end.
-fn summary(sweep: &run::Sweep, rows: &[Row], classic: Option<Classic>) -> String {
+fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaseline>) -> String {
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let run = &sweep.spec().run;
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
@@ -258,12 +261,12 @@ fn summary(sweep: &run::Sweep, rows: &[Row], classic: Option<Classic>) -> String
         }
     }
     text.push_str(&best(rows));
-    if let Some(speedup) = speedup(Row::best(rows), classic) {
+    if let Some(speedup) = speedup(SweepRow::best(rows), classic) {
         text.push_str(&format!("      {speedup:.2} times as fast as classic Jacobi\n"));
     }
     for (error, what) in [
-        (Row::median_error(rows, |row| row.prediction_error), "the time of a cycle"),
-        (Row::median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
+        (SweepRow::median_error(rows, |row| row.prediction_error), "the time of a cycle"),
+        (SweepRow::median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
     ] {
         if let Some(error) = error {
             let percent = 100.0 * error;
@@ -287,13 +290,13 @@ fn summary(sweep: &run::Sweep, rows: &[Row], classic: Option<Classic>) -> String
 }
 
 /// How many times as soon as Jacobi's iteration a setting is done.
-fn speedup(best: Option<&Row>, classic: Option<Classic>) -> Option<f64> {
+fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<f64> {
     Some(classic?.cost()? / best?.cost()?)
 }
 
 /// The best of some rows, what equals it, and the command line that runs it.
-pub(super) fn best(rows: &[Row]) -> String {
-    let Some(best) = Row::best(rows) else {
+pub(super) fn best(rows: &[SweepRow]) -> String {
+    let Some(best) = SweepRow::best(rows) else {
         return "no setting met the tolerance; allow more with --max-cycles\n".to_owned();
     };
     let mut text = format!("best  {}\n", described(best));
@@ -306,7 +309,7 @@ pub(super) fn best(rows: &[Row]) -> String {
 }
 
 /// A row in words.
-fn described(row: &Row) -> String {
+fn described(row: &SweepRow) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));

@@ -7,7 +7,7 @@ use super::lists::ListArgs;
 use super::progress::Progress;
 use super::sweep::{best, usage};
 use crate::picture::{counted, rounded};
-use crate::run::{Measure, Prediction, Row, Sides, Sweep, SweepSpec, by_predicted_cost};
+use crate::run::{CostPrediction, Measure, PerAxis, Sweep, SweepRow, SweepSpec, by_predicted_cost};
 use crate::solver::Kernel;
 use clap::Args;
 use serde::Serialize;
@@ -59,9 +59,9 @@ pub struct Tune {
 struct Found<'a> {
     /// Settings that can run.
     settings: usize,
-    best: Option<&'a Row>,
+    best: Option<&'a SweepRow>,
     /// What was measured beside what was predicted of it, the most promising first.
-    measured: &'a [Row],
+    measured: &'a [SweepRow],
 }
 
 impl Tune {
@@ -70,8 +70,8 @@ impl Tune {
         let spec = SweepSpec {
             run: self.common.spec()?,
             k: self.lists.k(&K),
-            overlap: self.lists.overlap(&OVERLAPS.map(Sides::all)),
-            tile: self.lists.tile(&TILES.map(Sides::all)),
+            overlap: self.lists.overlap(&OVERLAPS.map(PerAxis::all)),
+            tile: self.lists.tile(&TILES.map(PerAxis::all)),
             kernel: self.lists.kernel(&[Kernel::Auto]),
             measure: vec![Measure::Time, Measure::Cycles],
         };
@@ -81,7 +81,7 @@ impl Tune {
             tell("interrupted before the most promising settings were measured");
             return Ok(ExitCode::from(INTERRUPTED));
         };
-        let fastest = Row::best(&tried);
+        let fastest = SweepRow::best(&tried);
         print(&if self.json {
             let found = Found { settings, best: fastest, measured: &tried };
             serde_json::to_string_pretty(&found)? + "\n"
@@ -94,7 +94,10 @@ impl Tune {
 
 /// Measures what is promising; gives how many settings there are, and what was measured. `None` if
 /// somebody stopped it before.
-fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usize, Vec<Row>)>> {
+fn search(
+    sweep: &mut Sweep,
+    interrupt: Interrupt,
+) -> anyhow::Result<Option<(usize, Vec<SweepRow>)>> {
     let mut progress = Progress::start();
     progress.show(|| "a short probe of this machine".to_owned());
     if !sweep.probe(interrupt.halt())? {
@@ -105,9 +108,9 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
     predictions.sort_by(by_predicted_cost);
     let settings = predictions.len();
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
-    let mut tried: Vec<Row> = Vec::new();
+    let mut tried: Vec<SweepRow> = Vec::new();
     let mut least = f64::INFINITY;
-    for Prediction { place, cost, .. } in predictions.into_iter().take(most) {
+    for CostPrediction { place, cost, .. } in predictions.into_iter().take(most) {
         // Prediction against prediction: the machine may have become faster or slower since.
         let cost = cost.unwrap_or(f64::INFINITY);
         if cost > HOPELESS * least {
@@ -117,7 +120,7 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
         let cell = sweep.cells()[place].clone();
         let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.halt())?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
-        if Row::best(&tried).is_none_or(|best| row.cost() < best.cost()) {
+        if SweepRow::best(&tried).is_none_or(|best| row.cost() < best.cost()) {
             least = cost;
         }
         tried.push(row);
@@ -126,7 +129,7 @@ fn search(sweep: &mut Sweep, interrupt: Interrupt) -> anyhow::Result<Option<(usi
 }
 
 /// What is said in the end.
-fn summary(sweep: &Sweep, settings: usize, tried: &[Row]) -> String {
+fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
     let run = &sweep.spec().run;
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
     let mut text = format!(

@@ -5,7 +5,7 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
-use crate::run::{CutLine, MOST_THREADS, Sides, numbers, sides};
+use crate::run::{CutLine, MOST_THREADS, PerAxis, numbers, sides};
 use clap::ValueEnum;
 
 /// A number for each axis, x first; one may stand for all.
@@ -41,10 +41,10 @@ pub(super) fn list(text: &str) -> Result<List, String> {
 
 /// The same of numbers along the axes, in which `4x2` is 4 along x and 2 along y.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SidesList(pub Vec<Sides>);
+pub(super) struct PerAxisList(pub Vec<PerAxis>);
 
-pub(super) fn sides_list(text: &str) -> Result<SidesList, String> {
-    sides(text).map(SidesList)
+pub(super) fn per_axis_list(text: &str) -> Result<PerAxisList, String> {
+    sides(text).map(PerAxisList)
 }
 
 pub(super) fn number(text: &str) -> Result<f64, String> {

@@ -12,7 +12,7 @@ use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::{Compared, Place, ViewSpec};
 use crate::run::any::{number, run};
-use crate::run::{CutLine, FieldKind, Measure, RunSpec, Sides, Sweep, SweepSpec};
+use crate::run::{CutLine, FieldKind, Measure, PerAxis, RunSpec, Sweep, SweepSpec};
 use crate::solver::Kernel;
 use proptest::option;
 use proptest::prelude::*;
@@ -93,8 +93,8 @@ pub(crate) fn sweep(k: &[usize]) -> Sweep {
     let spec = SweepSpec {
         run,
         k: k.to_vec(),
-        overlap: [0, 2, 8].map(Sides::all).to_vec(),
-        tile: [4, 8].map(Sides::all).to_vec(),
+        overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
+        tile: [4, 8].map(PerAxis::all).to_vec(),
         kernel: vec![Kernel::Auto],
         measure: vec![Measure::Cycles],
     };

@@ -57,13 +57,14 @@ pub use spec::{
     StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
-    Cell, Classic, CycleCache, CycleCount, CyclePrediction, CycleTime, Cycles, Ending, Foreign,
-    MOST_SETTINGS, Measure, MeasureError, Outline, Prediction, Pyramid, Row, RowOutcome, Setting,
-    ShouldStop, Sides, Sweep, SweepError, SweepSpec, Table, TableError, by_predicted_cost,
-    coarse_to_fine, numbers, pyramid_seconds, sides,
+    ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,
+    CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
+    RowOutcome, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
+    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, numbers,
+    pyramid_seconds, sides,
 };
 pub use track::{CycleValue, ProbeSeries};
-pub use tuner::{End, News, Tuner};
+pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{
     Answer, ExactState, Part, Phase, Report, RequestError, Snapshot, SnapshotRequest, Worker,
     WorkerRequest,

@@ -6,8 +6,8 @@
 //! sweep.
 
 use super::sweep::{
-    Classic, CycleCache, Measure, MeasureError, Outline, Prediction, Pyramid, Row, Setting, Sweep,
-    SweepSpec, coarse_to_fine,
+    ClassicBaseline, CostPrediction, CycleCache, Measure, MeasureError, Pyramid, Setting, Sweep,
+    SweepOutline, SweepRow, SweepSpec, coarse_to_fine,
 };
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -25,33 +25,33 @@ const TIMING: f64 = 0.7;
 
 /// What it found out.
 #[derive(Clone, Debug)]
-pub enum News {
+pub enum TunerEvent {
     /// The sweep makes no sense, for this reason; nothing was measured.
     Refused(String),
     /// It makes sense, and is under way.
-    Begun(Arc<Outline>),
+    Begun(Arc<SweepOutline>),
     /// What it is at before the first cell is measured, in a few words.
     At(&'static str),
     /// What the settings should cost, and Kochurov's best pyramid of the first tile and kernel.
-    Predicted(Vec<Prediction>, Option<Pyramid>),
+    Predicted(Vec<CostPrediction>, Option<Pyramid>),
     /// Jacobi's iteration on the same system.
-    Classic(Classic),
+    Classic(ClassicBaseline),
     /// A cell was measured.
     Measured {
-        /// Its place in [`Outline::cells`].
+        /// Its place in [`SweepOutline::cells`].
         place: usize,
         /// What came of it.
-        row: Box<Row>,
+        row: Box<SweepRow>,
         /// Seconds that the others should take.
         left: f64,
     },
     /// It is over.
-    Ended(End),
+    Ended(SweepEnd),
 }
 
 /// How a sweep ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum SweepEnd {
     /// All cells were measured.
     Done,
     /// Somebody stopped it.
@@ -106,7 +106,7 @@ impl Control {
 /// A handle on the thread. Dropping it ends the thread.
 pub struct Tuner {
     orders: Option<Sender<SweepSpec>>,
-    news: Receiver<News>,
+    news: Receiver<TunerEvent>,
     control: Arc<Control>,
     thread: Option<JoinHandle<()>>,
 }
@@ -159,12 +159,12 @@ impl Tuner {
     }
 
     /// The oldest news that were not taken. Never waits.
-    pub fn news(&self) -> Option<News> {
+    pub fn news(&self) -> Option<TunerEvent> {
         self.news.try_recv().ok()
     }
 
     /// Waits for news, for tests and programs without a window.
-    pub fn wait(&self, at_most: Duration) -> Option<News> {
+    pub fn wait(&self, at_most: Duration) -> Option<TunerEvent> {
         self.news.recv_timeout(at_most).ok()
     }
 }
@@ -182,7 +182,7 @@ impl Drop for Tuner {
 
 /// The thread's side.
 struct Work {
-    tell: Sender<News>,
+    tell: Sender<TunerEvent>,
     control: Arc<Control>,
     wake: Box<dyn Fn() + Send>,
     counted: CycleCache,
@@ -192,16 +192,16 @@ impl Work {
     fn sweep(&mut self, spec: SweepSpec) {
         let mut sweep = match Sweep::new(spec) {
             Ok(sweep) => sweep.knowing(std::mem::take(&mut self.counted)),
-            Err(error) => return self.tell(News::Refused(error.to_string())),
+            Err(error) => return self.tell(TunerEvent::Refused(error.to_string())),
         };
-        self.tell(News::Begun(Arc::new(sweep.outline().clone())));
+        self.tell(TunerEvent::Begun(Arc::new(sweep.outline().clone())));
         let end = match self.measure(&mut sweep) {
-            Ok(true) => End::Done,
-            Ok(false) => End::Stopped,
-            Err(error) => End::Failed(error.to_string()),
+            Ok(true) => SweepEnd::Done,
+            Ok(false) => SweepEnd::Stopped,
+            Err(error) => SweepEnd::Failed(error.to_string()),
         };
         self.counted = sweep.counted().clone();
-        self.tell(News::Ended(end));
+        self.tell(TunerEvent::Ended(end));
     }
 
     /// Measures a sweep to its end; `false` if somebody stopped it before.
@@ -210,18 +210,18 @@ impl Work {
         let halt = move || control.halts();
         let times = sweep.spec().measures(Measure::Time);
         if times {
-            self.tell(News::At("probing the machine"));
+            self.tell(TunerEvent::At("probing the machine"));
             if !sweep.probe(&halt)? {
                 return Ok(false);
             }
         }
-        self.tell(News::At("predicting"));
+        self.tell(TunerEvent::At("predicting"));
         let Some(predictions) = sweep.predict(&halt)? else { return Ok(false) };
         let (tile, kernel) = (sweep.spec().tile[0], sweep.spec().kernel[0]);
-        self.tell(News::Predicted(predictions.clone(), sweep.pyramid(tile, kernel)));
-        self.tell(News::At("timing classic Jacobi"));
+        self.tell(TunerEvent::Predicted(predictions.clone(), sweep.pyramid(tile, kernel)));
+        self.tell(TunerEvent::At("timing classic Jacobi"));
         let Some(classic) = sweep.classic(&halt)? else { return Ok(false) };
-        self.tell(News::Classic(classic));
+        self.tell(TunerEvent::Classic(classic));
         let order = coarse_to_fine(sweep.outline(), &predictions);
         let mut ahead = Ahead::new(sweep.outline(), &predictions, times);
         for place in order {
@@ -234,18 +234,18 @@ impl Work {
             let Some(row) = rows.into_iter().next() else { return Ok(false) };
             let took = begin.elapsed().saturating_sub(self.control.waited() - waited);
             let left = ahead.without(place, took.as_secs_f64());
-            self.tell(News::Measured { place, row: Box::new(row), left });
+            self.tell(TunerEvent::Measured { place, row: Box::new(row), left });
         }
         Ok(true)
     }
 
     /// Tells news, waiting until there is room for them. After a stop only the end is waited for, which
     /// whoever stopped it waits for too.
-    fn tell(&self, news: News) {
+    fn tell(&self, news: TunerEvent) {
         let mut news = news;
         while let Err(SendTimeoutError::Timeout(again)) = self.tell.send_timeout(news, AGAIN) {
             let wanted = *self.control.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-            let is_end = matches!(again, News::Ended(_));
+            let is_end = matches!(again, TunerEvent::Ended(_));
             if wanted == Wanted::Close || wanted == Wanted::Stop && !is_end {
                 break;
             }
@@ -265,12 +265,13 @@ struct Ahead {
 }
 
 impl Ahead {
-    fn new(outline: &Outline, predictions: &[Prediction], times: bool) -> Self {
+    fn new(outline: &SweepOutline, predictions: &[CostPrediction], times: bool) -> Self {
         let mut cells = vec![0.0; outline.cells.len()];
-        for Prediction { place, cycles, a_cycle, .. } in predictions {
+        for CostPrediction { place, cycles, seconds_per_cycle, .. } in predictions {
             let Setting { k, .. } = outline.cells[*place].setting;
-            let counting = cycles
-                .map_or(0.0, |cycles| cycles.cycles.min(1e9) * a_cycle.unwrap_or(1e-6 * k as f64));
+            let counting = cycles.map_or(0.0, |cycles| {
+                cycles.cycles.min(1e9) * seconds_per_cycle.unwrap_or(1e-6 * k as f64)
+            });
             cells[*place] = counting + if times { TIMING } else { 0.0 };
         }
         Self { cells, expected: 0.0, took: 0.0 }
@@ -287,7 +288,7 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{RowOutcome, RunSpec, Sides};
+    use super::super::{PerAxis, RowOutcome, RunSpec};
     use super::*;
     use crate::solver::Kernel;
 
@@ -297,8 +298,8 @@ mod tests {
         SweepSpec {
             run,
             k: vec![1, 2, 4, 8],
-            overlap: [0, 2, 4, 8].map(Sides::all).to_vec(),
-            tile: vec![Sides::all(8)],
+            overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
+            tile: vec![PerAxis::all(8)],
             kernel: vec![Kernel::Auto],
             measure: vec![Measure::Cycles],
         }
@@ -306,11 +307,11 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    fn to_the_end(tuner: &Tuner) -> (Vec<News>, End) {
+    fn to_the_end(tuner: &Tuner) -> (Vec<TunerEvent>, SweepEnd) {
         let mut all = Vec::new();
         loop {
             match tuner.wait(LONG).expect("news in time") {
-                News::Ended(end) => return (all, end),
+                TunerEvent::Ended(end) => return (all, end),
                 news => all.push(news),
             }
         }
@@ -321,12 +322,12 @@ mod tests {
         let tuner = Tuner::start(|| {}).unwrap();
         assert!(tuner.begin(spec()));
         let (news, end) = to_the_end(&tuner);
-        assert_eq!(end, End::Done);
-        assert!(matches!(news[0], News::Begun(_)));
+        assert_eq!(end, SweepEnd::Done);
+        assert!(matches!(news[0], TunerEvent::Begun(_)));
         let rows: Vec<_> = news
             .iter()
             .filter_map(|news| match news {
-                News::Measured { place, row, left } => Some((*place, row, *left)),
+                TunerEvent::Measured { place, row, left } => Some((*place, row, *left)),
                 _ => None,
             })
             .collect();
@@ -337,10 +338,10 @@ mod tests {
         assert!(tuner.begin(spec()));
         let (again, _) = to_the_end(&tuner);
         let predictions = again.iter().find_map(|news| match news {
-            News::Predicted(predictions, _) => Some(predictions),
+            TunerEvent::Predicted(predictions, _) => Some(predictions),
             _ => None,
         });
-        let exact = |prediction: &Prediction| prediction.cycles.unwrap().error == 0.0;
+        let exact = |prediction: &CostPrediction| prediction.cycles.unwrap().error == 0.0;
         assert!(predictions.unwrap().iter().all(exact));
     }
 
@@ -351,26 +352,26 @@ mod tests {
         long.run.problem.shape = vec![96, 96];
         long.k = (2..40).collect();
         assert!(tuner.begin(long));
-        while !matches!(tuner.wait(LONG).unwrap(), News::Measured { .. }) {}
+        while !matches!(tuner.wait(LONG).unwrap(), TunerEvent::Measured { .. }) {}
         tuner.pause(true);
         // What was under way may still be told.
         while tuner.wait(Duration::from_millis(300)).is_some() {}
         tuner.pause(false);
-        while !matches!(tuner.wait(LONG).unwrap(), News::Measured { .. }) {}
+        while !matches!(tuner.wait(LONG).unwrap(), TunerEvent::Measured { .. }) {}
         tuner.pause(true);
         tuner.stop();
         let (_, end) = to_the_end(&tuner);
-        assert_eq!(end, End::Stopped);
+        assert_eq!(end, SweepEnd::Stopped);
     }
 
     #[test]
     fn what_makes_no_sense_is_refused_in_a_sentence() {
         let tuner = Tuner::start(|| {}).unwrap();
         let mut wrong = spec();
-        wrong.overlap = vec![Sides::all(3)];
+        wrong.overlap = vec![PerAxis::all(3)];
         tuner.begin(wrong);
         match tuner.wait(LONG) {
-            Some(News::Refused(why)) => assert!(why.contains("overlap 3 is odd"), "{why}"),
+            Some(TunerEvent::Refused(why)) => assert!(why.contains("overlap 3 is odd"), "{why}"),
             news => panic!("{news:?}"),
         }
     }

@@ -5,7 +5,7 @@ use super::{Seen, papers};
 use crate::app::convergence::{self, LABEL_ROOM, LABEL_SPACING, steps};
 use crate::app::theme;
 use crate::picture::{Layer, MapValue, SweepMap, number, rounded};
-use crate::run::{Prediction, Row};
+use crate::run::{CostPrediction, SweepRow};
 use eframe::egui::{Color32, RichText, Ui};
 use egui_plot::{
     AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi,
@@ -146,7 +146,7 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
 }
 
 /// How far off a measured value may be, as a part of it; `None` for what is counted.
-fn noise(value: MapValue, row: &Row) -> Option<f64> {
+fn noise(value: MapValue, row: &SweepRow) -> Option<f64> {
     match value {
         MapValue::Time | MapValue::CycleTime | MapValue::SweepTime => {
             Some(row.seconds_per_cycle_error? / row.seconds_per_cycle?)
@@ -164,22 +164,23 @@ fn bar(plot: &mut PlotUi<'_>, name: &str, x: f64, ends: [Option<f64>; 2], colour
 }
 
 /// What is predicted of a value.
-fn predicted_cycles(prediction: Prediction, value: MapValue, k: usize) -> Option<f64> {
+fn predicted_cycles(prediction: CostPrediction, value: MapValue, k: usize) -> Option<f64> {
     let cycles = prediction.cycles.map(|cycle_prediction| cycle_prediction.cycles);
     match value {
-        MapValue::Time => Some(cycles? * prediction.a_cycle?),
+        MapValue::Time => Some(cycles? * prediction.seconds_per_cycle?),
         MapValue::Cycles => cycles,
         MapValue::Sweeps => cycles.map(|cycles| cycles * k as f64),
-        MapValue::CycleTime => prediction.a_cycle,
-        MapValue::SweepTime => prediction.a_cycle.map(|seconds| seconds / k as f64),
+        MapValue::CycleTime => prediction.seconds_per_cycle,
+        MapValue::SweepTime => prediction.seconds_per_cycle.map(|seconds| seconds / k as f64),
         MapValue::EdgeShare | MapValue::Error => None,
     }
 }
 
 /// The best row of every k, by its place.
-fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a Row>> {
-    let best =
-        |row: &Vec<crate::picture::MapCell<'a>>| Row::best(row.iter().filter_map(|cell| cell.row));
+fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a SweepRow>> {
+    let best = |row: &Vec<crate::picture::MapCell<'a>>| {
+        SweepRow::best(row.iter().filter_map(|cell| cell.row))
+    };
     map.cells.iter().map(best).collect()
 }
 
@@ -207,7 +208,7 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     let sweep = seen.classic.and_then(|classic| classic.time);
     let unsure = sweep.map_or(0.0, |sweep| sweep.error / sweep.median);
     // k, the speedup, and how far off that may be.
-    let ratio = |down: usize, row: Option<&Row>| {
+    let ratio = |down: usize, row: Option<&SweepRow>| {
         let (row, ratio) = (row?, classic / row?.cost()?);
         let error = ratio * (row.cost_error() / row.cost()? + unsure);
         Some(((map.ks[down] as f64).log2(), ratio, error))

@@ -7,7 +7,7 @@ use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{grouped, seconds as time};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
-use crate::run::{Backend, Measure, Outline, Row, Sides, SweepSpec, TOLERANCE};
+use crate::run::{Backend, Measure, PerAxis, SweepOutline, SweepRow, SweepSpec, TOLERANCE};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const WIDEST: f32 = 84.0;
 #[derive(Default)]
 pub(super) struct Here {
     /// Of the newest map that held any of it.
-    outline: Option<Arc<Outline>>,
+    outline: Option<Arc<SweepOutline>>,
     /// By the places of [`EXPERIMENTS`].
     found: Vec<Option<Found>>,
 }
@@ -98,7 +98,7 @@ pub(super) fn published(spec: &SweepSpec) -> impl Iterator<Item = (usize, usize,
     EXPERIMENTS.iter().filter_map(|experiment| {
         let How::Tiled { tile, k, overlap } = experiment.how else { return None };
         let is_best = matches!(experiment.group, Group::Table2 | Group::Table3);
-        let is_it = is_best && is_of(spec, experiment) && spec.tile.contains(&Sides::all(tile));
+        let is_it = is_best && is_of(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
         is_it.then_some((k, overlap, experiment.published_speedup?))
     })
 }
@@ -116,7 +116,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     (run.method.backend, run.method.threads) = (method.backend, method.threads);
     run.method.precision = Precision::F64;
     let tiled = |experiment: &Experiment| match experiment.how {
-        How::Tiled { k, overlap, .. } => Some((k, Sides::all(overlap))),
+        How::Tiled { k, overlap, .. } => Some((k, PerAxis::all(overlap))),
         _ => None,
     };
     // The plane takes a CPU minutes a cell to the tolerance; how many cycles that is, is known.
@@ -128,7 +128,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
         run,
         k: of().filter_map(tiled).map(|(k, _)| k).collect(),
         overlap: of().filter_map(tiled).map(|(_, overlap)| overlap).collect(),
-        tile: vec![Sides::all(32)],
+        tile: vec![PerAxis::all(32)],
         kernel,
         measure: [Measure::Time].into_iter().chain(counts.then_some(Measure::Cycles)).collect(),
     }
@@ -193,8 +193,9 @@ fn found(seen: &Seen, experiment: &Experiment) -> Option<Found> {
     if !is_of(&seen.outline.spec, experiment) {
         return None;
     }
-    let is_it =
-        |row: &&Row| (row.k, row.overlap, row.tile) == (k, Sides::all(overlap), Sides::all(tile));
+    let is_it = |row: &&SweepRow| {
+        (row.k, row.overlap, row.tile) == (k, PerAxis::all(overlap), PerAxis::all(tile))
+    };
     let times = (seen.rows.iter().flatten().filter(is_it))
         .filter_map(|row| Some((row, row.seconds_per_cycle?, row.seconds_per_cycle_error?)));
     let (row, seconds, error) = times.min_by(|(_, one, _), (_, other, _)| one.total_cmp(other))?;
@@ -214,7 +215,7 @@ fn found(seen: &Seen, experiment: &Experiment) -> Option<Found> {
 }
 
 /// What differs from what the paper did, point by point.
-fn differs(backend: Backend, measured: Option<&Outline>) -> Vec<String> {
+fn differs(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String> {
     let machine = measured.map_or("not measured yet", |outline| &outline.machine);
     let bytes = ARRAYS * Precision::F64.bytes() as u64 * points();
     let there = format!(

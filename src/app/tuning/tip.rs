@@ -2,11 +2,11 @@
 
 use super::Seen;
 use crate::picture::{SweepMap, grouped, seconds as time};
-use crate::run::{Row, RowOutcome};
+use crate::run::{RowOutcome, SweepRow};
 use eframe::egui::{Grid, RichText, Ui};
 
 /// A row in one line.
-pub(super) fn summary(seen: &Seen, row: &Row) -> String {
+pub(super) fn summary(seen: &Seen, row: &SweepRow) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
     if seen.outline.spec.kernel.len() > 1 {
         text.push_str(&format!(", {}", row.kernel));
@@ -77,7 +77,7 @@ pub(super) fn ui(
         let spread = spread.map(|(_, error)| format!(" ± {}", time(error))).unwrap_or_default();
         let predicted = row
             .and_then(|row| row.predicted_seconds_per_cycle)
-            .or(prediction.and_then(|prediction| prediction.a_cycle));
+            .or(prediction.and_then(|prediction| prediction.seconds_per_cycle));
         let whole = row.and_then(|row| row.predicted_seconds).or(prediction
             .and_then(|prediction| prediction.cost)
             .filter(|_| seen.outline.spec.measure.len() == 2));

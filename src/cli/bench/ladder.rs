@@ -10,7 +10,7 @@ use super::record::Record;
 use super::{Output, backends, frames};
 use crate::grid::Precision;
 use crate::run::{
-    Backend, MethodName, MethodSpec, Plan, Planner, ProblemKind, ProblemSpec, RunSpec, Sides,
+    Backend, MethodName, MethodSpec, PerAxis, Plan, Planner, ProblemKind, ProblemSpec, RunSpec,
     StopRule, StopSpec, TOLERANCE,
 };
 use crate::solver::{Kernel, SolverError};
@@ -201,7 +201,7 @@ impl Ladder {
     fn specs(&self, backend: Backend, beside_others: bool) -> Vec<RunSpec> {
         let Axes(shape) = &self.shape;
         let (k, overlap, tile) = if shape.len() == 1 { LINES } else { PLANES };
-        let sides = |points: &[usize]| points.iter().copied().map(Sides::all).collect::<Vec<_>>();
+        let sides = |points: &[usize]| points.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
         let k = self.lists.k(k);
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));

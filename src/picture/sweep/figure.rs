@@ -9,16 +9,16 @@ use crate::picture::figures::names::rounded;
 use crate::picture::plot::heat_map::draw_pixels;
 use crate::picture::sweep::map::{Layer, MAP_COLOURS, MapValue, SweepMap};
 use crate::picture::view::figure_spec::FigureSpec;
-use crate::run::{Classic, Outline, Row};
+use crate::run::{ClassicBaseline, SweepOutline, SweepRow};
 
 /// The map of a sweep as SVG: overlap across, k down, colours by what the best setting has least
-/// of, see [`Row::cost`]. Where there are several tiles or kernels, a cell shows the best of them.
+/// of, see [`SweepRow::cost`]. Where there are several tiles or kernels, a cell shows the best of them.
 /// The best cell of all is framed, cells that differ from it by no more than noise have a dot, cells
 /// that cannot run are hatched, and a line parts those that are faster than Jacobi's iteration.
 pub fn sweep_svg(
-    outline: &Outline,
-    rows: &[Row],
-    classic: Option<Classic>,
+    outline: &SweepOutline,
+    rows: &[SweepRow],
+    classic: Option<ClassicBaseline>,
     spec: &FigureSpec,
 ) -> String {
     let chosen = &outline.spec;
@@ -39,7 +39,7 @@ pub fn sweep_svg(
         .svg(spec)
 }
 
-fn subtitle(outline: &Outline, rows: &[Row], classic: Option<Classic>) -> String {
+fn subtitle(outline: &SweepOutline, rows: &[SweepRow], classic: Option<ClassicBaseline>) -> String {
     let chosen = &outline.spec;
     let tiles: Vec<_> = chosen.tile.iter().map(ToString::to_string).collect();
     let mut text = if tiles.len() == 1 { "tile ".to_owned() } else { "best of tiles ".to_owned() };
@@ -49,7 +49,7 @@ fn subtitle(outline: &Outline, rows: &[Row], classic: Option<Classic>) -> String
         text.push_str(&format!(", kernel {}", kernels.join(", ")));
     }
     text.push_str(&format!(" · {}", chosen.run.method.precision.name()));
-    if let Some(best) = Row::best(rows) {
+    if let Some(best) = SweepRow::best(rows) {
         text.push_str(&format!(
             " · best: k = {}, overlap {}, tile {}",
             best.k, best.overlap, best.tile

@@ -4,7 +4,9 @@
 
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::{COLOURS, ColourMap};
-use crate::run::{Classic, Measure, Outline, Row, RowOutcome, Sides, SweepSpec};
+use crate::run::{
+    ClassicBaseline, Measure, PerAxis, RowOutcome, SweepOutline, SweepRow, SweepSpec,
+};
 use crate::solver::Kernel;
 
 /// What is coloured.
@@ -85,7 +87,7 @@ impl MapValue {
     }
 
     /// The value of a row, if it has one.
-    pub fn of(self, row: &Row) -> Option<f64> {
+    pub fn of(self, row: &SweepRow) -> Option<f64> {
         match self {
             Self::Time => row.seconds,
             Self::Cycles => row.sweeps.and(row.cycles).map(|cycles| cycles.count as f64),
@@ -114,8 +116,8 @@ impl MapValue {
 #[derive(Clone, Debug, Default)]
 pub struct MapCell<'a> {
     /// What was measured; of several tiles or kernels, of the best.
-    pub row: Option<&'a Row>,
-    /// The place of its cell in [`Outline::cells`]; of one that was not measured yet, if it can run.
+    pub row: Option<&'a SweepRow>,
+    /// The place of its cell in [`SweepOutline::cells`]; of one that was not measured yet, if it can run.
     pub place: Option<usize>,
     /// The value that is coloured, if it is known.
     pub value: Option<f64>,
@@ -133,7 +135,7 @@ pub struct MapCell<'a> {
 #[derive(Clone, Debug)]
 pub struct SweepMap<'a> {
     /// Under the columns.
-    pub overlaps: &'a [Sides],
+    pub overlaps: &'a [PerAxis],
     /// Beside the rows.
     pub ks: &'a [usize],
     /// Row by row, a k each.
@@ -148,7 +150,7 @@ pub struct SweepMap<'a> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
     /// The tile.
-    pub tile: Option<Sides>,
+    pub tile: Option<PerAxis>,
     /// The kernel that was asked for.
     pub kernel: Option<Kernel>,
 }
@@ -162,9 +164,9 @@ pub const MAP_COLOURS: ColourMap = ColourMap::Viridis;
 impl<'a> SweepMap<'a> {
     /// The map of a sweep whose rows are known by the places of its cells.
     pub fn new(
-        outline: &'a Outline,
-        rows: &'a [Option<Row>],
-        classic: Option<Classic>,
+        outline: &'a SweepOutline,
+        rows: &'a [Option<SweepRow>],
+        classic: Option<ClassicBaseline>,
         layer: Layer,
         value: MapValue,
     ) -> Self {
@@ -198,7 +200,7 @@ impl<'a> SweepMap<'a> {
             }
             shown.place.get_or_insert(place);
             let Some(row) = row else { continue };
-            let is_better = match (shown.row.and_then(Row::cost), row.cost()) {
+            let is_better = match (shown.row.and_then(SweepRow::cost), row.cost()) {
                 (Some(known), Some(cost)) => cost < known,
                 (Some(_), None) => false,
                 (None, _) => true,
@@ -208,7 +210,7 @@ impl<'a> SweepMap<'a> {
             }
         }
         let all = cells.iter().flatten().filter_map(|cell| cell.row);
-        let best = Row::best(all);
+        let best = SweepRow::best(all);
         let mut at = None;
         for (down, line) in cells.iter_mut().enumerate() {
             for (across, cell) in line.iter_mut().enumerate() {
@@ -288,11 +290,11 @@ mod tests {
         let rows = sweep.measure(&cells, 2, &|| false).unwrap();
         let known: Vec<_> = rows.iter().cloned().map(Some).collect();
         let sweeps = rows[0].sweeps.map(|sweeps| sweeps as f64);
-        let classic = Classic { time: None, sweeps, counts: true };
+        let classic = ClassicBaseline { time: None, sweeps, counts: true };
         let map =
             |layer| SweepMap::new(sweep.outline(), &known, Some(classic), layer, MapValue::Cycles);
         let both = map(Layer::default());
-        let small = map(Layer { tile: Some(Sides::all(4)), kernel: None });
+        let small = map(Layer { tile: Some(PerAxis::all(4)), kernel: None });
         assert!(both.cells[1][0].value <= small.cells[1][0].value);
         // Overlap 2 goes with both, 8 with neither, which is told.
         assert!(both.cells[0][1].cannot_run.is_none());
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn cells_within_noise_of_the_best_are_marked_as_equal() {
         let sweep = sweep(&[1, 2, 4]);
-        let mut known: Vec<Option<Row>> = vec![None; sweep.cells().len()];
+        let mut known: Vec<Option<SweepRow>> = vec![None; sweep.cells().len()];
         let row = |seconds: f64, error: f64| {
             let mut row = sweep.outline().blank(&sweep.cells()[0].setting);
             let time = CycleTime { median: seconds, error, repeats: 9 };
@@ -324,7 +326,7 @@ mod tests {
         assert!(equal(1, 0) && !equal(0, 0) && !equal(0, 1));
         // Faster than 1.3 s are the first two; what was not measured is on neither side.
         let time = Some(CycleTime { median: 1.3, error: 0.0, repeats: 9 });
-        let classic = Some(Classic { time, sweeps: None, counts: false });
+        let classic = Some(ClassicBaseline { time, sweeps: None, counts: false });
         let map =
             SweepMap::new(sweep.outline(), &known, classic, Layer::default(), MapValue::SweepTime);
         assert_eq!(map.contour(), [[[0, 1], [1, 1]]]);

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Jacobi's iteration on the same system and machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Classic {
+pub struct ClassicBaseline {
     /// Seconds of a sweep, where times are measured.
     #[serde(skip)]
     pub time: Option<CycleTime>,
@@ -16,13 +16,13 @@ pub struct Classic {
     pub counts: bool,
 }
 
-impl Classic {
+impl ClassicBaseline {
     /// Seconds to the tolerance.
     pub fn seconds(&self) -> Option<f64> {
         Some(self.sweeps? * self.time?.median)
     }
 
-    /// What it has of that of which the best setting has least, see [`Row::cost`](super::Row::cost).
+    /// What it has of that of which the best setting has least, see [`SweepRow::cost`](super::Row::cost).
     pub fn cost(&self) -> Option<f64> {
         match (self.time, self.counts) {
             (Some(_), true) => self.seconds(),

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// How counting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum CountOutcome {
     /// The tolerance was met.
     Converged,
     /// It was not, within the cap.
@@ -28,7 +28,7 @@ pub struct CycleCount {
     /// Cycles made.
     pub cycles: u64,
     /// How that ended.
-    pub ending: Ending,
+    pub ending: CountOutcome,
     /// The part of ‖r‖₂² near tile borders at the end.
     pub edge_share: f64,
 }
@@ -50,9 +50,9 @@ pub(super) fn count(
         run.advance(u64::MAX)?;
     }
     let ending = match run.outcome() {
-        Some(Outcome::Converged) => Ending::Converged,
-        Some(Outcome::Diverged(_)) => Ending::Diverged,
-        Some(Outcome::OutOfCycles) | None => Ending::Capped,
+        Some(Outcome::Converged) => CountOutcome::Converged,
+        Some(Outcome::Diverged(_)) => CountOutcome::Diverged,
+        Some(Outcome::OutOfCycles) | None => CountOutcome::Capped,
     };
     let edge_share = run.solver().edge_share(&plan.tiling)?.residual;
     Ok(Some(CycleCount { cycles: run.cycle(), ending, edge_share }))
@@ -109,7 +109,7 @@ mod tests {
         let plan = Arc::new(Planner::default().plan(&spec).unwrap());
         let go = || false;
         let counted = count(&plan, &go).unwrap().unwrap();
-        assert_eq!(counted.ending, Ending::Converged);
+        assert_eq!(counted.ending, CountOutcome::Converged);
         assert!((0.0..=1.0).contains(&counted.edge_share));
         let mut cache = CycleCache::default();
         cache.insert(&spec, counted);
@@ -121,7 +121,7 @@ mod tests {
         let mut capped = Plan::clone(&plan);
         capped.stop.max_cycles = 3;
         let counted = count(&Arc::new(capped), &go).unwrap().unwrap();
-        assert_eq!((counted.cycles, counted.ending), (3, Ending::Capped));
+        assert_eq!((counted.cycles, counted.ending), (3, CountOutcome::Capped));
         assert_eq!(count(&plan, &|| true).unwrap(), None);
     }
 }

@@ -13,7 +13,7 @@
 //! extrapolated.
 
 use super::ShouldStop;
-use super::count::{Ending, count};
+use super::count::{CountOutcome, count};
 use super::effective_sweeps::{EffectiveSweeps, worth};
 use crate::grid::AxisTiling;
 use crate::problem::{Problem, Spectrum, first_below};
@@ -180,7 +180,7 @@ fn by_smaller_grids(
         let Ok(mut plan) = Planner::default().plan(spec) else { return Ok(None) };
         plan.place = Place::Cpu { threads: 1 };
         let Some(count) = count(&Arc::new(plan), halt)? else { return Ok(None) };
-        if count.ending != Ending::Converged {
+        if count.ending != CountOutcome::Converged {
             return Ok(Some(CyclePrediction { cycles: f64::INFINITY, error: 0.0 }));
         }
         *counted = count.cycles as f64;

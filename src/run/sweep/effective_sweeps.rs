@@ -64,11 +64,11 @@ pub(super) fn worth(
         return None;
     }
     let mut left = MOST_UPDATES;
-    let mut spend = |cell: &Cell| {
+    let mut spend = |cell: &PeriodicTile| {
         left = left.saturating_sub(cell.updates(k));
         left > 0 && !halt()
     };
-    let mut cell = Cell::new(tiling, 0.0);
+    let mut cell = PeriodicTile::new(tiling, 0.0);
     let mut raised = 0.0;
     let mut is_even = false;
     while !is_even {
@@ -89,7 +89,7 @@ pub(super) fn worth(
         cell.owned.iter_mut().for_each(|value| *value -= lowest);
     }
     let lift = cell.lift(weights);
-    let mut cell = Cell::new(tiling, 1.0);
+    let mut cell = PeriodicTile::new(tiling, 1.0);
     let mut size = 1.0;
     let mut left = [1.0; 2];
     for half in &mut left {
@@ -114,7 +114,7 @@ pub(super) fn worth(
 }
 
 /// A tile among copies of itself. A line is a plane of one row, whose neighbours weigh nothing.
-struct Cell {
+struct PeriodicTile {
     /// Points that the tile owns, across and down: from one tile to the next.
     owns: [usize; 2],
     /// Points of the tile with its ring.
@@ -126,7 +126,7 @@ struct Cell {
     to: Vec<f64>,
 }
 
-impl Cell {
+impl PeriodicTile {
     fn new(tiling: &Tiling, value: f64) -> Self {
         let axis = |place: usize| {
             tiling.axes().get(place).map_or((1, 0), |axis| (axis.tile(), axis.overlap()))

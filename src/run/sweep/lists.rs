@@ -1,6 +1,6 @@
 //! Lists of settings as people write them: `4,8,16`, `0:30:2`, `32x16,64`.
 
-use super::sides::Sides;
+use super::sides::PerAxis;
 
 /// The most values of a list.
 const LONGEST: usize = 4096;
@@ -42,13 +42,13 @@ pub fn numbers(text: &str) -> Result<Vec<usize>, String> {
 ///
 /// # Errors
 /// As [`numbers`].
-pub fn sides(text: &str) -> Result<Vec<Sides>, String> {
+pub fn sides(text: &str) -> Result<Vec<PerAxis>, String> {
     let mut values = Vec::new();
     for part in text.split(',') {
         if part.contains(['x', 'X', '×']) {
-            values.push(part.parse::<Sides>().map_err(|error| error.to_string())?);
+            values.push(part.parse::<PerAxis>().map_err(|error| error.to_string())?);
         } else {
-            values.extend(numbers(part)?.into_iter().map(Sides::all));
+            values.extend(numbers(part)?.into_iter().map(PerAxis::all));
         }
         if values.len() > LONGEST {
             return Err(format!("it has more than {LONGEST} values"));
@@ -70,7 +70,7 @@ mod tests {
         }
         assert!(numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
         let named = |text: &str| {
-            sides(text).map(|sides| sides.iter().map(Sides::to_string).collect::<Vec<_>>())
+            sides(text).map(|sides| sides.iter().map(PerAxis::to_string).collect::<Vec<_>>())
         };
         assert_eq!(named("0:4:2,8x2"), Ok(["0", "2", "4", "8x2"].map(str::to_owned).to_vec()));
         for wrong in ["", "4x", "x", "1x2x3", "4,", "8:4"] {

@@ -18,18 +18,18 @@ mod sweeping;
 mod table;
 mod timing;
 
-pub use classic::Classic;
-pub use count::{CycleCache, CycleCount, Ending};
+pub use classic::ClassicBaseline;
+pub use count::{CountOutcome, CycleCache, CycleCount};
 pub use cycle_predictor::CyclePrediction;
 pub use lists::{numbers, sides};
 pub use model::{Pyramid, pyramid_seconds};
-pub use order::{Prediction, by_predicted_cost, coarse_to_fine};
-pub use outline::{Cell, Outline};
-pub use row::{Cycles, Row, RowOutcome};
-pub use sides::Sides;
+pub use order::{CostPrediction, by_predicted_cost, coarse_to_fine};
+pub use outline::{SweepCell, SweepOutline};
+pub use row::{Cycles, RowOutcome, SweepRow};
+pub use sides::PerAxis;
 pub use spec::{MOST_SETTINGS, Measure, Setting, SweepError, SweepSpec};
-pub use sweeping::{Foreign, MeasureError, Sweep};
-pub use table::{Table, TableError};
+pub use sweeping::{MeasureError, RowMismatch, Sweep};
+pub use table::{SweepTable, SweepTableError};
 pub use timing::CycleTime;
 
 /// Asked between two cycles whether to stop. It may wait before it answers, while a sweep pauses.

@@ -17,7 +17,7 @@
 //! Kochurov, Vorotnikova and Golovashkin's run time (2015) is one instance of this, at the exact end
 //! of overlap, where a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
 
-use super::sides::Sides;
+use super::sides::PerAxis;
 use crate::grid::AxisTiling;
 use crate::run::plan::Plan;
 use crate::solver::cpu::Sharing;
@@ -32,7 +32,7 @@ type Constants = [f64; CONSTANTS];
 
 /// The model of one machine and one problem.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CostModel(HashMap<(Sides, Kernel), Fitted>);
+pub(super) struct CostModel(HashMap<(PerAxis, Kernel), Fitted>);
 
 /// What was found out of a tile and a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -54,12 +54,12 @@ pub(super) fn at_once(plan: &Plan, footprint: Option<Footprint>) -> Option<f64> 
 
 impl CostModel {
     /// Takes in what was measured with a tile and a kernel.
-    pub fn fit(&mut self, tile: Sides, kernel: Kernel, at_once: Option<f64>, probes: &[Probe]) {
+    pub fn fit(&mut self, tile: PerAxis, kernel: Kernel, at_once: Option<f64>, probes: &[Probe]) {
         self.0.insert((tile, kernel), Fitted { constants: fit(probes), at_once });
     }
 
     /// Seconds that a cycle should take, if the tile and the kernel were probed.
-    pub fn seconds(&self, tile: Sides, kernel: Kernel, plan: &Plan) -> Option<f64> {
+    pub fn seconds(&self, tile: PerAxis, kernel: Kernel, plan: &Plan) -> Option<f64> {
         let Fitted { constants, at_once } = self.0.get(&(tile, kernel))?;
         let work = work(plan, *at_once);
         Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
@@ -67,7 +67,7 @@ impl CostModel {
 
     /// The best pyramid of a tile by Kochurov's run time, with the seconds of an update and of a value
     /// that were measured; `None` if the tile was not probed, or has no room for one.
-    pub fn pyramid(&self, tile: Sides, kernel: Kernel) -> Option<Pyramid> {
+    pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
         let [update, value, _] = self.0.get(&(tile, kernel))?.constants;
         let base = tile.largest();
         let heights = (1..base.div_ceil(2)).map(|height| Pyramid {
@@ -213,8 +213,8 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let seconds = |work: [f64; 3]| update * work[0] + value * work[1];
             let probes = probed.map(|plan| (work(&plan, None), seconds(work(&plan, None))));
-            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
-            model.pyramid(Sides::all(32), Kernel::Auto).unwrap().height
+            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
+            model.pyramid(PerAxis::all(32), Kernel::Auto).unwrap().height
         };
         assert_eq!(best(1e-9, 0.0), 1);
         assert_eq!(best(0.0, 1e-9), 9);
@@ -262,11 +262,11 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let probes: Vec<_> = probed.iter().map(|plan| (work(plan, None), seconds(plan))).collect();
             let mut model = CostModel::default();
-            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
+            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
             let asked = plan(k, 2 * overlap);
-            let predicted = model.seconds(Sides::all(32), Kernel::Auto, &asked).unwrap();
+            let predicted = model.seconds(PerAxis::all(32), Kernel::Auto, &asked).unwrap();
             prop_assert!((predicted / seconds(&asked) - 1.0).abs() < 1e-3);
-            prop_assert_eq!(model.seconds(Sides::all(16), Kernel::Auto, &asked), None);
+            prop_assert_eq!(model.seconds(PerAxis::all(16), Kernel::Auto, &asked), None);
         }
 
         /// Whatever the probes measured, a prediction is a number that is not negative.
@@ -276,8 +276,8 @@ mod tests {
             let probes: Vec<_> =
                 probed.iter().zip(&times).map(|(plan, time)| (work(plan, None), *time)).collect();
             let mut model = CostModel::default();
-            model.fit(Sides::all(32), Kernel::Auto, None, &probes);
-            let predicted = model.seconds(Sides::all(32), Kernel::Auto, &plan(8, 4)).unwrap();
+            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
+            let predicted = model.seconds(PerAxis::all(32), Kernel::Auto, &plan(8, 4)).unwrap();
             prop_assert!(predicted >= 0.0 && predicted.is_finite());
         }
     }

@@ -1,7 +1,7 @@
 //! In which order settings are measured: coarse to fine, the most promising first.
 
 use super::cycle_predictor::CyclePrediction;
-use super::outline::Outline;
+use super::outline::SweepOutline;
 use super::spec::Setting;
 use std::cmp::Ordering;
 
@@ -13,52 +13,53 @@ const PROMISING: f64 = 1.1;
 
 /// What a setting should cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prediction {
+pub struct CostPrediction {
     /// The place of its cell in [`Sweep::cells`](super::Sweep::cells).
     pub place: usize,
     /// Cycles to the tolerance, where that can be told.
     pub cycles: Option<CyclePrediction>,
     /// Seconds of a cycle as the machine was at first, where times are measured.
-    pub a_cycle: Option<f64>,
-    /// What the best setting has least of, see [`Row::cost`](super::Row::cost); `None` where nothing
+    pub seconds_per_cycle: Option<f64>,
+    /// What the best setting has least of, see [`SweepRow::cost`](super::Row::cost); `None` where nothing
     /// tells.
     pub cost: Option<f64>,
 }
 
-impl Prediction {
+impl CostPrediction {
     /// Of a setting, from what is known of it.
     pub(super) fn new(
         place: usize,
         k: usize,
         cycles: Option<CyclePrediction>,
-        a_cycle: Option<f64>,
+        seconds_per_cycle: Option<f64>,
         counts: bool,
     ) -> Self {
-        let cost = match (cycles.filter(|_| counts), a_cycle) {
+        let cost = match (cycles.filter(|_| counts), seconds_per_cycle) {
             (Some(cycles), Some(seconds)) => Some(cycles.cycles * seconds),
             (None, Some(seconds)) if !counts => Some(seconds / k as f64),
             (Some(cycles), None) => Some(cycles.cycles),
             _ => None,
         };
-        Self { place, cycles, a_cycle, cost }
+        Self { place, cycles, seconds_per_cycle, cost }
     }
 }
 
 /// The cheapest first; what nothing is known of comes last, the fastest cycles of these first.
-pub fn by_predicted_cost(one: &Prediction, other: &Prediction) -> Ordering {
+pub fn by_predicted_cost(one: &CostPrediction, other: &CostPrediction) -> Ordering {
     let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
     let cost = known(one.cost).total_cmp(&known(other.cost));
-    cost.then(known(one.a_cycle).total_cmp(&known(other.a_cycle))).then(one.place.cmp(&other.place))
+    cost.then(known(one.seconds_per_cycle).total_cmp(&known(other.seconds_per_cycle)))
+        .then(one.place.cmp(&other.place))
 }
 
 /// The order in which a map fills in: what cannot run, which takes no time; then passes from coarse
 /// to fine, and in each the most promising first.
-pub fn coarse_to_fine(outline: &Outline, predictions: &[Prediction]) -> Vec<usize> {
-    let Outline { spec, cells, .. } = outline;
+pub fn coarse_to_fine(outline: &SweepOutline, predictions: &[CostPrediction]) -> Vec<usize> {
+    let SweepOutline { spec, cells, .. } = outline;
     let mut known: Vec<_> = predictions.to_vec();
     known.sort_by(by_predicted_cost);
     let best = known.first().and_then(|best| best.cost);
-    let pass = |prediction: &Prediction| {
+    let pass = |prediction: &CostPrediction| {
         let Setting { k, overlap, .. } = &cells[prediction.place].setting;
         let is_promising =
             best.zip(prediction.cost).is_some_and(|(best, cost)| cost <= PROMISING * best);
@@ -81,7 +82,7 @@ pub fn coarse_to_fine(outline: &Outline, predictions: &[Prediction]) -> Vec<usiz
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cell, Measure, Sides, SweepSpec};
+    use super::super::{Measure, PerAxis, SweepCell, SweepSpec};
     use super::*;
     use crate::run::RunSpec;
     use crate::solver::Kernel;
@@ -98,21 +99,21 @@ mod tests {
             let spec = SweepSpec {
                 run: RunSpec::default(),
                 k: (1..=6).collect(),
-                overlap: (0..8).map(|o| Sides::all(2 * o)).collect(),
-                tile: vec![Sides::all(32)],
+                overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
+                tile: vec![PerAxis::all(32)],
                 kernel: vec![Kernel::Auto],
                 measure: vec![Measure::Time],
             };
             let reason = |odd: bool| odd.then(|| "it cannot".to_owned());
             let settings = spec.settings().unwrap().into_iter().zip(&odd);
             let cells: Vec<_> = settings
-                .map(|(setting, odd)| Cell { setting, cannot_run: reason(*odd) })
+                .map(|(setting, odd)| SweepCell { setting, cannot_run: reason(*odd) })
                 .collect();
             let predictions: Vec<_> = (0..48)
                 .filter(|place| !odd[*place])
-                .map(|place| Prediction { place, cycles: None, a_cycle: None, cost: costs[place] })
+                .map(|place| CostPrediction { place, cycles: None, seconds_per_cycle: None, cost: costs[place] })
                 .collect();
-            let outline = Outline { spec, cells, machine: String::new(), l2_bytes: None };
+            let outline = SweepOutline { spec, cells, machine: String::new(), l2_bytes: None };
             let order = coarse_to_fine(&outline, &predictions);
             let mut places = order.clone();
             places.sort_unstable();

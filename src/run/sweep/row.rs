@@ -1,8 +1,8 @@
 //! What a sweep found out about a setting.
 
-use super::count::{CycleCount, Ending};
+use super::count::{CountOutcome, CycleCount};
 use super::cycle_predictor::CyclePrediction;
-use super::sides::Sides;
+use super::sides::PerAxis;
 use super::spec::{Measure, Setting, SweepSpec};
 use super::timing::CycleTime;
 use crate::run::command::command_line;
@@ -35,15 +35,15 @@ pub enum RowOutcome {
 
 /// A row of a sweep's table, under these names. What was not measured is an empty cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct SweepRow {
     /// Interior points of each axis, as on the command line: `1024x512`.
     pub shape: String,
     /// Subiterations of a cycle.
     pub k: usize,
     /// Points that neighbouring tiles share.
-    pub overlap: Sides,
+    pub overlap: PerAxis,
     /// Points of a tile.
-    pub tile: Sides,
+    pub tile: PerAxis,
     /// The kernel that runs, `tiled` on the CPU; where none can, the one that was asked for.
     pub kernel: String,
     /// Cycles to the tolerance; `>1000` where they were capped.
@@ -92,7 +92,7 @@ pub struct Row {
 /// What runs on the CPU, where there are no kernels to choose from.
 const TILED: &str = "tiled";
 
-impl Row {
+impl SweepRow {
     /// The names of its cells: the first line of a table.
     pub const NAMES: [&'static str; 25] = [
         "shape",
@@ -175,16 +175,16 @@ impl Row {
     ) -> Self {
         if let Some(CycleCount { cycles, ending, edge_share }) = count {
             self.outcome = match ending {
-                Ending::Converged => RowOutcome::Measured,
-                Ending::Capped => RowOutcome::Capped,
-                Ending::Diverged => RowOutcome::Diverged,
+                CountOutcome::Converged => RowOutcome::Measured,
+                CountOutcome::Capped => RowOutcome::Capped,
+                CountOutcome::Diverged => RowOutcome::Diverged,
             };
-            if ending == Ending::Converged {
+            if ending == CountOutcome::Converged {
                 self.sweeps = Some(cycles * self.k as u64);
                 self.seconds = time.map(|time| time.median * cycles as f64);
             }
-            if ending != Ending::Diverged {
-                let capped = ending == Ending::Capped;
+            if ending != CountOutcome::Diverged {
+                let capped = ending == CountOutcome::Capped;
                 self.cycles = Some(Cycles { count: cycles, capped });
                 self.edge_share = Some(edge_share).filter(|share| share.is_finite());
             }
@@ -212,7 +212,7 @@ impl Row {
     /// What is known of the cycles, for a sweep that goes on.
     pub(super) fn count(&self) -> Option<CycleCount> {
         let Cycles { count, capped } = self.cycles?;
-        let ending = if capped { Ending::Capped } else { Ending::Converged };
+        let ending = if capped { CountOutcome::Capped } else { CountOutcome::Converged };
         let edge_share = self.edge_share.unwrap_or(f64::NAN);
         Some(CycleCount { cycles: count, ending, edge_share })
     }
@@ -232,7 +232,7 @@ impl Row {
         }
     }
 
-    /// How far off [`Row::cost`] may be, in its unit.
+    /// How far off [`SweepRow::cost`] may be, in its unit.
     pub fn cost_error(&self) -> f64 {
         let relative = self.seconds_per_cycle_error.zip(self.seconds_per_cycle);
         self.cost().zip(relative).map_or(0.0, |(cost, (error, seconds))| cost * error / seconds)

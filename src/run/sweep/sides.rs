@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// A number that stands for every axis, or one for each: `32`, or `32x16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Sides {
+pub struct PerAxis {
     x: usize,
     y: Option<usize>,
 }
@@ -14,9 +14,9 @@ pub struct Sides {
 /// A text that is no number, nor one for each of two axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it must be a whole number, or one for each axis such as 32x16")]
-pub struct NoSides;
+pub struct PerAxisError;
 
-impl Sides {
+impl PerAxis {
     /// The same along every axis.
     pub fn all(points: usize) -> Self {
         Self { x: points, y: None }
@@ -43,7 +43,7 @@ impl Sides {
     }
 }
 
-impl fmt::Display for Sides {
+impl fmt::Display for PerAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.y {
             Some(y) => write!(f, "{}x{y}", self.x),
@@ -52,22 +52,22 @@ impl fmt::Display for Sides {
     }
 }
 
-impl FromStr for Sides {
-    type Err = NoSides;
+impl FromStr for PerAxis {
+    type Err = PerAxisError;
 
-    fn from_str(text: &str) -> Result<Self, NoSides> {
+    fn from_str(text: &str) -> Result<Self, PerAxisError> {
         let numbers: Result<Vec<usize>, _> =
             text.split(['x', 'X', '×']).map(|part| part.trim().parse()).collect();
         match numbers.as_deref() {
             Ok([x]) => Ok(Self { x: *x, y: None }),
             Ok([x, y]) => Ok(Self { x: *x, y: Some(*y) }),
-            _ => Err(NoSides),
+            _ => Err(PerAxisError),
         }
     }
 }
 
 /// A number where one stands for all, for whoever reckons with it.
-impl Serialize for Sides {
+impl Serialize for PerAxis {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         match self.y {
             Some(_) => out.collect_str(self),
@@ -76,7 +76,7 @@ impl Serialize for Sides {
     }
 }
 
-impl<'de> Deserialize<'de> for Sides {
+impl<'de> Deserialize<'de> for PerAxis {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
@@ -90,17 +90,17 @@ mod tests {
     proptest! {
         #[test]
         fn sides_are_read_as_they_are_written(x in 0..9999_usize, y in proptest::option::of(0..9999_usize)) {
-            let sides = Sides { x, y };
+            let sides = PerAxis { x, y };
             prop_assert_eq!(sides.to_string().parse(), Ok(sides));
-            prop_assert_eq!(Sides::from_list(&sides.list()), sides);
+            prop_assert_eq!(PerAxis::from_list(&sides.list()), sides);
         }
     }
 
     #[test]
     fn other_texts_are_refused() {
         for wrong in ["", "x", "4x", "-1", "1x2x3", "a"] {
-            assert_eq!(wrong.parse::<Sides>(), Err(NoSides), "{wrong}");
+            assert_eq!(wrong.parse::<PerAxis>(), Err(PerAxisError), "{wrong}");
         }
-        assert_eq!("32 × 16".parse(), Ok(Sides { x: 32, y: Some(16) }));
+        assert_eq!("32 × 16".parse(), Ok(PerAxis { x: 32, y: Some(16) }));
     }
 }

@@ -1,6 +1,6 @@
 //! What a sweep goes through.
 
-use super::sides::Sides;
+use super::sides::PerAxis;
 use crate::run::plan::PlanError;
 use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
 use crate::solver::{Kernel, cuda};
@@ -37,9 +37,9 @@ pub struct SweepSpec {
     /// Subiterations of a cycle.
     pub k: Vec<usize>,
     /// Overlaps.
-    pub overlap: Vec<Sides>,
+    pub overlap: Vec<PerAxis>,
     /// Tiles.
-    pub tile: Vec<Sides>,
+    pub tile: Vec<PerAxis>,
     /// Kernels.
     pub kernel: Vec<Kernel>,
     /// What is measured.
@@ -50,11 +50,11 @@ pub struct SweepSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Setting {
     /// Points of a tile.
-    pub tile: Sides,
+    pub tile: PerAxis,
     /// Subiterations of a cycle.
     pub k: usize,
     /// Points that neighbouring tiles share.
-    pub overlap: Sides,
+    pub overlap: PerAxis,
     /// How it runs on a GPU.
     pub kernel: Kernel,
 }
@@ -150,7 +150,7 @@ impl SweepSpec {
         for &tile in &self.tile {
             for &kernel in &self.kernel {
                 for &k in &self.k {
-                    let with = |&overlap: &Sides| Setting { tile, k, overlap, kernel };
+                    let with = |&overlap: &PerAxis| Setting { tile, k, overlap, kernel };
                     settings.extend(self.overlap.iter().map(with));
                 }
             }
@@ -180,8 +180,8 @@ mod tests {
         prop::collection::vec(0..40_usize, 0..6)
     }
 
-    fn sides() -> impl Strategy<Value = Vec<Sides>> {
-        list().prop_map(|list| list.into_iter().map(Sides::all).collect())
+    fn sides() -> impl Strategy<Value = Vec<PerAxis>> {
+        list().prop_map(|list| list.into_iter().map(PerAxis::all).collect())
     }
 
     proptest! {
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn too_many_settings_are_counted_not_made() {
         let many: Vec<usize> = (1..=4096).collect();
-        let sides: Vec<_> = many.iter().copied().map(Sides::all).collect();
+        let sides: Vec<_> = many.iter().copied().map(PerAxis::all).collect();
         let spec = SweepSpec {
             run: RunSpec::default(),
             k: many,

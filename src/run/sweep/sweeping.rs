@@ -1,14 +1,14 @@
 //! A sweep under way.
 
-use super::classic::Classic;
-use super::count::{CycleCache, CycleCount, Ending, count};
+use super::classic::ClassicBaseline;
+use super::count::{CountOutcome, CycleCache, CycleCount, count};
 use super::cycle_predictor::CyclePredictor;
 use super::machine;
 use super::model::{CostModel, Pyramid, at_once, work};
-use super::order::Prediction;
-use super::outline::{Cell, Outline};
-use super::row::Row;
-use super::sides::Sides;
+use super::order::CostPrediction;
+use super::outline::{SweepCell, SweepOutline};
+use super::row::SweepRow;
+use super::sides::PerAxis;
 use super::spec::{Measure, Setting, SweepError, SweepSpec};
 use super::speed_reference::SpeedReference;
 use super::timing::{BUDGET, CycleTime, PROBE, Timed, time};
@@ -25,7 +25,7 @@ use std::time::Duration;
 /// A sweep that makes sense: its settings, and what is known of their cycles.
 #[derive(Debug)]
 pub struct Sweep {
-    outline: Outline,
+    outline: SweepOutline,
     planner: Planner,
     cache: CycleCache,
     model: CostModel,
@@ -46,9 +46,9 @@ impl Sweep {
         let mut cells = Vec::with_capacity(settings.len());
         for setting in settings {
             let cannot_run = why_not(&mut planner, &spec.run_of(&setting))?;
-            cells.push(Cell { setting, cannot_run });
+            cells.push(SweepCell { setting, cannot_run });
         }
-        if let [Cell { cannot_run: Some(first), .. }, ..] = &cells[..]
+        if let [SweepCell { cannot_run: Some(first), .. }, ..] = &cells[..]
             && cells.iter().all(|cell| cell.cannot_run.is_some())
         {
             let (settings, first) = (cells.len(), first.clone());
@@ -57,7 +57,7 @@ impl Sweep {
         let backend = spec.run.method.backend;
         let (machine, l2_bytes) = (machine::name(backend)?, machine::l2_bytes(backend));
         Ok(Self {
-            outline: Outline { spec, cells, machine, l2_bytes },
+            outline: SweepOutline { spec, cells, machine, l2_bytes },
             planner,
             cache: CycleCache::default(),
             model: CostModel::default(),
@@ -67,7 +67,7 @@ impl Sweep {
     }
 
     /// Its settings and its machine, for a map.
-    pub fn outline(&self) -> &Outline {
+    pub fn outline(&self) -> &SweepOutline {
         &self.outline
     }
 
@@ -77,7 +77,7 @@ impl Sweep {
     }
 
     /// Its settings, in order.
-    pub fn cells(&self) -> &[Cell] {
+    pub fn cells(&self) -> &[SweepCell] {
         &self.outline.cells
     }
 
@@ -110,7 +110,7 @@ impl Sweep {
     ///
     /// # Errors
     /// The first row that is none of this sweep's, as on this machine.
-    pub fn resume(&mut self, rows: &[Row]) -> Result<Vec<usize>, Foreign> {
+    pub fn resume(&mut self, rows: &[SweepRow]) -> Result<Vec<usize>, RowMismatch> {
         let commands =
             self.outline.cells.iter().map(|cell| self.outline.blank(&cell.setting).command);
         let places: HashMap<_, _> = commands.zip(0..).collect();
@@ -119,13 +119,19 @@ impl Sweep {
             let place = places
                 .get(&row.command)
                 .copied()
-                .ok_or_else(|| Foreign::Setting { command: row.command.clone() })?;
+                .ok_or_else(|| RowMismatch::Setting { command: row.command.clone() })?;
             let here = self.outline.blank(&self.outline.cells[place].setting);
             if row.measured != here.measured {
-                return Err(Foreign::Measured { there: row.measured.clone(), here: here.measured });
+                return Err(RowMismatch::Measured {
+                    there: row.measured.clone(),
+                    here: here.measured,
+                });
             }
             if row.machine != here.machine {
-                return Err(Foreign::Machine { there: row.machine.clone(), here: here.machine });
+                return Err(RowMismatch::Machine {
+                    there: row.machine.clone(),
+                    here: here.machine,
+                });
             }
             if let Some(count) = row.count() {
                 self.cache
@@ -171,14 +177,14 @@ impl Sweep {
     /// The settings of a tile and a kernel that are probed: those between which the others lie, and
     /// two among them, without overlaps so large that a cycle takes many times the time of any that is
     /// worth choosing.
-    fn probed(&self, tile: Sides, kernel: Kernel) -> Vec<Setting> {
+    fn probed(&self, tile: PerAxis, kernel: Kernel) -> Vec<Setting> {
         let can_run = self.outline.cells.iter().filter(|cell| cell.cannot_run.is_none());
         let here = can_run.map(|cell| cell.setting);
         let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
         let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
         // The largest overlap that is no more than so many quarters of the tile.
         let overlap = |quarters: usize| {
-            let is_in = |overlap: &Sides| 4 * overlap.largest() <= quarters * tile.largest();
+            let is_in = |overlap: &PerAxis| 4 * overlap.largest() <= quarters * tile.largest();
             here.iter().map(|s| s.overlap).filter(is_in).max().unwrap_or(first.overlap)
         };
         let mut middle: Vec<_> = here.iter().map(|s| s.k).collect();
@@ -221,7 +227,7 @@ impl Sweep {
     pub fn predict(
         &mut self,
         halt: ShouldStop<'_>,
-    ) -> Result<Option<Vec<Prediction>>, MeasureError> {
+    ) -> Result<Option<Vec<CostPrediction>>, MeasureError> {
         let mut plans = Vec::new();
         for place in 0..self.outline.cells.len() {
             if self.outline.cells[place].cannot_run.is_none() {
@@ -229,12 +235,12 @@ impl Sweep {
             }
         }
         let counts = self.outline.spec.measures(Measure::Cycles);
-        let Self { outline: Outline { cells, .. }, cache, model, predictor, .. } = self;
-        let predict = |(place, plan): &(usize, Plan)| -> Result<Prediction, SolverError> {
+        let Self { outline: SweepOutline { cells, .. }, cache, model, predictor, .. } = self;
+        let predict = |(place, plan): &(usize, Plan)| -> Result<CostPrediction, SolverError> {
             let setting = &cells[*place].setting;
             let cycles = cycle_prediction(cache, predictor, plan, halt)?;
-            let a_cycle = model.seconds(setting.tile, setting.kernel, plan);
-            Ok(Prediction::new(*place, setting.k, cycles, a_cycle, counts))
+            let seconds_per_cycle = model.seconds(setting.tile, setting.kernel, plan);
+            Ok(CostPrediction::new(*place, setting.k, cycles, seconds_per_cycle, counts))
         };
         let predictions: Vec<_> = plans.par_iter().map(predict).collect::<Result<_, _>>()?;
         Ok((!halt()).then_some(predictions))
@@ -242,7 +248,7 @@ impl Sweep {
 
     /// The best pyramid of a tile and a kernel by Kochurov's run time and the constants of the cost
     /// model; `None` before they were measured.
-    pub fn pyramid(&self, tile: Sides, kernel: Kernel) -> Option<Pyramid> {
+    pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
         self.model.pyramid(tile, kernel)
     }
 
@@ -252,7 +258,10 @@ impl Sweep {
     ///
     /// # Errors
     /// What a solver says that fails, or a plan that nothing fits.
-    pub fn classic(&mut self, halt: ShouldStop<'_>) -> Result<Option<Classic>, MeasureError> {
+    pub fn classic(
+        &mut self,
+        halt: ShouldStop<'_>,
+    ) -> Result<Option<ClassicBaseline>, MeasureError> {
         let mut run = self.outline.spec.run.clone();
         (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::Auto);
         let plan = self.planner.plan(&run)?;
@@ -278,7 +287,7 @@ impl Sweep {
             };
         }
         let sweeps = sweeps.filter(|sweeps| sweeps.is_finite());
-        Ok(Some(Classic { time, sweeps, counts }))
+        Ok(Some(ClassicBaseline { time, sweeps, counts }))
     }
 
     /// Measures some cells, as many at a time as there are threads for (`jobs`): their cycles side
@@ -289,10 +298,10 @@ impl Sweep {
     /// What a solver says that fails, or a plan that nothing fits any more.
     pub fn measure(
         &mut self,
-        cells: &[Cell],
+        cells: &[SweepCell],
         jobs: usize,
         halt: ShouldStop<'_>,
-    ) -> Result<Vec<Row>, MeasureError> {
+    ) -> Result<Vec<SweepRow>, MeasureError> {
         let mut plans = Vec::with_capacity(cells.len());
         for cell in cells {
             let plan = match cell.cannot_run {
@@ -361,7 +370,7 @@ impl Sweep {
 
 /// Why a row is none of a sweep's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Foreign {
+pub enum RowMismatch {
     /// The sweep has no such setting.
     #[error("its row of “{command}” is none of this sweep's settings")]
     Setting {
@@ -414,7 +423,7 @@ fn cycle_prediction(
     halt: ShouldStop<'_>,
 ) -> Result<Option<CyclePrediction>, SolverError> {
     match cache.get(&plan.spec) {
-        Some(CycleCount { cycles, ending: Ending::Converged, .. }) => {
+        Some(CycleCount { cycles, ending: CountOutcome::Converged, .. }) => {
             Ok(Some(CyclePrediction { cycles: cycles as f64, error: 0.0 }))
         }
         _ => predictor.cycles(plan, halt),
@@ -423,7 +432,7 @@ fn cycle_prediction(
 
 /// The cycles of a run that met its tolerance.
 fn converged(count: CycleCount) -> Option<f64> {
-    (count.ending == Ending::Converged).then_some(count.cycles as f64)
+    (count.ending == CountOutcome::Converged).then_some(count.cycles as f64)
 }
 
 /// Counts the cycles of some settings at a time, each on a thread of its own; a single one has all

@@ -1,8 +1,8 @@
 //! The table of a sweep: a CSV file that grows row by row, and whose rows are there whole whenever
 //! the program ends.
 
-use super::row::Row;
-use super::sweeping::Foreign;
+use super::row::SweepRow;
+use super::sweeping::RowMismatch;
 use crate::files::{FileError, reason};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A table that rows are appended to.
 #[derive(Debug)]
-pub struct Table {
+pub struct SweepTable {
     path: PathBuf,
     file: File,
     is_new: bool,
@@ -18,7 +18,7 @@ pub struct Table {
 
 /// Why a table cannot be gone on with.
 #[derive(Debug, thiserror::Error)]
-pub enum TableError {
+pub enum SweepTableError {
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
@@ -40,23 +40,23 @@ pub enum TableError {
     },
     /// It is the table of another sweep, or of another machine.
     #[error("{} cannot be resumed: {why}", .path.display())]
-    Foreign {
+    RowMismatch {
         /// The file.
         path: PathBuf,
         /// How it shows.
-        why: Foreign,
+        why: RowMismatch,
     },
 }
 
-impl Table {
+impl SweepTable {
     /// A new table.
     ///
     /// # Errors
-    /// [`TableError`] if there is a file with something in it already, which would be lost.
-    pub fn create(path: &Path) -> Result<Self, TableError> {
+    /// [`SweepTableError`] if there is a file with something in it already, which would be lost.
+    pub fn create(path: &Path) -> Result<Self, SweepTableError> {
         let (file, text) = open(path)?;
         if !text.is_empty() {
-            return Err(TableError::Exists { path: path.to_owned() });
+            return Err(SweepTableError::Exists { path: path.to_owned() });
         }
         Ok(Self { path: path.to_owned(), file, is_new: true })
     }
@@ -66,15 +66,16 @@ impl Table {
     /// one. `accept` looks at the rows before anything is changed.
     ///
     /// # Errors
-    /// [`TableError`] if it is no table of a sweep, or `accept` refuses it; it stays as it is then.
+    /// [`SweepTableError`] if it is no table of a sweep, or `accept` refuses it; it stays as it is then.
     pub fn resume(
         path: &Path,
-        accept: impl FnOnce(&[Row]) -> Result<(), Foreign>,
-    ) -> Result<(Self, Vec<Row>), TableError> {
+        accept: impl FnOnce(&[SweepRow]) -> Result<(), RowMismatch>,
+    ) -> Result<(Self, Vec<SweepRow>), SweepTableError> {
         let (file, text) = open(path)?;
         let whole =
-            read(&text).map_err(|what| TableError::NoTable { path: path.to_owned(), what })?;
-        accept(&whole.rows).map_err(|why| TableError::Foreign { path: path.to_owned(), why })?;
+            read(&text).map_err(|what| SweepTableError::NoTable { path: path.to_owned(), what })?;
+        accept(&whole.rows)
+            .map_err(|why| SweepTableError::RowMismatch { path: path.to_owned(), why })?;
         if whole.length < text.len() {
             file.set_len(whole.length as u64).map_err(|cause| refused(path, cause))?;
         }
@@ -87,7 +88,7 @@ impl Table {
     ///
     /// # Errors
     /// [`FileError::Write`] if the system refuses; the rows before stay.
-    pub fn push(&mut self, row: &Row) -> Result<(), FileError> {
+    pub fn push(&mut self, row: &SweepRow) -> Result<(), FileError> {
         let line = line(row, self.is_new).map_err(|cause| write_error(&self.path, cause))?;
         // All at once, so that nobody ever reads half a row unless the system dies.
         let written = self.file.write_all(&line).and_then(|()| match self.file.sync_data() {
@@ -102,7 +103,7 @@ impl Table {
 }
 
 /// Opens a file to append to, and reads what is in it.
-fn open(path: &Path) -> Result<(File, Vec<u8>), TableError> {
+fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
     let mut file = File::options()
         .create(true)
         .append(true)
@@ -121,12 +122,12 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-fn refused(path: &Path, cause: io::Error) -> TableError {
+fn refused(path: &Path, cause: io::Error) -> SweepTableError {
     write_error(path, cause).into()
 }
 
 /// A row as text, under the header where it is the first.
-fn line(row: &Row, with_header: bool) -> io::Result<Vec<u8>> {
+fn line(row: &SweepRow, with_header: bool) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     writer.serialize(row)?;
     writer.into_inner().map_err(|error| io::Error::other(reason(error.error())))
@@ -134,7 +135,7 @@ fn line(row: &Row, with_header: bool) -> io::Result<Vec<u8>> {
 
 /// The rows of a table that are whole, and how long the text is that holds them.
 struct Whole {
-    rows: Vec<Row>,
+    rows: Vec<SweepRow>,
     length: usize,
 }
 
@@ -194,7 +195,7 @@ fn what_it_is(header: &csv::StringRecord) -> String {
     if !["shape", "overlap", "command"].into_iter().all(has) {
         return "it is not the table of a sweep".to_owned();
     }
-    let lacks: Vec<_> = Row::NAMES.into_iter().filter(|name| !has(name)).collect();
+    let lacks: Vec<_> = SweepRow::NAMES.into_iter().filter(|name| !has(name)).collect();
     let lacks = match &lacks[..] {
         [] => "has other columns".to_owned(),
         [name] => format!("lacks the column {name}"),
@@ -213,13 +214,13 @@ fn plain(error: &csv::Error) -> String {
 
 /// The first line of every table.
 fn header_line() -> Vec<u8> {
-    let names = Row::NAMES.join(",") + "\n";
+    let names = SweepRow::NAMES.join(",") + "\n";
     names.into_bytes()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Cycles, RowOutcome, Sides};
+    use super::super::{Cycles, PerAxis, RowOutcome};
     use super::*;
     use proptest::prelude::*;
 
@@ -234,11 +235,11 @@ mod tests {
             ]),
             reason in proptest::option::of("[a-z ,\"\n≥]{1,20}"),
             command in "tilescope solve [a-z ,\"'\n-]{0,20}",
-        ) -> Row {
-            Row {
+        ) -> SweepRow {
+            SweepRow {
                 shape: "24x20".into(),
                 k,
-                overlap: Sides::all(overlap),
+                overlap: PerAxis::all(overlap),
                 tile: "8x4".parse().unwrap(),
                 kernel: "auto".into(),
                 cycles: cycles.map(|(count, capped)| Cycles { count, capped }),
@@ -265,7 +266,7 @@ mod tests {
         }
     }
 
-    fn table(rows: &[Row]) -> Vec<u8> {
+    fn table(rows: &[SweepRow]) -> Vec<u8> {
         let lines = rows.iter().enumerate().map(|(i, row)| line(row, i == 0).unwrap());
         lines.flatten().collect()
     }
@@ -284,7 +285,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("sweep.csv");
             std::fs::write(&path, &text[..cut]).unwrap();
-            let (mut table, known) = Table::resume(&path, |_| Ok(())).unwrap();
+            let (mut table, known) = SweepTable::resume(&path, |_| Ok(())).unwrap();
             prop_assert_eq!(&known[..], &rows[..known.len()]);
             for row in &rows[known.len()..] {
                 table.push(row).unwrap();
@@ -299,7 +300,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("sweep.csv");
             std::fs::write(&path, &text).unwrap();
-            if Table::resume(&path, |_| Ok(())).is_err() {
+            if SweepTable::resume(&path, |_| Ok(())).is_err() {
                 prop_assert_eq!(std::fs::read(&path).unwrap(), text);
             }
         }
@@ -309,21 +310,22 @@ mod tests {
     fn what_is_there_is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sweep.csv");
-        drop(Table::create(&path).unwrap());
-        drop(Table::create(&path).unwrap());
+        drop(SweepTable::create(&path).unwrap());
+        drop(SweepTable::create(&path).unwrap());
         std::fs::write(&path, "x").unwrap();
-        let said = Table::create(&path).unwrap_err().to_string();
+        let said = SweepTable::create(&path).unwrap_err().to_string();
         assert!(said.contains("is there already; go on with it by --resume"), "{said}");
-        let foreign = Foreign::Measured { there: "time".into(), here: "cycles".into() };
+        let foreign = RowMismatch::Measured { there: "time".into(), here: "cycles".into() };
         std::fs::write(&path, header_line()).unwrap();
-        let said = Table::resume(&path, |_| Err(foreign)).unwrap_err().to_string();
+        let said = SweepTable::resume(&path, |_| Err(foreign)).unwrap_err().to_string();
         assert!(said.ends_with("it measured time, and this sweep measures cycles"), "{said}");
         std::fs::write(&path, "cycle,sweeps\n1,2\n").unwrap();
-        let said = Table::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();
         assert!(said.contains("is not the table of a sweep"), "{said}");
-        let older = Row::NAMES.into_iter().filter(|name| !name.starts_with("predicted_cycles"));
+        let older =
+            SweepRow::NAMES.into_iter().filter(|name| !name.starts_with("predicted_cycles"));
         std::fs::write(&path, older.collect::<Vec<_>>().join(",") + "\n").unwrap();
-        let said = Table::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();
         let lacks = "another version, and lacks the columns predicted_cycles, predicted_cycles_bar";
         assert!(said.contains(lacks) && said.ends_with("with -o"), "{said}");
     }

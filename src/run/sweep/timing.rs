@@ -85,13 +85,13 @@ pub(super) fn time(
         let begin = Instant::now();
         let measure = speed_reference.measure(last.clamp(REPEAT, LONGEST_BEAT))?;
         let middle = Instant::now();
-        let mut a_cycle = 0.0;
+        let mut seconds_per_cycle = 0.0;
         let ran = running(|| {
-            a_cycle = repeat(&mut *solver, REPEAT)?;
-            Ok(a_cycle)
+            seconds_per_cycle = repeat(&mut *solver, REPEAT)?;
+            Ok(seconds_per_cycle)
         })?;
         last = middle.elapsed().as_secs_f64();
-        repeats.push(a_cycle);
+        repeats.push(seconds_per_cycle);
         ratios.extend(measure.map(|measure| ran / measure));
         spent += begin.elapsed();
         let time = CycleTime::of(&mut repeats);
