@@ -1,11 +1,11 @@
 //! The actions that are written out, each for itself.
 
-use super::{Action, BLANK, command, command_shift, looked, plain, shift};
-use crate::app::command::Command;
-use crate::app::scale::Scale;
+use crate::app::actions::{Action, BLANK, command, command_shift, looked, plain, shift};
+use crate::app::state::command::Command;
+use crate::app::state::scale::Scale;
 use eframe::egui::Key;
 
-pub(in crate::app) const RUN: Action = Action {
+pub const RUN: Action = Action {
     group: "Run",
     name: "Go on or wait",
     about: "Go on making cycles, or wait.",
@@ -14,7 +14,7 @@ pub(in crate::app) const RUN: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const STEP: Action = Action {
+pub const STEP: Action = Action {
     group: "Run",
     name: "Step",
     about: "Make one cycle, and wait.",
@@ -23,7 +23,7 @@ pub(in crate::app) const STEP: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const FORTH_10: Action = Action {
+pub const FORTH_10: Action = Action {
     group: "Time",
     name: "Ten cycles on",
     about: "Ten cycles on from the one that is shown; from the newest, they are made.",
@@ -33,7 +33,7 @@ pub(in crate::app) const FORTH_10: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const FORTH_100: Action = Action {
+pub const FORTH_100: Action = Action {
     name: "A hundred cycles on",
     about: "A hundred cycles on from the one that is shown; from the newest, they are made.",
     keys: &[command(Key::ArrowRight)],
@@ -41,7 +41,7 @@ pub(in crate::app) const FORTH_100: Action = Action {
     ..FORTH_10
 };
 
-pub(in crate::app) const BACK: Action = Action {
+pub const BACK: Action = Action {
     group: "Time",
     name: "A cycle back",
     about: "See the cycle before the one that is shown.",
@@ -51,7 +51,7 @@ pub(in crate::app) const BACK: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const BACK_10: Action = Action {
+pub const BACK_10: Action = Action {
     name: "Ten cycles back",
     about: "See what was ten cycles before the one that is shown.",
     keys: &[shift(Key::ArrowLeft)],
@@ -59,7 +59,7 @@ pub(in crate::app) const BACK_10: Action = Action {
     ..BACK
 };
 
-pub(in crate::app) const BACK_100: Action = Action {
+pub const BACK_100: Action = Action {
     name: "A hundred cycles back",
     about: "See what was a hundred cycles before the one that is shown.",
     keys: &[command(Key::ArrowLeft)],
@@ -67,7 +67,7 @@ pub(in crate::app) const BACK_100: Action = Action {
     ..BACK
 };
 
-pub(in crate::app) const START: Action = Action {
+pub const START: Action = Action {
     group: "Time",
     name: "Start",
     about: "See the start again.",
@@ -76,7 +76,7 @@ pub(in crate::app) const START: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const LIVE: Action = Action {
+pub const LIVE: Action = Action {
     group: "Time",
     name: "Live",
     about: "Back to the newest cycle, and along with the run.",
@@ -88,7 +88,7 @@ pub(in crate::app) const LIVE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const PLAY: Action = Action {
+pub const PLAY: Action = Action {
     group: "Time",
     name: "Play or stop",
     about: "Play the cycles that were made, or stop.",
@@ -100,7 +100,7 @@ pub(in crate::app) const PLAY: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const PIN: Action = Action {
+pub const PIN: Action = Action {
     group: "Compare",
     name: "Pin the run",
     about: "Keep the run as it is now, to compare it with others.",
@@ -110,7 +110,7 @@ pub(in crate::app) const PIN: Action = Action {
 };
 
 /// It is held, and asks for nothing: the window looks whether it is down.
-pub(in crate::app) const FLIP: Action = Action {
+pub const FLIP: Action = Action {
     group: "Compare",
     name: "Flip, while it is held",
     about: "The pinned run is shown in the place of this one for as long as the key is held.",
@@ -119,7 +119,7 @@ pub(in crate::app) const FLIP: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const RESET: Action = Action {
+pub const RESET: Action = Action {
     group: "Run",
     name: "Reset",
     about: "Back to cycle 0, and wait.",
@@ -128,7 +128,7 @@ pub(in crate::app) const RESET: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const UNDO: Action = Action {
+pub const UNDO: Action = Action {
     group: "Edit",
     name: "Undo",
     about: "Take back the last change of a setting.",
@@ -137,7 +137,7 @@ pub(in crate::app) const UNDO: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const REDO: Action = Action {
+pub const REDO: Action = Action {
     group: "Edit",
     name: "Redo",
     about: "Make the change again that was taken back.",
@@ -146,7 +146,7 @@ pub(in crate::app) const REDO: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const OPEN: Action = Action {
+pub const OPEN: Action = Action {
     group: "File",
     name: "Open …",
     about: "Open a run, a figure, or a picture or an array as the right-hand side.",
@@ -155,7 +155,7 @@ pub(in crate::app) const OPEN: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const SAVE: Action = Action {
+pub const SAVE: Action = Action {
     group: "File",
     name: "Save …",
     about: "Save a figure, the run, its curve or the field.",
@@ -164,7 +164,7 @@ pub(in crate::app) const SAVE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const COPY_COMMAND: Action = Action {
+pub const COPY_COMMAND: Action = Action {
     group: "File",
     name: "Copy as command",
     about: "Copy the command line that makes this run again.",
@@ -176,7 +176,7 @@ pub(in crate::app) const COPY_COMMAND: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const BORDERS: Action = Action {
+pub const BORDERS: Action = Action {
     group: "Map",
     name: "Tile borders",
     about: "Draw the borders between tiles over the map, or leave them out.",
@@ -185,7 +185,7 @@ pub(in crate::app) const BORDERS: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const WHOLE_GRID: Action = Action {
+pub const WHOLE_GRID: Action = Action {
     group: "Map",
     name: "Whole grid",
     about: "Show all of the grid again; a double click on the map does, too.",
@@ -194,7 +194,7 @@ pub(in crate::app) const WHOLE_GRID: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const PROBE: Action = Action {
+pub const PROBE: Action = Action {
     group: "Map",
     name: "Probe",
     about: "Follow the point under the cursor over the cycles, or leave it.",
@@ -203,7 +203,7 @@ pub(in crate::app) const PROBE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const CLASSIC: Action = Action {
+pub const CLASSIC: Action = Action {
     group: "Curves",
     name: "Classic Jacobi beside the run",
     about: "Make Jacobi's iteration on the same problem in the background, as a reference.",
@@ -212,7 +212,7 @@ pub(in crate::app) const CLASSIC: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const THEME: Action = Action {
+pub const THEME: Action = Action {
     group: "View",
     name: "Dark or light",
     about: "Switch between a dark and a light window.",
@@ -221,7 +221,7 @@ pub(in crate::app) const THEME: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const TUNING: Action = Action {
+pub const TUNING: Action = Action {
     group: "View",
     name: "Tuning map",
     about: "Find the best k, overlap and tile: measure many settings, and see them as a map.",
@@ -230,7 +230,7 @@ pub(in crate::app) const TUNING: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const PRESENT: Action = Action {
+pub const PRESENT: Action = Action {
     group: "View",
     name: "Presentation size",
     about: "Draw the map and its curves as large as the window has room for, to be read from afar; or all as before.",
@@ -266,7 +266,7 @@ pub(super) const USUAL_SIZE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const ARRANGE: Action = Action {
+pub const ARRANGE: Action = Action {
     group: "View",
     name: "Usual arrangement",
     about: "Put every pane back where it was at first.",
@@ -275,7 +275,7 @@ pub(in crate::app) const ARRANGE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const PALETTE: Action = Action {
+pub const PALETTE: Action = Action {
     group: "Help",
     name: "All actions",
     about: "Find anything that can be done by typing a part of its name.",
@@ -284,7 +284,7 @@ pub(in crate::app) const PALETTE: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const WELCOME: Action = Action {
+pub const WELCOME: Action = Action {
     group: "Help",
     name: "Experiments worth seeing",
     about: "Show the card of the first start.",
@@ -293,7 +293,7 @@ pub(in crate::app) const WELCOME: Action = Action {
     ..BLANK
 };
 
-pub(in crate::app) const KEYS: Action = Action {
+pub const KEYS: Action = Action {
     group: "Help",
     name: "Keys",
     about: "Show which key does what.",

@@ -1,13 +1,12 @@
 //! The members of groups, each asked for by its number.
 
-use super::{Action, BLANK, looked, plain};
-use crate::app::Explorer;
-use crate::app::command::Command;
-use crate::app::cut::line::Way;
-use crate::app::heat_map::AUTOMATIC;
+use crate::app::actions::{Action, BLANK, looked, plain};
+use crate::app::explorer::Explorer;
 use crate::app::panes::Pane;
-use crate::app::session::{Against, CurveKind};
-use crate::app::welcome::EXPERIMENTS;
+use crate::app::state::command::Command;
+use crate::app::state::experiments::EXPERIMENTS;
+use crate::app::state::view_settings::{AUTOMATIC, Against, CurveKind};
+use crate::app::widgets::cut_line::Way;
 use crate::picture::{ColourMap, ScaleKind};
 use crate::run::{FieldKind, PRESETS};
 use eframe::egui::{Key, KeyboardShortcut};

@@ -1,7 +1,7 @@
 //! Settings of the method, changed by a step.
 
-use super::{Action, BLANK, plain, shift};
-use crate::app::command::Command;
+use crate::app::actions::{Action, BLANK, plain, shift};
+use crate::app::state::command::Command;
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
 use eframe::egui::{Key, KeyboardShortcut};
 

@@ -1,6 +1,6 @@
 //! Where panes lie, as it is written down: splits across and down, and panes over one another.
 
-use super::Pane;
+use crate::app::panes::Pane;
 use eframe::egui;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Panes that fill a rectangle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(in crate::app) enum Layout {
+pub enum Layout {
     /// A pane.
     Pane(Pane),
     /// Side by side.
@@ -22,7 +22,7 @@ pub(in crate::app) enum Layout {
 /// A part of a split.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::app) struct Part {
+pub struct Part {
     /// How much of the whole it takes, in comparison with the others.
     pub share: f32,
     pub holds: Layout,

@@ -1,9 +1,9 @@
 //! The papers' own plots beside the map: time and cycles against overlap, one curve a k (Islam &
 //! Wang, Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
 
-use super::{Seen, papers};
-use crate::app::convergence::{self, LABEL_ROOM, LABEL_SPACING, steps};
-use crate::app::theme;
+use crate::app::tuning::{Seen, papers};
+use crate::app::widgets::plot::{LABEL_ROOM, LABEL_SPACING, steps};
+use crate::app::widgets::{plot, theme};
 use crate::picture::{Layer, MapValue, SweepMap, number, rounded};
 use crate::run::{CostPrediction, SweepRow};
 use eframe::egui::{Color32, RichText, Ui};
@@ -309,7 +309,7 @@ fn by_k<'a>(name: &str, ui: &Ui, height: f32, grid: Color32) -> Plot<'a> {
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)
         .x_axis_label("k")
-        .x_grid_spacer(uniform_grid_spacer(|input| convergence::decades(input.base_step_size)))
+        .x_grid_spacer(uniform_grid_spacer(|input| plot::decades(input.base_step_size)))
         .x_axis_formatter(|mark, _| {
             let is_whole = (mark.value - mark.value.round()).abs() < 1e-6;
             let is_k = (0..usize::BITS as i64).contains(&(mark.value.round() as i64));

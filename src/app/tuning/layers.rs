@@ -1,7 +1,7 @@
 //! One small map a tile and kernel, all in the same colours; the one that is clicked is the large one.
 
-use super::Seen;
-use super::map::{Cells, fill};
+use crate::app::tuning::Seen;
+use crate::app::tuning::map::{Cells, fill};
 use crate::picture::{Layer, MapValue, Range, Scale, SweepMap};
 use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui};
 

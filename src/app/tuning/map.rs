@@ -1,7 +1,7 @@
 //! The map itself: overlap across, k down, the colour bar beside it.
 
-use super::{Order, Seen, tip};
-use crate::app::command::Command;
+use crate::app::state::command::Command;
+use crate::app::tuning::{Order, Seen, tip};
 use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, number, ticks};
 use crate::run::RowOutcome;
 use eframe::egui::{

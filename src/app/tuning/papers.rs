@@ -1,8 +1,8 @@
 //! Islam & Wang's tables beside what this machine does.
 
-use super::{Order, Seen};
-use crate::app::command::Command;
-use crate::app::session::Session;
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::tuning::{Order, Seen};
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{grouped, seconds as time};

@@ -1,10 +1,10 @@
 //! What is to be measured: the lists, and the button that starts.
 
-use super::{Order, system};
-use crate::app::command::Command;
-use crate::app::session::Session;
-use crate::app::theme::row;
-use crate::app::toolbar::named;
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::tuning::{Order, system};
+use crate::app::widgets::labels::named;
+use crate::app::widgets::rows::row;
 use crate::run::{Backend, Measure, SweepSpec, numbers, sides};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};

@@ -1,6 +1,6 @@
 //! All that is known of a cell, measured beside predicted.
 
-use super::Seen;
+use crate::app::tuning::Seen;
 use crate::picture::{SweepMap, grouped, seconds as time};
 use crate::run::{RowOutcome, SweepRow};
 use eframe::egui::{Grid, RichText, Ui};

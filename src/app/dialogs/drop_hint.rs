@@ -1,0 +1,23 @@
+//! What can be dropped, told while something is held over the window.
+
+use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, Stroke, StrokeKind, TextStyle};
+
+/// From the edges of the window to the frame, and the frame's width, in points.
+const INSET: f32 = 24.0;
+const WIDTH: f32 = 3.0;
+
+const HINT: &str = "Drop it to open it: a run (.toml), a figure (.png, .svg),\nor an array (.npy) or a picture (.png, .jpg) as the right-hand side.";
+
+pub fn ui(context: &egui::Context) {
+    if context.input(|input| input.raw.hovered_files.is_empty()) {
+        return;
+    }
+    let painter = context.layer_painter(LayerId::new(Order::Tooltip, Id::unique("drop hint")));
+    let window = context.content_rect();
+    painter.rect_filled(window, 0.0, Color32::from_black_alpha(190));
+    let frame = window.shrink(INSET);
+    painter.rect_stroke(frame, 8.0, Stroke::new(WIDTH, Color32::WHITE), StrokeKind::Inside);
+    let mut font = TextStyle::Body.resolve(&context.global_style());
+    font.size *= 1.4;
+    painter.text(window.center(), Align2::CENTER_CENTER, HINT, font, Color32::WHITE);
+}

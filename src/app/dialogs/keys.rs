@@ -1,0 +1,55 @@
+//! The sheet of keys: every action, by group.
+
+use crate::app::actions;
+use crate::app::state::command::Command;
+use eframe::egui::{self, RichText, Ui};
+
+/// Width of the sheet, and what it leaves of the window's height, in points.
+const WIDTH: f32 = 720.0;
+const BESIDE: f32 = 170.0;
+
+/// How far below the window's top it is, in points.
+const TOP: f32 = 24.0;
+
+/// Width of its widest column, in points.
+const SENTENCE: f32 = 330.0;
+
+pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
+    let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
+    let id = egui::Id::unique("keys");
+    let area = egui::Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, [0.0, TOP]);
+    let response = egui::Modal::new(id).area(area).frame(frame).show(context, |ui| {
+        ui.set_width(WIDTH);
+        ui.heading("Keys");
+        let palette = actions::PALETTE.key(context);
+        let hint = format!("{palette} finds everything by its name.");
+        ui.label(RichText::new(hint).weak());
+        ui.add_space(8.0);
+        let height = context.content_rect().height() - BESIDE;
+        let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
+        scroll.auto_shrink(false).show(ui, table);
+        ui.add_space(8.0);
+        if ui.button("Close").on_hover_text("Back to the run; Escape does it, too.").clicked() {
+            commands.push(Command::ShowKeys(false));
+        }
+    });
+    if response.should_close() {
+        commands.push(Command::ShowKeys(false));
+    }
+}
+
+fn table(ui: &mut Ui) {
+    let grid = egui::Grid::new("keys").num_columns(4).max_col_width(SENTENCE);
+    grid.spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
+        let mut group = "";
+        for action in actions::ALL.iter() {
+            let is_first = std::mem::replace(&mut group, action.group) != action.group;
+            ui.label(RichText::new(if is_first { group } else { "" }).strong());
+            let keys = action.strokes(ui.ctx()).join(" or ");
+            ui.label(RichText::new(keys).monospace());
+            ui.label(action.name);
+            ui.add(egui::Label::new(RichText::new(action.about).weak()).wrap());
+            ui.end_row();
+        }
+    });
+}

@@ -1,0 +1,10 @@
+//! What lies over the window for a while.
+
+pub mod drop_hint;
+pub mod first_key;
+pub mod keys;
+pub mod open;
+pub mod palette;
+pub mod save;
+pub mod toasts;
+pub mod welcome;

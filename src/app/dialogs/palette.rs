@@ -1,0 +1,142 @@
+//! The palette: any action by a part of its name.
+
+use crate::app::actions;
+use crate::app::actions::Action;
+use crate::app::explorer::Explorer;
+use crate::app::state::command::Command;
+use crate::app::widgets::labels::named;
+use eframe::egui::{self, Align, Align2, Button, Key, Layout, Modifiers, ScrollArea, TextEdit, Ui};
+
+/// Width and largest height of the palette, and how far below the window's top it is, in points.
+const WIDTH: f32 = 520.0;
+const HEIGHT: f32 = 360.0;
+const TOP: f32 = 64.0;
+
+/// The palette while it is open.
+#[derive(Default)]
+pub struct Palette {
+    query: String,
+    /// The row that Enter asks for.
+    chosen: usize,
+}
+
+impl Palette {
+    /// Draws the palette, and tells what was asked for.
+    pub fn ui(&mut self, context: &egui::Context, explorer: &Explorer) -> Vec<Command> {
+        let id = egui::Id::unique("palette");
+        let area = egui::Modal::default_area(id).anchor(Align2::CENTER_TOP, [0.0, TOP]);
+        let frame = egui::Frame::popup(&context.global_style()).inner_margin(10.0);
+        let modal = egui::Modal::new(id).area(area).frame(frame);
+        let mut asked = Vec::new();
+        let response = modal.show(context, |ui| {
+            ui.set_width(WIDTH);
+            let up = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp));
+            let down = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowDown));
+            let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let edit = TextEdit::singleline(&mut self.query)
+                .hint_text("Type a part of what is to be done")
+                .desired_width(f32::INFINITY);
+            let edit = named(ui.add(edit), "Action");
+            edit.request_focus();
+            if edit.on_hover_text("Arrows choose, Enter does it, Escape closes.").changed() {
+                self.chosen = 0;
+            }
+            let found = found(&self.query);
+            let last = found.len().saturating_sub(1);
+            // From the last row to the first, and back.
+            self.chosen = match (up, down, self.chosen.min(last)) {
+                (true, _, 0) => last,
+                (true, _, row) => row - 1,
+                (_, true, row) if row == last => 0,
+                (_, true, row) => row + 1,
+                (.., row) => row,
+            };
+            if found.is_empty() {
+                ui.weak("Nothing is called that.");
+            }
+            ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+                ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
+                    for (row, action) in found.into_iter().enumerate() {
+                        let command = action.command(explorer);
+                        let is_chosen = row == self.chosen;
+                        let clicked = entry(ui, action, is_chosen, command.is_some(), up || down);
+                        if (clicked || (enter && is_chosen))
+                            && let Some(command) = command
+                        {
+                            asked.extend([Command::ShowPalette(false), command]);
+                        }
+                    }
+                });
+            });
+        });
+        if response.should_close() {
+            asked.push(Command::ShowPalette(false));
+        }
+        asked
+    }
+}
+
+/// Draws a row, and tells whether it was clicked.
+fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool) -> bool {
+    let title = action.title();
+    let button = Button::selectable(chosen, title.as_str()).shortcut_text(action.key(ui.ctx()));
+    let row = named(ui.add_enabled(possible, button), &title);
+    if chosen && moved {
+        row.scroll_to_me(None);
+    }
+    row.on_hover_text(action.about).on_disabled_hover_text("Not possible at the moment.").clicked()
+}
+
+/// The actions that a query means, the likeliest first.
+fn found(query: &str) -> Vec<&'static Action> {
+    let query = query.to_lowercase();
+    let rated = actions::ALL.iter().filter_map(|action| {
+        let title = action.title().to_lowercase();
+        Some((rate(&query, &title)?, action))
+    });
+    let mut rated: Vec<_> = rated.collect();
+    rated.sort_by_key(|(rate, _)| *rate);
+    rated.into_iter().map(|(_, action)| action).collect()
+}
+
+/// How far a title is from what a query means, 0 for the nearest; `None` if it is not meant. Each
+/// word of the query is to begin a word of the title, or be a part of it, or at least its letters
+/// are to be there in their order.
+fn rate(query: &str, title: &str) -> Option<usize> {
+    let word = |word: &str| {
+        let begins = title.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word));
+        if begins {
+            return Some(0);
+        }
+        if title.contains(word) {
+            return Some(1);
+        }
+        let mut letters = title.chars();
+        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(2)
+    };
+    query.split_whitespace().map(word).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_names_find_what_is_meant_first() {
+        let first = |query: &str| found(query).first().map(|action| action.title());
+        for (query, title) in [
+            ("undo", "Edit: Undo"),
+            ("  UNDO ", "Edit: Undo"),
+            ("stal", "Field: Staleness"),
+            ("map vir", "Colour map: Viridis"),
+            ("vir map", "Colour map: Viridis"),
+            ("hide conv", "Show or hide: Convergence"),
+            ("cpy cmd", "File: Copy as command"),
+            ("k up", "Method: k up"),
+        ] {
+            assert_eq!(first(query).as_deref(), Some(title), "{query}");
+        }
+        assert_eq!(first("no such thing"), None);
+        assert_eq!(found("").len(), actions::ALL.len());
+    }
+}

@@ -1,0 +1,542 @@
+//! The dialog that saves: what, where, and what it looks like, with a preview.
+
+mod beside;
+mod film;
+mod paper;
+mod preview;
+
+use crate::app::state::command::Command;
+use crate::app::state::compare::AtEqual;
+use crate::app::state::save::{SaveRequest, Sources, What};
+use crate::app::state::session::Session;
+use crate::app::state::view_settings::RangeMode;
+use crate::app::widgets::cut_line;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::rows::row;
+use crate::picture::{
+    FigureKind, FigureSpec, Frames, InsideView, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
+    Spacing, Theme, ViewSpec, figure_command, is_table,
+};
+use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
+use beside::With;
+use eframe::egui::{self, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
+use paper::Unit;
+use preview::{Preview, Shown};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How far an animation is that is being made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Making {
+    /// Cycles that are made, or frames that are drawn, 0 to 1.
+    pub share: f32,
+    /// Whether frames are drawn by now.
+    pub is_drawing: bool,
+}
+
+/// The dialog, in points: it fits into the smallest window.
+const CONTROLS: f32 = 400.0;
+const ABOUT: f32 = 36.0;
+const CHOICE: f32 = 20.0;
+const ROWS: f32 = 466.0;
+const PREVIEW: egui::Vec2 = vec2(440.0, 400.0);
+
+/// The dialog while it is open.
+pub struct SaveDialog {
+    what: What,
+    folder: PathBuf,
+    name: String,
+    unit: Unit,
+    /// Its size, its letters and its theme; the colours are those of the window.
+    figure: FigureSpec,
+    cut: CutLine,
+    /// The panes that can be drawn, and where they lie.
+    places: Vec<Place>,
+    /// The pinned runs that are shown beside the run, where there can be any.
+    with: With,
+    is_film: bool,
+    frames: Frames,
+    /// The cycle that is shown; `None` while it changes, and that of the file is not known.
+    cycle: Option<u64>,
+    preview: Preview,
+}
+
+impl SaveDialog {
+    /// The dialog as it opens: made for a figure like that which was opened last, if one was.
+    pub fn new(
+        context: &egui::Context,
+        session: &Session,
+        report: Option<&Report>,
+        places: Vec<Place>,
+        like: Option<&ViewSpec>,
+    ) -> Self {
+        let latest = report.map_or(0, |report| report.latest.cycle);
+        let travel = session.travel;
+        let stands = !session.running || session.is_finished(report) || travel.at.is_some();
+        let stands = stands && !travel.playing;
+        let is_dark = context.theme() == egui::Theme::Dark;
+        let theme = if is_dark { Theme::Dark } else { Theme::Light };
+        let usual = FigureSpec { theme, ..FigureSpec::default() };
+        let figure = like.map_or(usual, |view| view.figure);
+        let what = like.map_or(What::Map, |view| What::of(view.kind));
+        let chosen = session.look.compare.chosen(session.pins.all());
+        let with = match (like.map(|view| view.compared.len()), chosen) {
+            (Some(0), _) => With::None,
+            (Some(1), Some(pin)) => With::One(pin.number),
+            _ => With::All,
+        };
+        let usual = Frames {
+            first: 0,
+            last: latest.max(1),
+            spacing: Spacing::Every((latest / 50).max(1)),
+            rate: RATE,
+        };
+        let frames = like.and_then(|view| view.frames);
+        let mut dialog = Self {
+            what,
+            folder: std::env::current_dir().unwrap_or_default(),
+            name: String::new(),
+            unit: if figure.dpi == SCREEN_DPI { Unit::Pixels } else { Unit::Centimetres },
+            figure,
+            cut: session.cut_line(),
+            places: like
+                .map(|view| &view.places)
+                .filter(|own| !own.is_empty())
+                .cloned()
+                .unwrap_or(places),
+            with,
+            is_film: frames.is_some(),
+            frames: frames.unwrap_or(usual),
+            cycle: stands.then(|| travel.cycle(latest)),
+            preview: Preview::new(context),
+        };
+        dialog.suggest(session.look.field);
+        dialog
+    }
+
+    /// Takes what was captured for the preview; `false` if it was for a file.
+    pub fn take(&mut self, snapshot: &Arc<Snapshot>) -> bool {
+        self.preview.take(snapshot)
+    }
+
+    /// The worker was asked for this, for the preview.
+    pub fn ask(&mut self, snapshot_request: SnapshotRequest, now: f64) {
+        self.preview.ask(snapshot_request, now);
+    }
+
+    /// What the worker was asked for, for the preview.
+    pub fn asked(&self) -> Option<&SnapshotRequest> {
+        self.preview.asked()
+    }
+
+    /// Suggests a name for what is to be saved.
+    fn suggest(&mut self, field: FieldKind) {
+        let at = match self.cycle {
+            _ if self.is_film && self.what.is_picture() => format!("-film-{}", self.frames.last),
+            Some(cycle) => format!("-cycle-{cycle}"),
+            None => String::new(),
+        };
+        let stem = match self.what {
+            What::Map | What::BareMap | What::Field => format!("{}{at}", field.name()),
+            What::SideBySide => format!("{}-side-by-side{at}", field.name()),
+            What::MeanTile => format!("mean-tile{at}"),
+            What::Distance => format!("{}-by-distance{at}", field.name()),
+            What::EdgeShare => "edge-share".to_owned(),
+            What::Probes => format!("{}-probes", field.name()),
+            What::Inside => format!("inside{at}"),
+            What::Arrangement => format!("{}-panes{at}", field.name()),
+            What::Profile => format!("{}-profile{at}", field.name()),
+            What::Curves => "convergence".to_owned(),
+            What::Runs => "runs".to_owned(),
+            What::Run => "run".to_owned(),
+            What::Iterate => format!("u{at}"),
+        };
+        let is_film = self.is_film && self.what.is_picture();
+        let extension = if is_film { "gif" } else { self.what.extension() };
+        self.name = format!("{stem}.{extension}");
+    }
+
+    fn is_film(&self) -> bool {
+        self.is_film && self.what.is_picture() && !self.is_table()
+    }
+
+    fn is_table(&self) -> bool {
+        self.what.has_table() && is_table(Path::new(&self.name))
+    }
+
+    /// The dialog. `making` is the animation that is under way, if one is.
+    pub fn ui(
+        &mut self,
+        context: &egui::Context,
+        session: &Session,
+        report: Option<&Report>,
+        shown: Option<Range>,
+        making: Option<Making>,
+        commands: &mut Vec<Command>,
+    ) {
+        let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
+        let modal = egui::Modal::new(egui::Id::unique("save")).frame(frame);
+        // Enter ends what is being typed elsewhere; it saves from the name alone, and from nowhere.
+        let focused = context.memory(|memory| memory.focused());
+        let may_enter = focused.is_none_or(|focused| focused == file_id());
+        let response = modal.show(context, |ui| {
+            ui.horizontal_top(|ui| {
+                ui.vertical(|ui| {
+                    ui.set_width(CONTROLS);
+                    ui.heading("Save");
+                    ui.add_space(4.0);
+                    ui.add_enabled_ui(making.is_none(), |ui| self.controls(ui, session));
+                    ui.add_space(8.0);
+                    match making {
+                        None => {
+                            let request = self.request(session, report, shown);
+                            self.buttons(ui, session, request, may_enter, commands);
+                        }
+                        Some(making) => progress(ui, making, commands),
+                    }
+                });
+                ui.add_space(8.0);
+                ui.vertical(|ui| {
+                    let view = self.what.kind().map(|_| self.view(session, report, shown));
+                    let sources = view.as_ref().map(|view| self.sources(session, report, view));
+                    if let (Some(view), Some(report)) = (&view, report) {
+                        let snapshot_request = view.snapshot_request(0, &report.plan.problem.shape);
+                        let now = ui.input(|input| input.time);
+                        if let Some(snapshot_request) =
+                            self.preview.wants(snapshot_request, report.latest.cycle, now)
+                        {
+                            commands.push(Command::LookForFile(snapshot_request));
+                        }
+                    }
+                    ui.set_width(PREVIEW.x);
+                    self.preview.ui(ui, view.as_ref().zip(sources.as_ref()), PREVIEW);
+                    ui.add_space(4.0);
+                    if self.what.kind().is_some() {
+                        self.copies(ui, session, commands);
+                        ui.add_space(4.0);
+                    }
+                    ui.add_enabled_ui(making.is_none(), |ui| self.subject(ui, session, report));
+                });
+            });
+        });
+        if response.should_close() {
+            commands.push(match making {
+                None => Command::ShowSave(false),
+                Some(_) => Command::StopFilm,
+            });
+        }
+    }
+
+    fn controls(&mut self, ui: &mut Ui, session: &Session) {
+        ui.set_min_height(ROWS);
+        let field = session.look.field;
+        let chosen = session.look.compare.chosen(session.pins.all());
+        ui.columns_const(|[left, right]| {
+            for (column, choices) in [left, right].into_iter().zip(What::COLUMNS) {
+                column.spacing_mut().interact_size.y = CHOICE;
+                for &what in choices {
+                    let can_be = match what {
+                        What::SideBySide => chosen.is_some(),
+                        What::Arrangement => !self.places.is_empty(),
+                        What::Probes => !session.look.probes.is_empty(),
+                        _ => true,
+                    };
+                    let button = egui::RadioButton::new(self.what == what, what.label());
+                    let button = column.add_enabled(can_be, button).on_hover_text(what.about());
+                    let button = button.on_disabled_hover_text(what.missing());
+                    if button.clicked() {
+                        self.what = what;
+                        self.suggest(field);
+                    }
+                }
+            }
+        });
+        ui.add_space(2.0);
+        ui.vertical(|ui| {
+            // One line or two, nothing below it moves.
+            ui.set_min_height(ABOUT);
+            ui.label(RichText::new(self.what.about()).weak());
+        });
+        let about = "The name of the file; with folders, or in the one below.";
+        row(ui, "File", about, |ui| {
+            let edit = TextEdit::singleline(&mut self.name).id(file_id()).desired_width(300.0);
+            named(ui.add(edit), "File").on_hover_text(about);
+        });
+        row(ui, "Folder", "Where it goes unless the name says otherwise.", |ui| {
+            ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
+        });
+        if self.what.is_picture() {
+            self.format(ui);
+        }
+        if self.what.has_letters() && !self.is_table() {
+            self.paper(ui);
+        }
+        if self.what.is_picture() && !self.is_table() {
+            self.film(ui, field);
+        }
+    }
+
+    /// Kinds of files, as they stand in the name.
+    fn format(&mut self, ui: &mut Ui) {
+        let stills: &[(&str, &str)] = &[
+            ("png", "Pixels; carries the run."),
+            ("svg", "Lines and text; carries the run."),
+            ("csv", "The numbers that are drawn, as a table."),
+        ];
+        let stills = if self.what.has_table() { stills } else { &stills[..2] };
+        let films: &[(&str, &str)] = &[
+            ("gif", "256 colours; plays anywhere."),
+            ("apng", "Every pixel as it is; carries the run."),
+            ("mp4", "A video, if ffmpeg is installed."),
+        ];
+        let kinds = if self.is_film() { films } else { stills };
+        row(ui, "Kind of file", "It stands at the end of the name.", |ui| {
+            for (extension, about) in kinds {
+                let path = Path::new(&self.name);
+                let is_chosen = path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
+                let button = ui.selectable_label(is_chosen, extension.to_uppercase());
+                if button.on_hover_text(*about).clicked() {
+                    self.name = path.with_extension(extension).display().to_string();
+                }
+            }
+        });
+    }
+
+    /// The line that a profile follows.
+    fn cut(&mut self, ui: &mut Ui, report: Option<&Report>) {
+        let Some(shape) = report.map(|report| report.plan.problem.shape) else { return };
+        self.cut = self.cut.within(&shape);
+        row(ui, "Along", "The line through the field.", |ui| {
+            ui.horizontal_wrapped(|ui| {
+                cut_line::kinds(ui, &mut self.cut, &shape);
+                cut_line::numbers(ui, &mut self.cut, &shape);
+            });
+        });
+    }
+
+    /// Which line and which runs are drawn. It stands where there is room for it whatever else is
+    /// chosen, so that nothing moves.
+    fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
+        if self.drawn().shows(FigureKind::Profile) {
+            self.cut(ui, report);
+        }
+        if self.compares() && !session.pins.all().is_empty() {
+            self.beside(ui, session);
+            let has_others = !self.others(session, report).is_empty();
+            if self.is_film() && has_others && session.look.compare.at_equal == AtEqual::Time {
+                let text = "Times are not the same twice: an animation is at equal sweeps.";
+                ui.label(RichText::new(text).weak());
+            }
+        }
+    }
+
+    fn buttons(
+        &self,
+        ui: &mut Ui,
+        session: &Session,
+        request: SaveRequest,
+        may_enter: bool,
+        commands: &mut Vec<Command>,
+    ) {
+        ui.horizontal(|ui| {
+            let named = !self.name.trim().is_empty();
+            let save = ui.add_enabled(named, egui::Button::new("Save"));
+            let enter = named && may_enter && ui.input(|input| input.key_pressed(Key::Enter));
+            if save.on_hover_text("Write the file.").clicked() || enter {
+                commands.push(Command::Save(request.into()));
+            }
+            if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
+                commands.push(Command::ShowSave(false));
+            }
+            if ui.button("Copy run").on_hover_text("Copy the run description (TOML).").clicked() {
+                let text = session.spec.to_toml();
+                commands.push(Command::Copy { text, what: "Run" });
+            }
+        });
+    }
+
+    /// The same without a file, of what the preview shows.
+    fn copies(&self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+        let shown = self.preview.shown();
+        ui.horizontal(|ui| {
+            let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
+            if copy.on_hover_text("Put the picture on the clipboard.").clicked()
+                && let Some(Shown { snapshots, view }) = shown.cloned()
+            {
+                commands.push(Command::CopyImage(snapshots, view.into()));
+            }
+            let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
+            let about = match shown.is_some_and(|shown| !shown.view.compared.is_empty()) {
+                true => {
+                    "Copy the command line that makes this figure again; it takes the other runs from the file, once that is saved."
+                }
+                false => "Copy the command line that makes this figure again.",
+            };
+            if copy.on_hover_text(about).clicked()
+                && let Some(shown) = shown
+            {
+                let text = figure_command(&session.spec, &shown.view, &self.path());
+                commands.push(Command::Copy { text, what: "Command line" });
+            }
+        });
+    }
+
+    fn view(&self, session: &Session, report: Option<&Report>, shown: Option<Range>) -> ViewSpec {
+        let field = session.look.field;
+        let colours = session.look.of_field(field);
+        let drawn = self.drawn();
+        // A figure of one frame fits itself; any other range is the window's, of the field.
+        let is_of_field = drawn.kind != FigureKind::Inside;
+        let range = shown.filter(|_| is_of_field && colours.range != RangeMode::ThisFrame);
+        let over = session.look.against.over();
+        let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
+        let numbers: Vec<_> = numbers.collect();
+        let is_plain = numbers.iter().copied().eq(0..numbers.len());
+        let is_line = session.spec.problem.shape.len() == 1;
+        let InsideView { all_of_line, .. } = session.look.inside;
+        let inside = InsideView { all_of_line: all_of_line && is_line, ..session.look.inside };
+        let probes = session.look.probes.iter().copied();
+        ViewSpec {
+            field,
+            over: if drawn.shows(FigureKind::Curves) { over } else { Over::default() },
+            cut: drawn.shows(FigureKind::Profile).then_some(self.cut),
+            probes: probes.filter(|_| drawn.shows(FigureKind::Probes)).collect(),
+            inside: if drawn.shows(FigureKind::Inside) { inside } else { InsideView::default() },
+            pairing: match self.is_film() && !numbers.is_empty() {
+                true => session.look.compare.at_equal.pairing(),
+                false => Pairing::default(),
+            },
+            colours: if is_plain { Vec::new() } else { numbers },
+            frames: self.is_film().then_some(self.frames),
+            figure: FigureSpec {
+                scale: colours.scale,
+                absolute: colours.absolute,
+                map: colours.map,
+                range,
+                borders: session.look.borders || drawn.kind == FigureKind::Profile,
+                ..self.figure
+            },
+            ..drawn
+        }
+    }
+
+    /// What is drawn, and where; not yet of what.
+    fn drawn(&self) -> ViewSpec {
+        let kind = self.what.kind().unwrap_or_default();
+        let places = self.places.clone();
+        let places = if kind == FigureKind::Arrangement { places } else { Vec::new() };
+        ViewSpec { kind, places, ..ViewSpec::default() }
+    }
+
+    fn sources(&self, session: &Session, report: Option<&Report>, view: &ViewSpec) -> Sources {
+        let others = self.others(session, report).into_iter().cloned().collect();
+        Sources::of(session, report, view, others)
+    }
+
+    /// A name with a whole path in it stands for itself.
+    fn path(&self) -> PathBuf {
+        self.folder.join(self.name.trim())
+    }
+
+    fn request(
+        &self,
+        session: &Session,
+        report: Option<&Report>,
+        shown: Option<Range>,
+    ) -> SaveRequest {
+        let view = self.view(session, report, shown);
+        let sources = self.sources(session, report, &view);
+        SaveRequest { what: self.what, path: self.path(), view, sources }
+    }
+}
+
+/// The field of the name.
+fn file_id() -> egui::Id {
+    egui::Id::unique("the name of the file to be saved")
+}
+
+/// How far an animation is.
+fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
+    let what = if making.is_drawing { "drawing frames" } else { "making cycles" };
+    ui.horizontal(|ui| {
+        let bar = ProgressBar::new(making.share).text(what).desired_width(300.0);
+        ui.add(bar).on_hover_text("The animation is made on a thread of its own.");
+        if ui.button("Stop").on_hover_text("Make no animation; nothing is saved.").clicked() {
+            commands.push(Command::StopFilm);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::picture::any::view;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_name_tells_the_cycle_if_it_is_known() {
+        let context = egui::Context::default();
+        let mut session = Session::default();
+        for (running, playing, at, name) in [
+            (false, false, None, "residual-cycle-0.png"),
+            (true, false, None, "residual.png"),
+            (true, false, Some(7), "residual-cycle-0.png"),
+            (true, true, Some(7), "residual.png"),
+        ] {
+            session.running = running;
+            (session.travel.playing, session.travel.at) = (playing, at);
+            assert_eq!(SaveDialog::new(&context, &session, None, Vec::new(), None).name, name);
+        }
+    }
+
+    /// What the dialog can say of a plane: no kind by two names, and nothing that its kind does not
+    /// show. The cycle and the second run come with what is drawn.
+    fn said(view: &ViewSpec, session: &Session) -> ViewSpec {
+        let mut said = ViewSpec {
+            cycle: 0,
+            until: None,
+            classic: None,
+            pairing: Pairing::default(),
+            colours: Vec::new(),
+            compared: Vec::new(),
+            ..view.clone()
+        };
+        if view.kind == FigureKind::SpaceTime {
+            said.kind = FigureKind::HeatMap;
+        }
+        if view.kind != FigureKind::Arrangement {
+            said.places.clear();
+        }
+        if !view.shows(FigureKind::Curves) {
+            said.over = Over::default();
+        }
+        if !view.shows(FigureKind::Probes) {
+            said.probes.clear();
+        }
+        said.inside.all_of_line = false;
+        if !view.shows(FigureKind::Inside) {
+            said.inside = InsideView::default();
+        }
+        if view.kind == FigureKind::Inside {
+            said.figure.range = None;
+        }
+        said.cut = view.shows(FigureKind::Profile).then(|| session.cut_line());
+        said.figure.borders |= view.kind == FigureKind::Profile;
+        said
+    }
+
+    proptest! {
+        #[test]
+        fn after_a_figure_was_opened_the_dialog_makes_another_like_it(view in view()) {
+            let mut session = Session::default();
+            session.show(&view);
+            let context = egui::Context::default();
+            let dialog = SaveDialog::new(&context, &session, None, Vec::new(), Some(&view));
+            let again = dialog.view(&session, None, view.figure.range);
+            prop_assert_eq!(again, said(&view, &session));
+            if let Some(cut) = view.cut {
+                prop_assert_eq!(session.cut_line(), cut);
+            }
+        }
+    }
+}

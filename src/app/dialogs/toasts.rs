@@ -1,0 +1,200 @@
+//! Messages over the map's lower end, where no number is to be read; they go away by themselves.
+
+use crate::app::state::command::Command;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::theme;
+use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Rect, Ui, Visuals, accesskit};
+
+/// Seconds that any message stays, and those that reading a character of it takes.
+const SHORTEST: f64 = 4.0;
+const A_CHARACTER: f64 = 0.06;
+
+/// Room for a line of a message, in points.
+const WIDTH: f32 = 420.0;
+
+/// Room that a message takes beside its text: the mark, the button and the frame.
+const BESIDE: f32 = 70.0;
+
+/// Room that a button takes which does otherwise what was not done.
+const REMEDY: f32 = 130.0;
+
+/// Size of the mark, in points.
+const SIGN: f32 = 14.0;
+
+/// From the edges of the map.
+const INSET: f32 = 8.0;
+
+/// Messages that are shown at once; older ones make room.
+const MOST: usize = 4;
+
+/// The messages that are shown.
+#[derive(Default)]
+pub struct Toasts {
+    toasts: Vec<Toast>,
+}
+
+struct Toast {
+    kind: Kind,
+    text: String,
+    /// What can be done about it, and how that is asked for.
+    remedy: Option<(&'static str, Command)>,
+    /// Seconds that it stays.
+    stays: f64,
+    /// When it goes, on the clock of the window; not known before it was drawn.
+    until: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Success,
+    Info,
+    Warning,
+    Error,
+}
+
+impl Toasts {
+    /// Something was done.
+    pub fn success(&mut self, text: impl Into<String>) {
+        self.add(Kind::Success, text.into(), None);
+    }
+
+    /// Something is worth knowing.
+    pub fn info(&mut self, text: impl Into<String>) {
+        self.add(Kind::Info, text.into(), None);
+    }
+
+    /// Something may go wrong.
+    pub fn warning(&mut self, text: impl Into<String>) {
+        self.add(Kind::Warning, text.into(), None);
+    }
+
+    /// Something was not done.
+    pub fn error(&mut self, text: impl Into<String>) {
+        self.add(Kind::Error, text.into(), None);
+    }
+
+    /// Something was not done, and a button may do it otherwise.
+    pub fn error_with(&mut self, text: impl Into<String>, remedy: Option<(&'static str, Command)>) {
+        self.add(Kind::Error, text.into(), remedy);
+    }
+
+    fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
+        // What is said again stays longer, and stands there once.
+        self.toasts.retain(|toast| toast.text != text);
+        if self.toasts.len() >= MOST {
+            self.toasts.remove(0);
+        }
+        let stays = SHORTEST + A_CHARACTER * text.chars().count() as f64;
+        self.toasts.push(Toast { kind, text, remedy, stays, until: None });
+    }
+
+    /// Draws the messages over `map`; gives what a button of theirs asks for.
+    pub fn show(&mut self, context: &egui::Context, map: Rect) -> Option<Command> {
+        if self.toasts.is_empty() {
+            return None;
+        }
+        let mut asked = None;
+        let area = egui::Area::new(Id::unique("messages"))
+            .order(Order::Foreground)
+            .pivot(Align2::LEFT_BOTTOM)
+            .fixed_pos(map.left_bottom() + egui::vec2(INSET, -INSET))
+            .show(context, |ui| {
+                let width = WIDTH.min(map.width() - BESIDE - 2.0 * INSET);
+                self.toasts.retain(|toast| !toast.ui(ui, width, &mut asked));
+            });
+        let now = context.input(|input| input.time);
+        // Whoever points at them is reading: their time begins anew.
+        let is_read = area.response.contains_pointer();
+        for toast in &mut self.toasts {
+            if is_read || toast.until.is_none() {
+                toast.until = Some(now + toast.stays);
+            }
+        }
+        self.toasts.retain(|toast| toast.until.is_none_or(|until| now < until));
+        if let Some(next) = self.toasts.iter().filter_map(|toast| toast.until).reduce(f64::min) {
+            context.request_repaint_after_secs((next - now) as f32);
+        }
+        asked
+    }
+}
+
+impl Toast {
+    /// Draws the message with lines of that width, and says whether it was sent away: by itself, or since
+    /// its button was pressed.
+    fn ui(&self, ui: &mut Ui, width: f32, asked: &mut Option<Command>) -> bool {
+        let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
+        let width = if self.remedy.is_some() { width - REMEDY } else { width };
+        let dismissed = frame.show(ui, |ui| {
+            ui.horizontal(|ui| {
+                let (sign, colour) = self.kind.mark(ui.visuals());
+                let room = egui::Vec2::splat(SIGN);
+                let (place, _) = ui.allocate_exact_size(room, egui::Sense::hover());
+                let font = egui::FontId::proportional(SIGN);
+                ui.painter().text(place.center(), Align2::CENTER_CENTER, sign, font, colour);
+                let font = egui::TextStyle::Body.resolve(ui.style());
+                let text = ui.fonts_mut(|fonts| {
+                    fonts.layout(self.text.clone(), font, ui.visuals().text_color(), width)
+                });
+                let said = ui.add(Label::new(text).selectable(true));
+                _ = ui.ctx().accesskit_node_builder(said.id, |node| {
+                    // Read aloud when it appears, without taking the focus away.
+                    node.set_live(accesskit::Live::Polite);
+                });
+                if let Some((name, command)) = &self.remedy
+                    && ui.button(*name).clicked()
+                {
+                    *asked = Some(command.clone());
+                }
+                let button = egui::Button::new("×").frame(false);
+                named(ui.add(button), "Dismiss").on_hover_text("Send the message away.").clicked()
+            })
+            .inner
+        });
+        ui.add_space(theme::GAP - ui.spacing().item_spacing.y);
+        dismissed.inner || self.remedy.is_some() && asked.is_some()
+    }
+}
+
+impl Kind {
+    /// Its sign, which stands for it whatever colours are seen, and its colour.
+    fn mark(self, visuals: &Visuals) -> (&'static str, Color32) {
+        match self {
+            Self::Success => ("✓", Color32::from_rgb(62, 160, 96)),
+            Self::Info => ("i", visuals.hyperlink_color),
+            Self::Warning => ("!", visuals.warn_fg_color),
+            Self::Error => ("⚠", visuals.error_fg_color),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_again_stands_there_once_and_old_messages_make_room() {
+        let mut toasts = Toasts::default();
+        for number in 0..2 * MOST {
+            toasts.info(format!("message {number}"));
+            toasts.error("the same");
+        }
+        assert_eq!(toasts.toasts.len(), MOST);
+        assert_eq!(toasts.toasts.iter().filter(|toast| toast.text == "the same").count(), 1);
+    }
+
+    #[test]
+    fn messages_go_away_by_themselves_the_long_ones_later() {
+        let (mut toasts, context) = (Toasts::default(), egui::Context::default());
+        toasts.info("short");
+        toasts.error("a sentence that takes its time to be read ".repeat(4));
+        let mut shown = Vec::new();
+        for frame in 0..30 {
+            let input = egui::RawInput { time: Some(f64::from(frame)), ..Default::default() };
+            _ = context.run_ui(input, |ui| _ = toasts.show(ui.ctx(), ui.max_rect()));
+            shown.push(toasts.toasts.len());
+        }
+        assert_eq!(shown.first(), Some(&2));
+        assert!(shown.contains(&1), "{shown:?}");
+        assert_eq!(shown.last(), Some(&0));
+    }
+}

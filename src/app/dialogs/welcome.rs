@@ -1,0 +1,42 @@
+//! The card at first start: experiments worth seeing, a click each.
+
+use crate::app::state::command::Command;
+use crate::app::state::experiments::EXPERIMENTS;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::theme;
+use eframe::egui::{self, Button, RichText};
+
+/// Width of the card in points.
+const WIDTH: f32 = 560.0;
+
+pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
+    let frame = egui::Frame::popup(&context.global_style()).inner_margin(20.0);
+    let modal = egui::Modal::new(egui::Id::unique("welcome")).frame(frame);
+    let response = modal.show(context, |ui| {
+        ui.set_width(WIDTH);
+        ui.label(RichText::new("Tilescope").heading().size(20.0));
+        ui.label("See hierarchical Jacobi converge, tile by tile. Five experiments worth seeing:");
+        ui.add_space(theme::GAP);
+        for (which, experiment) in EXPERIMENTS.iter().enumerate() {
+            let text = RichText::new(experiment.title).strong();
+            let button = Button::new(text).min_size(egui::vec2(WIDTH, 28.0));
+            if ui.add(button).on_hover_text("Make this run and look at it.").clicked() {
+                commands.push(Command::Try(which));
+            }
+            ui.add(egui::Label::new(RichText::new(experiment.about).weak()).wrap());
+            ui.add_space(4.0);
+        }
+        ui.add_space(4.0);
+        ui.horizontal(|ui| {
+            let about = "Begin with the default experiment; the ? menu shows this card again.";
+            let close = named(ui.button("Explore by myself"), "Explore by myself");
+            if close.on_hover_text(about).clicked() {
+                commands.push(Command::ShowWelcome(false));
+            }
+            ui.label(RichText::new("Ctrl+P finds everything, ? tells the keys.").weak());
+        });
+    });
+    if response.should_close() {
+        commands.push(Command::ShowWelcome(false));
+    }
+}

@@ -1,0 +1,186 @@
+//! Carries out commands.
+
+use crate::app::dialogs::open::OpenDialog;
+use crate::app::dialogs::palette::Palette;
+use crate::app::dialogs::save::SaveDialog;
+use crate::app::explorer::Explorer;
+use crate::app::panes::{Pane, Panes};
+use crate::app::state::command::Command;
+use crate::app::state::experiments::{EXPERIMENTS, Experiment};
+use crate::app::state::pins;
+use crate::app::state::scale::Scale;
+use crate::app::state::undo::Choice;
+use crate::app::tuning;
+use crate::run::{RunSpec, SnapshotRequest};
+use eframe::egui;
+use std::sync::Arc;
+
+impl Explorer {
+    /// Does what was asked for.
+    pub fn carry_out(&mut self, command: Command, context: &egui::Context) {
+        match command {
+            Command::Change(spec) => {
+                self.undo.note(&self.session);
+                self.session.change(spec);
+            }
+            Command::Undo => {
+                let before = self.undo.back(&self.session);
+                self.choose(before);
+            }
+            Command::Redo => {
+                let next = self.undo.forth(&self.session);
+                self.choose(next);
+            }
+            Command::Run(running) => self.session.running = running,
+            Command::Step(cycles) => {
+                self.session.running = false;
+                self.session.steps += cycles;
+                self.session.travel.at = None;
+            }
+            Command::Reset => {
+                let spec = RunSpec::clone(&self.session.spec);
+                self.session.begin(spec);
+                self.session.running = false;
+            }
+            Command::Pace(pace) => self.session.pace = pace,
+            Command::Look(look) => {
+                self.undo.note(&self.session);
+                self.session.look = look;
+            }
+            Command::Travel(travel) => self.session.travel = travel,
+            Command::Preview(cycle) => self.session.travel.preview = Some(cycle),
+            Command::Pin => {
+                let report = self.report.as_deref();
+                if let Some(report) = report.filter(|report| report.epoch == self.session.epoch) {
+                    let is_first = self.session.pins.all().is_empty();
+                    match self.session.pins.pin(report) {
+                        Some(pin) => self.toasts.success(format!("Pinned as {}", pin.name)),
+                        None => self.toasts.error(pins::too_many()),
+                    }
+                    if is_first {
+                        self.panes.show_pinned();
+                    }
+                }
+            }
+            Command::Flip(flipped) => self.session.flipped = flipped,
+            Command::Unpin(number) => self.session.pins.remove(number),
+            Command::Rename(number, name) => self.session.pins.rename(number, &name),
+            Command::SortPins(sorted) => self.session.pins.sorted = sorted,
+            Command::Memory(bytes) => self.session.memory = bytes,
+            Command::ZoomOut => self.map.zoom_out(),
+            Command::CutAlong(line) => {
+                self.undo.note(&self.session);
+                self.session.look.cut.line = Some(line);
+                if !self.panes.is_seen(Pane::Cut) {
+                    self.panes.show(Pane::Cut, true);
+                }
+            }
+            Command::ToggleProbe(point) => {
+                self.session.look.toggle_probe(point);
+                let is_first = self.session.look.probes == [point];
+                if is_first && !self.panes.is_seen(Pane::Probes) {
+                    self.panes.show(Pane::Probes, true);
+                }
+            }
+            Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
+            Command::ShowTuning(shown) => self.is_tuning = shown,
+            Command::Tune(tuning::Order::Begin(_)) if self.files.making().is_some() => {
+                self.toasts
+                    .error("An animation is being made; measure when it is done, or stop it.");
+            }
+            Command::Tune(order) => self.tuning.obey(order),
+            Command::ArrangePanes if self.scale.presenting => self.panes = Panes::presented(),
+            Command::ArrangePanes => self.panes = Panes::default(),
+            Command::ShowSave(true) if self.tuning.is_timing() => {
+                self.toasts
+                    .info("The tuning map is being measured; pause it to save something else.");
+            }
+            Command::ShowSave(true) => {
+                let (report, like) = (self.report.as_deref(), self.like.as_ref());
+                let places = self.panes.places(&self.session);
+                self.save = Some(SaveDialog::new(context, &self.session, report, places, like));
+            }
+            Command::ShowSave(false) => self.save = None,
+            Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
+            Command::ShowPalette(open) => self.palette = open.then(Palette::default),
+            Command::ShowKeys(open) => self.keys = open,
+            Command::ShowWelcome(open) => self.welcome = open,
+            Command::Try(which) => self.try_out(&EXPERIMENTS[which]),
+            Command::Scale(scale) => self.draw_at(scale),
+            Command::Present => {
+                self.draw_at(Scale { presenting: !self.scale.presenting, ..self.scale });
+            }
+            Command::Save(request) => match request.refusal() {
+                Some(why) => self.toasts.error(why),
+                None if request.view.frames.is_some() => {
+                    self.like = None;
+                    self.files.film(*request, Arc::clone(&self.session.spec));
+                }
+                None => {
+                    if request.what.is_picture() {
+                        self.like = None;
+                    }
+                    if let Some(report) = &self.report {
+                        let shape = report.plan.problem.shape;
+                        self.files.snapshot_request(*request, self.session.epoch, &shape);
+                    }
+                    self.save = None;
+                }
+            },
+            Command::LookForFile(snapshot_request) => {
+                if let Some(dialog) = &mut self.save {
+                    let snapshot_request =
+                        SnapshotRequest { id: self.files.next(), ..snapshot_request };
+                    dialog.ask(snapshot_request, context.input(|input| input.time));
+                }
+            }
+            Command::CopyImage(snapshots, view) => self.files.copy_image(snapshots, *view),
+            Command::StopFilm => self.files.stop_film(),
+            Command::Open(path) => self.files.open(path),
+            Command::Copy { text, what } => {
+                context.copy_text(text);
+                self.toasts.success(format!("{what} copied"));
+            }
+            Command::SwitchTheme => context.set_theme(match context.theme() {
+                egui::Theme::Dark => egui::Theme::Light,
+                egui::Theme::Light => egui::Theme::Dark,
+            }),
+        }
+    }
+
+    /// Draws everything at another scale. A presentation begins with the map and its curves alone;
+    /// after it the panes lie again as before.
+    pub fn draw_at(&mut self, scale: Scale) {
+        if scale.presenting != self.scale.presenting {
+            let others = self.aside.take().unwrap_or_else(Panes::presented);
+            let before = std::mem::replace(&mut self.panes, others);
+            self.aside = scale.presenting.then_some(before);
+        }
+        self.scale = scale;
+    }
+
+    /// Makes an experiment, and shows what is to be seen in it.
+    fn try_out(&mut self, experiment: &Experiment) {
+        self.undo.note(&self.session);
+        self.welcome = false;
+        self.session.begin(experiment.run());
+        self.session.look = experiment.look();
+        (self.session.running, self.session.pace) = (true, experiment.pace);
+        self.map.zoom_out();
+        for pane in [Pane::HeatMap, Pane::Convergence] {
+            self.panes.show(pane, true);
+        }
+        self.toasts.info(experiment.about);
+    }
+
+    /// Takes over what was chosen before.
+    fn choose(&mut self, choice: Option<Choice>) {
+        let Some(Choice { spec, look }) = choice else {
+            return;
+        };
+        self.session.look = look;
+        if *spec != *self.session.spec {
+            self.session.change(RunSpec::clone(&spec));
+        }
+    }
+}

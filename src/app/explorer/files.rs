@@ -1,0 +1,395 @@
+//! Files, read and written on threads of their own, so that no disk makes the window wait.
+
+use crate::app::dialogs::save::Making;
+use crate::app::state::pins::Pin;
+use crate::app::state::save::{SaveRequest, What};
+use crate::grid::Shape;
+use crate::picture::{
+    self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
+    figure, render, save_figure, save_film, save_table,
+};
+use crate::problem::input;
+use crate::run::{
+    self, ArchivedRun, FieldKind, Monitor, Plan, Planner, ProblemKind, ProblemSpec, RecordAt,
+    RecordError, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
+};
+use crossbeam_channel::{Receiver, Sender, bounded, never};
+use eframe::egui::{self, ColorImage};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
+
+/// What came of a file.
+pub enum Done {
+    Saved(PathBuf),
+    Opened(Box<Opened>),
+    /// The runs beside the first of a figure that was opened.
+    Others(Others),
+    Problem(ProblemSpec),
+    /// A picture for the clipboard.
+    Image(ColorImage),
+    /// An animation, or why there is none.
+    Film(Result<PathBuf, FilmEnd>),
+    /// The settings were written, or why not.
+    Remembered(Result<(), String>),
+}
+
+/// The runs beside the first of a figure that was opened, as far as the figure shows them.
+pub struct Others {
+    /// Each with the number that its colour follows from.
+    pub made: Vec<(usize, ArchivedRun)>,
+    /// The epoch of the first run, its cycle, and that of the next beside it.
+    pub epoch: u64,
+    pub cycle: u64,
+    pub beside: u64,
+    /// Whether the figure shows both maps.
+    pub is_beside: bool,
+}
+
+/// Why there is no animation.
+pub enum FilmEnd {
+    Stopped,
+    Failed(String),
+}
+
+/// An animation that is being made.
+#[derive(Default)]
+struct Filming {
+    cancel: AtomicBool,
+    /// What is made of the cycles, or of the frames, in thousandths.
+    share: AtomicU32,
+    is_drawing: AtomicBool,
+}
+
+/// A file that waits for what the worker captures for it.
+struct Waiting {
+    /// Of which run.
+    epoch: u64,
+    snapshot_request: SnapshotRequest,
+    request: SaveRequest,
+}
+
+/// Answers that may wait to be taken in; a window takes them in every frame.
+const WAITING: usize = 16;
+
+/// The window's files: what is being read and written.
+pub struct Files {
+    context: egui::Context,
+    answer: Sender<Result<Done, String>>,
+    answers: Receiver<Result<Done, String>>,
+    waiting: Vec<Waiting>,
+    last: u64,
+    /// Set when the window is closed: nothing is made any further.
+    closing: Arc<AtomicBool>,
+    filming: Option<Arc<Filming>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Drop for Files {
+    /// What is being written when the window is closed is written to its end; what has to be made before
+    /// is stopped, and leaves no half file.
+    fn drop(&mut self) {
+        self.stop_film();
+        self.closing.store(true, Ordering::Relaxed);
+        // Nobody hears any more what comes of anything, and nothing waits to be heard.
+        self.answers = never();
+        for thread in self.threads.drain(..) {
+            _ = thread.join();
+        }
+    }
+}
+
+impl Files {
+    pub fn new(context: &egui::Context) -> Self {
+        let (answer, answers) = bounded(WAITING);
+        Self {
+            context: context.clone(),
+            answer,
+            answers,
+            waiting: Vec::new(),
+            last: 0,
+            closing: Arc::default(),
+            filming: None,
+            threads: Vec::new(),
+        }
+    }
+
+    /// The window.
+    pub fn context(&self) -> &egui::Context {
+        &self.context
+    }
+
+    /// What came of the next file that is done with.
+    pub fn done(&self) -> Option<Result<Done, String>> {
+        self.answers.try_recv().ok()
+    }
+
+    /// Asks the worker for what a file of the run of this epoch, on this grid, needs to be saved.
+    pub fn snapshot_request(&mut self, request: SaveRequest, epoch: u64, shape: &Shape) {
+        let id = self.next();
+        let snapshot_request = request.snapshot_request(id, shape);
+        self.waiting.push(Waiting { epoch, snapshot_request, request });
+    }
+
+    /// What the worker is asked for, the oldest first.
+    pub fn snapshot_requests(&self) -> impl Iterator<Item = &SnapshotRequest> {
+        self.waiting.iter().map(|waiting| &waiting.snapshot_request)
+    }
+
+    /// Waits no longer for files of which `why` says that they cannot be saved: of the run of this
+    /// epoch, and of this field. Gives a sentence for each.
+    pub fn give_up(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
+        let mut told = Vec::new();
+        self.waiting.retain(|Waiting { epoch, snapshot_request, request }| {
+            let Some(why) = why(*epoch, snapshot_request.field) else {
+                return true;
+            };
+            told.push(format!("{} was not saved: {why}.", request.path.display()));
+            false
+        });
+        told
+    }
+
+    /// The number of the next request.
+    pub fn next(&mut self) -> u64 {
+        self.last += 1;
+        self.last
+    }
+
+    /// Saves what was captured.
+    pub fn save(&mut self, snapshot: &Arc<Snapshot>) {
+        let waiting =
+            self.waiting.iter().position(|waiting| waiting.snapshot_request.id == snapshot.id);
+        let Some(Waiting { request, .. }) = waiting.map(|index| self.waiting.remove(index)) else {
+            return;
+        };
+        let (snapshot, cancel) = (Arc::clone(snapshot), Arc::clone(&self.closing));
+        self.work("tilescope-save", move || {
+            write(&request, &snapshot, &cancel).map(|()| Done::Saved(request.path))
+        });
+    }
+
+    /// Draws a picture for the clipboard.
+    pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
+        self.work("tilescope-copy", move || {
+            let snapshots: Vec<_> = snapshots.iter().collect();
+            let picture = match figure(&snapshots, &view) {
+                Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
+                Drawing::Map(map) => map,
+            };
+            let size = [picture.width() as usize, picture.height() as usize];
+            Ok(Done::Image(ColorImage::from_rgba_unmultiplied(size, picture.as_raw())))
+        });
+    }
+
+    /// Makes an animation: the run once more, from its start.
+    pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
+        let filming = Arc::new(Filming::default());
+        let (context, under_way) = (self.context.clone(), Arc::clone(&filming));
+        let is_begun = self.work("tilescope-film", move || {
+            Ok(Done::Film(film(&request, &run, &under_way, &context).map(|()| request.path)))
+        });
+        self.filming = is_begun.then_some(filming);
+    }
+
+    /// How far the animation is, if one is being made.
+    pub fn making(&self) -> Option<Making> {
+        self.filming.as_ref().map(|filming| Making {
+            share: filming.share.load(Ordering::Relaxed) as f32 / THOUSAND as f32,
+            is_drawing: filming.is_drawing.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Stops the animation that is being made.
+    pub fn stop_film(&self) {
+        if let Some(filming) = &self.filming {
+            filming.cancel.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The animation is there, or will not be.
+    pub fn end_film(&mut self) {
+        self.filming = None;
+    }
+
+    /// Opens a file, whatever it is.
+    pub fn open(&mut self, path: PathBuf) {
+        self.work("tilescope-open", move || open(&path));
+    }
+
+    /// Makes the runs beside the first of a figure that was opened in `epoch`, if there are any in it.
+    pub fn make_others(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
+        let Some(beside) = view.compared.first().map(|first| first.cycle) else {
+            return;
+        };
+        let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SideBySide));
+        let (view, cancel) = (view.clone(), Arc::clone(&self.closing));
+        self.work("tilescope-others", move || {
+            let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
+                let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
+                let made = RunArchive::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
+                Ok((view.colour(index), made.map_err(|error| error.to_string())?))
+            };
+            let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
+            Ok(Done::Others(Others { made, epoch, cycle, beside, is_beside }))
+        });
+    }
+
+    /// Does something on a thread of its own, if the system gives one; says whether it does.
+    pub fn work(
+        &mut self,
+        name: &str,
+        work: impl FnOnce() -> Result<Done, String> + Send + 'static,
+    ) -> bool {
+        let (answer, context) = (self.answer.clone(), self.context.clone());
+        let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
+            // Nobody waits any more once the window is closed.
+            _ = answer.send(work());
+            context.request_repaint();
+        });
+        self.threads.retain(|thread| !thread.is_finished());
+        match spawned {
+            Ok(thread) => {
+                self.threads.push(thread);
+                true
+            }
+            Err(error) => {
+                let why = format!("the system gives no thread for the file: {error}");
+                _ = self.answer.try_send(Err(why));
+                false
+            }
+        }
+    }
+}
+
+const THOUSAND: u32 = 1000;
+
+/// Makes the run, looks at it on the way, and draws what was seen.
+fn film(
+    request: &SaveRequest,
+    run: &RunSpec,
+    filming: &Filming,
+    context: &egui::Context,
+) -> Result<(), FilmEnd> {
+    let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
+    let Some(frames) = request.view.frames else { return Ok(()) };
+    let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
+    file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
+    let pins = &request.sources.others;
+    let specs = pins.iter().map(|pin| &pin.archive.plan().spec);
+    let mut planner = Planner::default();
+    let plans: Result<Vec<_>, _> =
+        [run].into_iter().chain(specs).map(|run| planner.plan(run)).collect();
+    let plans = plans.map_err(|error| failed(&error))?;
+    let own = plans.first().map_or(1, Plan::sweeps_per_cycle);
+    let cycles = frames.cycles();
+    // Those of each run.
+    let beside = |(plan, pin): (&Plan, &Pin)| -> Vec<u64> {
+        let sweeps = plan.sweeps_per_cycle();
+        let pairing = request.view.pairing;
+        let beside =
+            |&cycle| pairing.cycle(cycle, cycle.saturating_mul(own), sweeps, pin.latest.cycle);
+        cycles.iter().map(beside).collect()
+    };
+    let others: Vec<_> = plans.iter().skip(1).zip(pins).map(beside).collect();
+    let wanted = || std::iter::once(&cycles).chain(&others);
+    let goal = wanted().filter_map(|cycles| cycles.last()).sum::<u64>();
+    let made = |part: u64, all: u64| {
+        let share = part.min(all) as f64 / all.max(1) as f64 * f64::from(THOUSAND);
+        filming.share.store(share as u32, Ordering::Relaxed);
+        context.request_repaint();
+    };
+    let mut seen = Vec::new();
+    let mut before = 0_u64;
+    for (plan, cycles) in plans.iter().zip(wanted()) {
+        let mut told = |stage: Stage<'_>| {
+            if let Stage::Run(run) = stage {
+                made(before.saturating_add(run.cycle()), goal);
+            }
+        };
+        let mut watch = Monitor { cancel: &filming.cancel, told: &mut told };
+        let shape = &plan.problem.shape;
+        let snapshot_request = match seen.is_empty() {
+            true => {
+                let classic = request.sources.classic(&request.view);
+                SnapshotRequest { classic, ..request.view.snapshot_request(0, shape) }
+            }
+            false => request.view.snapshot_request_beside(0, shape, None),
+        };
+        match record_run(plan, &snapshot_request, RecordAt::Cycles(cycles), &mut watch) {
+            Ok(snapshots) => {
+                before = before.saturating_add(cycles.last().copied().unwrap_or(0));
+                seen.push(snapshots.snapshots);
+            }
+            Err(RecordError::Cancelled { .. }) => return Err(FilmEnd::Stopped),
+            Err(error) => return Err(failed(&error)),
+        }
+    }
+    filming.is_drawing.store(true, Ordering::Relaxed);
+    let count = cycles.len() as u64;
+    made(0, count);
+    let last: Vec<_> = seen.iter().filter_map(|snapshots| snapshots.last()).collect();
+    let view = request.view.clone().of(&last);
+    let film = Film { runs: &seen, view: &view, frames };
+    let mut told = |frames: usize| made(frames as u64, count);
+    match save_film(&request.path, &film, run, &filming.cancel, &mut told) {
+        Ok(()) => Ok(()),
+        Err(FilmError::Cancelled) => Err(FilmEnd::Stopped),
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+/// Writes what was asked for.
+fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Result<(), String> {
+    let (path, view) = (&request.path, &request.view);
+    let snapshot_request = request.snapshot_request(0, &newest.plan.problem.shape);
+    let snapshots = request.sources.snapshots(newest, &snapshot_request, view, cancel)?;
+    let snapshots: Vec<_> = snapshots.iter().collect();
+    let Some(snapshot) = snapshots.first() else { return Ok(()) };
+    let run = &snapshot.plan.spec;
+    let told = |error: &dyn std::fmt::Display| error.to_string();
+    match request.what {
+        what if what.is_picture() => {
+            let view = view.clone().of(&snapshots);
+            if request.is_table() {
+                return save_table(path, &snapshots, &view).map_err(|e| told(&e));
+            }
+            save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| told(&e))
+        }
+        What::Run => run::save_run(path, run).map_err(|e| told(&e)),
+        What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| told(&e)),
+        _ => match &snapshot.solution {
+            Some(field) => {
+                run::save_field(path, field, snapshot.plan.precision).map_err(|e| told(&e))
+            }
+            None => Err("the field was not captured".into()),
+        },
+    }
+}
+
+/// Reads a run file, a figure that carries its run, or a right-hand side.
+fn open(path: &Path) -> Result<Done, String> {
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
+    if is("toml") || is("png") || is("apng") || is("svg") {
+        match picture::open(path) {
+            Ok(opened) => {
+                // Before it takes the place of the run there is.
+                Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
+                return Ok(Done::Opened(opened.into()));
+            }
+            // Any other picture is somebody's right-hand side.
+            Err(OpenError::NoRun { .. }) if is("png") => {}
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    let shape = input::natural_shape(path).map_err(|error| error.to_string())?;
+    Ok(Done::Problem(ProblemSpec {
+        kind: ProblemKind::Picture,
+        shape: shape.axes().to_vec(),
+        copies: shape.copies(),
+        rhs: Some(path.to_owned()),
+        ..ProblemSpec::default()
+    }))
+}

@@ -1,0 +1,239 @@
+//! The application: what was chosen, what is known of the run, and what is on the screen.
+
+mod apply;
+mod files;
+mod logic;
+mod settings;
+
+use crate::app::dialogs::open::OpenDialog;
+use crate::app::dialogs::palette::Palette;
+use crate::app::dialogs::save::SaveDialog;
+use crate::app::dialogs::{drop_hint, first_key, keys, toasts, welcome};
+use crate::app::panels::backend::Backends;
+use crate::app::panels::{cost, memory, method, problem, timeline, toolbar};
+use crate::app::panes::heat_map::HeatMap;
+use crate::app::panes::{PaneContext, Panes, Pictures};
+use crate::app::state::command::Command;
+use crate::app::state::scale;
+use crate::app::state::scale::Scale;
+use crate::app::state::session::Session;
+use crate::app::state::time_travel::TimeTravel;
+use crate::app::state::undo::Undo;
+use crate::app::tuning::Tuning;
+use crate::app::widgets::theme;
+use crate::picture::{Opened, ViewSpec};
+use crate::run::{Report, Worker, WorkerRequest};
+use eframe::egui;
+pub use settings::Remembered;
+
+/// The name of the application, to the window manager too.
+const NAME: &str = "tilescope";
+
+/// The window at first start, in points.
+const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
+
+/// The application: what was chosen, what is known of the run, and what is on the screen.
+pub struct Explorer {
+    pub(in crate::app) session: Session,
+    pub(in crate::app) worker: Worker,
+    /// The newest report; what is seen in it is of the cycle that is shown.
+    pub(in crate::app) report: Option<Box<Report>>,
+    pub(in crate::app) back: TimeTravel,
+    pub(in crate::app) map: HeatMap,
+    pub(in crate::app) pictures: Pictures,
+    pub(in crate::app) panes: Panes,
+    /// The panes as they lay before the presentation, while there is one.
+    pub(in crate::app) aside: Option<Panes>,
+    pub(in crate::app) tuning: Tuning,
+    /// Whether the tuning map is shown in place of the panes.
+    pub(in crate::app) is_tuning: bool,
+    pub(in crate::app) save: Option<SaveDialog>,
+    /// The view of the figure that was opened last, until one was saved: that is made like it.
+    pub(in crate::app) like: Option<ViewSpec>,
+    pub(in crate::app) open: Option<OpenDialog>,
+    pub(in crate::app) palette: Option<Palette>,
+    /// The first key of two, once it was pressed.
+    pub(in crate::app) first_key: Option<egui::Key>,
+    /// Whether the sheet of keys is open.
+    pub(in crate::app) keys: bool,
+    /// Whether the card of the first start is open.
+    pub(in crate::app) welcome: bool,
+    pub(in crate::app) undo: Undo,
+    pub(in crate::app) scale: Scale,
+    /// Dropped before what is remembered, so that what was changed last is written last.
+    pub(in crate::app) files: files::Files,
+    pub(in crate::app) remembered: Remembered,
+    pub(in crate::app) backends: Backends,
+    pub(in crate::app) toasts: toasts::Toasts,
+    /// What the worker was told last.
+    pub(in crate::app) told: Option<WorkerRequest>,
+    /// What the panels asked for in the frame that was drawn last.
+    pub(in crate::app) commands: Vec<Command>,
+}
+
+/// Opens the window and runs the application until it is closed.
+///
+/// # Errors
+/// If no window can be opened, such as for want of a display.
+pub fn run(start: Option<Opened>) -> eframe::Result {
+    let remembered = Remembered::of_user();
+    let viewport = egui::ViewportBuilder::default()
+        .with_title("Tilescope")
+        .with_app_id(NAME)
+        .with_icon(theme::icon())
+        .with_inner_size(remembered.window())
+        .with_min_inner_size(scale::SMALLEST_SIZE);
+    let options = eframe::NativeOptions { viewport, ..Default::default() };
+    eframe::run_native(
+        NAME,
+        options,
+        Box::new(move |context| {
+            Ok(Box::new(Explorer::remembering(&context.egui_ctx, start, remembered)?))
+        }),
+    )
+}
+
+impl Explorer {
+    /// The application at its start: the default experiment, or what was opened. Nothing is
+    /// remembered of it.
+    ///
+    /// # Errors
+    /// If the system gives no thread for the worker.
+    pub fn new(context: &egui::Context, start: Option<Opened>) -> std::io::Result<Self> {
+        Self::remembering(context, start, Remembered::default())
+    }
+
+    /// The same with settings that are remembered.
+    ///
+    /// # Errors
+    /// If the system gives no thread for the worker.
+    pub fn remembering(
+        context: &egui::Context,
+        start: Option<Opened>,
+        remembered: Remembered,
+    ) -> std::io::Result<Self> {
+        theme::set_up(context);
+        let repaint = context.clone();
+        let worker = Worker::start(move || repaint.request_repaint())?;
+        let mut explorer = Self {
+            session: Session::default(),
+            worker,
+            report: None,
+            back: TimeTravel::new(context)?,
+            map: HeatMap::default(),
+            pictures: Pictures::default(),
+            panes: Panes::default(),
+            aside: None,
+            tuning: Tuning::new(context)?,
+            is_tuning: false,
+            save: None,
+            like: None,
+            open: None,
+            palette: None,
+            first_key: None,
+            keys: false,
+            welcome: false,
+            undo: Undo::default(),
+            scale: Scale::default(),
+            remembered,
+            files: files::Files::new(context),
+            backends: Backends::look_for(),
+            toasts: toasts::Toasts::default(),
+            told: None,
+            commands: Vec::new(),
+        };
+        explorer.recall(context);
+        if let Some(opened) = start {
+            // Whoever opens something knows what to look at.
+            explorer.welcome = false;
+            explorer.take_in(opened);
+        }
+        Ok(explorer)
+    }
+}
+
+impl eframe::App for Explorer {
+    fn logic(&mut self, context: &egui::Context, _: &mut eframe::Frame) {
+        self.update(context);
+    }
+
+    fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        let Self {
+            session, report, back, map, pictures, panes, tuning, save, open, commands, ..
+        } = self;
+        let (backends, is_tuning) = (&self.backends, self.is_tuning);
+        // Of the settings, a presentation shows what is dragged before the audience.
+        let presenting = self.scale.presenting && !is_tuning;
+        let report = report.as_deref();
+        egui::Panel::top("toolbar").show(ui, |ui| {
+            let waits = tuning.is_timing();
+            toolbar::ui(ui, session, report, panes, presenting, waits, commands);
+            if presenting {
+                method::strip(ui, session, commands);
+            }
+        });
+        if !presenting {
+            let panel = egui::Panel::left("settings").resizable(false);
+            panel.exact_size(theme::SETTINGS_WIDTH).show(ui, |ui| {
+                egui::ScrollArea::vertical().show(ui, |ui| {
+                    if is_tuning {
+                        tuning.panel(ui, session, commands);
+                        return;
+                    }
+                    method::ui(ui, session, backends, commands);
+                    cost::ui(ui, session, report);
+                    problem::ui(ui, session, report, commands);
+                    memory::ui(ui, session, report, commands);
+                });
+            });
+        }
+        egui::Panel::bottom("timeline")
+            .show(ui, |ui| timeline::ui(ui, session, report, back.under_way(), commands));
+        let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
+        let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
+            if is_tuning {
+                map.leave();
+                tuning.ui(ui, session, commands);
+                return;
+            }
+            let marks = panes.marks(session);
+            let desk = PaneContext {
+                session,
+                report,
+                compared: back.compared(),
+                map: &mut *map,
+                pictures,
+                marks,
+                commands: &mut *commands,
+            };
+            panes.ui(ui, desk);
+        });
+        let shown = map.area().unwrap_or(centre.response.rect);
+        if let Some(dialog) = save {
+            let shown = map.range(session.look.field);
+            dialog.ui(ui.ctx(), session, report, shown, self.files.making(), commands);
+        }
+        if let Some(dialog) = open {
+            dialog.ui(ui.ctx(), commands);
+        }
+        if let Some(mut palette) = self.palette.take() {
+            let asked = palette.ui(ui.ctx(), self);
+            self.commands.extend(asked);
+            self.palette = Some(palette);
+        }
+        if self.keys {
+            keys::ui(ui.ctx(), &mut self.commands);
+        }
+        if self.welcome {
+            welcome::ui(ui.ctx(), &mut self.commands);
+        }
+        self.commands.extend(self.toasts.show(ui.ctx(), shown));
+        if let Some(first) = self.first_key {
+            first_key::hint(ui.ctx(), first);
+        }
+        drop_hint::ui(ui.ctx());
+        // Whoever points at a cycle has said so anew.
+        self.session.travel.preview = None;
+        self.obey(ui.ctx());
+    }
+}

@@ -1,0 +1,143 @@
+//! Where the solver runs and how, and why it cannot run elsewhere.
+
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::rows::row;
+use crate::run::{Backend, MOST_THREADS, MethodName, MethodSpec};
+use crate::solver::cuda::{self, Unavailable};
+use crate::solver::{Kernel, Method};
+use eframe::egui::{Button, ComboBox, Ui};
+use std::sync::{Arc, OnceLock};
+
+/// The back ends of this machine.
+pub struct Backends {
+    /// The GPUs, once the driver has answered.
+    gpus: Arc<OnceLock<Result<Vec<String>, Unavailable>>>,
+}
+
+impl Backends {
+    /// Asks the driver for its GPUs, on a thread of its own: that may take a second.
+    pub fn look_for() -> Self {
+        let gpus = Arc::new(OnceLock::new());
+        let answer = Arc::clone(&gpus);
+        let ask = move || _ = answer.set(cuda::gpus());
+        let spawned = std::thread::Builder::new().name("tilescope-GPUs".into()).spawn(ask);
+        if let Err(error) = spawned {
+            _ = gpus.set(Err(Unavailable::Driver(error.to_string())));
+        }
+        Self { gpus }
+    }
+
+    /// The menu of back ends, and what can be chosen of the one that runs: threads or a kernel.
+    pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
+        let about = "Where the solver runs. A run goes on where it is when another is chosen.";
+        row(ui, "Runs on", about, |ui| {
+            let name = match method.backend {
+                Backend::Cpu => "CPU",
+                Backend::Cuda => "CUDA",
+            };
+            let combo = ComboBox::from_id_salt("backend").width(64.0).selected_text(name);
+            let response = combo.show_ui(ui, |ui| {
+                ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU")
+                    .on_hover_text("The cores of this machine.");
+                let (text, is_there) = self.cuda();
+                ui.add_enabled_ui(is_there, |ui| {
+                    ui.selectable_value(&mut method.backend, Backend::Cuda, text)
+                        .on_hover_text("An NVIDIA GPU.")
+                        .on_disabled_hover_text("It needs an NVIDIA GPU and its driver.");
+                });
+            });
+            named(response.response, "Runs on").on_hover_text(about);
+            // The kernel of another method or back end stays behind.
+            if !method.kernels().contains(&method.kernel) {
+                method.kernel = Kernel::Auto;
+            }
+            match method.backend {
+                Backend::Cpu => threads(ui, method),
+                Backend::Cuda => kernels(ui, session, method),
+            }
+        });
+    }
+
+    /// The GPU, or why there is none; and whether there is one.
+    fn cuda(&self) -> (String, bool) {
+        match self.gpus.get() {
+            None => ("CUDA: asking the driver …".to_owned(), false),
+            Some(Ok(names)) => {
+                let first = names.first().map_or("", String::as_str);
+                (format!("CUDA: {first}"), true)
+            }
+            Some(Err(why)) => (format!("CUDA: {why}"), false),
+        }
+    }
+}
+
+fn threads(ui: &mut Ui, method: &mut MethodSpec) {
+    let about = "Threads of the solver; no result depends on their number.";
+    let threads = typed(ui, &mut method.threads, 0..=MOST_THREADS).speed(0.05).custom_formatter(
+        |threads, _| match threads as usize {
+            0 => "all cores".to_owned(),
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        },
+    );
+    named(ui.add(threads), "Threads").on_hover_text(about);
+}
+
+/// The menu of kernels. Those that cannot take the setting say which can.
+fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
+    let about = "How the GPU makes cycles; no result depends on it.";
+    let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
+    let response = combo.show_ui(ui, |ui| {
+        for kernel in Kernel::ALL {
+            let takes = takes(kernel, session, method);
+            let selected = kernel == method.kernel;
+            let button =
+                ui.add_enabled(takes.is_ok(), Button::selectable(selected, kernel.label()));
+            let button = button.on_hover_text(kernel.about());
+            let button = match takes {
+                Ok(_) => button,
+                Err(why) => button.on_disabled_hover_text(why),
+            };
+            if button.clicked() {
+                method.kernel = kernel;
+            }
+        }
+    });
+    named(response.response, "Kernel").on_hover_text(about);
+}
+
+/// The kernel that runs where `kernel` is chosen; if it cannot take the setting, the sentence says
+/// which can.
+fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
+    if !chosen.kernels().contains(&kernel) {
+        return Err(match chosen.name {
+            MethodName::Classic => "It needs tiles: classic Jacobi runs on the classic kernel.",
+            MethodName::Hierarchical => "It knows no tiles: shared and register do.",
+        }
+        .to_owned());
+    }
+    let method = match (chosen.name, session.tiling()) {
+        (MethodName::Classic, _) => Method::Classic,
+        (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
+        // The run is refused for its tiles, whatever the kernel.
+        (MethodName::Hierarchical, None) => return Ok(kernel),
+    };
+    cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_goes_with_its_method_and_says_so_otherwise() {
+        let session = Session::default();
+        let allowed = |name| {
+            let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };
+            Kernel::ALL.map(|kernel| takes(kernel, &session, &chosen).is_ok())
+        };
+        assert_eq!(allowed(MethodName::Classic), [true, true, false, false]);
+        assert_eq!(allowed(MethodName::Hierarchical), [true, false, true, true]);
+    }
+}

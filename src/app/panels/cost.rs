@@ -1,0 +1,258 @@
+//! What the chosen tiles cost, and what they give; and how fast the solver is at it.
+
+use crate::app::state::session::Session;
+use crate::app::widgets::rows::{heading, row};
+use crate::grid::memory::human;
+use crate::picture::{digits, seconds};
+use crate::run::{Backend, MethodName, Report};
+use eframe::egui::{Label, ProgressBar, RichText, Ui};
+
+/// Width of the bar that shows the part of the GPU's limit, in points.
+const BAR: f32 = 90.0;
+
+pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
+    heading(ui, "What it costs");
+    tiles(ui, session);
+    speed(ui, report);
+    if session.spec.method.backend == Backend::Cuda {
+        gpu(ui, report);
+    }
+}
+
+fn tiles(ui: &mut Ui, session: &Session) {
+    let method = &session.spec.method;
+    let Some(tiling) = session.tiling() else {
+        ui.label("These tiles cannot be.");
+        return;
+    };
+    if method.name == MethodName::Classic {
+        ui.label("Every sweep goes through memory: nothing is tiled, nothing is stale.");
+        return;
+    }
+    let counts: Vec<_> = tiling.axes().iter().map(|axis| axis.count().to_string()).collect();
+    let copies = session.spec.problem.copies;
+    row(ui, "Tiles", "Tiles in all; the shared kernel gives each a block of threads.", |ui| {
+        let text = match (&counts[..], copies) {
+            ([along], 1) => along.clone(),
+            ([along], _) => {
+                format!("{}  ({copies} × {along})", tiling.count().saturating_mul(copies))
+            }
+            _ => format!("{}  ({})", tiling.count(), counts.join(" × ")),
+        };
+        ui.label(text);
+    });
+    let about = "Fast memory of one tile, as in the paper: two copies of it with its ring, and its right-hand side.";
+    row(ui, "Fast memory", about, |ui| {
+        ui.label(human(tiling.bytes_per_tile(method.precision.bytes()) as u64));
+    });
+    let about = "Point updates computed for each one that is kept: what overlap costs.";
+    row(ui, "Work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
+    let needed = 2 * method.k.saturating_sub(1);
+    if tiling.is_exact(method.k) {
+        let reason = if tiling.count() == 1 {
+            "One tile holds the whole grid: its ring is the boundary, which never goes stale."
+                .to_owned()
+        } else {
+            format!(
+                "Staleness travels one point a sweep. With o ≥ 2 (k − 1) = {needed} it never reaches a point that its tile owns: the result is Jacobi's, bit for bit."
+            )
+        };
+        let text = RichText::new("✓ identical to Jacobi's iteration").strong();
+        ui.label(text).on_hover_text(reason);
+    } else {
+        let text = RichText::new(format!("Jacobi's exactly from overlap {needed} on")).weak();
+        ui.label(text).on_hover_text(
+            "Staleness travels one point a sweep, from the frozen ring inwards. It reaches points that a tile owns unless o ≥ 2 (k − 1).",
+        );
+    }
+}
+
+/// How fast the solver is, wherever it runs. What is not known yet has its place all the same.
+fn speed(ui: &mut Ui, report: Option<&Report>) {
+    let rate = report.and_then(|report| report.cycles_per_second);
+    let about =
+        "Time that the solver takes for a cycle, with its norms; looking at it is not counted.";
+    row(ui, "A cycle", about, |ui| ui.label(known(rate.map(|rate| seconds(1.0 / rate)))));
+    let about = "Point updates that are kept in a second of the solver: k a cycle for every point.";
+    let points = report.and_then(points_per_second);
+    row(ui, "Updates", about, |ui| {
+        ui.label(known(points.map(|points| format!("{} a second", count(points)))));
+    });
+}
+
+/// What the kernel takes of the GPU.
+fn gpu(ui: &mut Ui, report: Option<&Report>) {
+    let footprint = report.and_then(|report| report.footprint);
+    let about = "The kernel that runs, and the GPU that it runs on.";
+    row(ui, "Runs", about, |ui| {
+        let text = report.and_then(|report| {
+            Some(format!("{} · {}", report.kernel?.label(), report.device.as_ref()?))
+        });
+        ui.add(Label::new(known(text)).truncate());
+    });
+    let mut figure = |name, about, text: Option<String>| {
+        row(ui, name, about, |ui| ui.label(known(text)));
+    };
+    figure("Threads", "Threads of a block.", footprint.map(|it| format!("{} a block", it.threads)));
+    figure(
+        "Registers",
+        "Registers of a thread: the more it takes, the fewer blocks find room at once.",
+        footprint.map(|it| format!("{} a thread", it.registers)),
+    );
+    figure(
+        "Shared",
+        "Shared memory of a block, which its threads exchange values through.",
+        footprint.map(|it| format!("{} a block", human(it.shared_bytes as u64))),
+    );
+    figure(
+        "Blocks",
+        "Blocks that a multiprocessor of the GPU works on at once.",
+        footprint.map(|it| format!("{} a multiprocessor", it.blocks_per_multiprocessor)),
+    );
+    figure(
+        "Waves",
+        "How often a cycle fills the GPU with blocks: just over a whole number leaves most of it idle at the end.",
+        footprint.map(|it| format!("{:.2}", it.waves())),
+    );
+    let part = footprint.zip(report.and_then(points_per_second));
+    let part = part.map(|(it, points)| points / it.points_per_second);
+    let about = "The updates that are kept, as a part of what the GPU's arithmetic could make at its highest clock.";
+    row(ui, "Of limit", about, |ui| {
+        let bar = ProgressBar::new(part.unwrap_or(0.0) as f32).desired_width(BAR);
+        ui.add(bar.desired_height(10.0)).on_hover_text(about);
+        ui.label(known(part.map(|part| format!("{:.1} %", 100.0 * part))));
+    });
+}
+
+/// Point updates that are kept, a second.
+fn points_per_second(report: &Report) -> Option<f64> {
+    let shape = report.plan.problem.shape;
+    let points = shape.nx() as f64 * shape.rows() as f64 * report.plan.sweeps_per_cycle() as f64;
+    Some(points * report.cycles_per_second?)
+}
+
+fn known(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
+/// A large number as a person reads it.
+fn count(number: f64) -> String {
+    let (value, power) = match number {
+        number if number < 1e6 => (number * 1e-3, "10³"),
+        number if number < 1e9 => (number * 1e-6, "10⁶"),
+        number => (number * 1e-9, "10⁹"),
+    };
+    format!("{} × {power}", digits(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::panes::Panes;
+    use crate::run::{FieldKind, Worker};
+    use crate::solver::{Footprint, Kernel};
+    use eframe::egui;
+    use egui_kittest::{Harness, kittest::Queryable};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    /// The first report of the default experiment that knows its speed.
+    fn report(session: &Session) -> Box<Report> {
+        let worker = Worker::start(|| {}).unwrap();
+        worker.request(session.request(None, [64, 64], None, &Panes::default()));
+        loop {
+            let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
+            assert_eq!(report.observation.field, FieldKind::Residual);
+            if report.cycles_per_second.is_some() {
+                return report;
+            }
+        }
+    }
+
+    /// The panel as it is laid out, and where its heading for the next would be.
+    fn panel(session: Session, report: Option<Box<Report>>) -> Harness<'static> {
+        let size = egui::vec2(crate::app::widgets::theme::SETTINGS_WIDTH, 520.0);
+        Harness::builder()
+            .with_size(size)
+            .with_theme(egui::Theme::Dark)
+            .with_context_setup(crate::app::widgets::theme::set_up)
+            .build_ui(move |ui| {
+                ui.set_width(size.x - 16.0);
+                super::ui(ui, &session, report.as_deref());
+                ui.label("end");
+            })
+    }
+
+    fn end(panel: &Harness) -> f32 {
+        panel.get_by_label("end").rect().top()
+    }
+
+    fn on_gpu() -> Session {
+        let mut session = Session::default();
+        Arc::make_mut(&mut session.spec).method.backend = Backend::Cuda;
+        session
+    }
+
+    fn with_gpu(mut report: Box<Report>) -> Box<Report> {
+        report.device = Some("NVIDIA H200".into());
+        report.kernel = Some(Kernel::Register);
+        report.footprint = Some(Footprint {
+            threads: 32,
+            registers: 168,
+            shared_bytes: 8448,
+            blocks: 1089,
+            blocks_per_multiprocessor: 12,
+            multiprocessors: 132,
+            points_per_second: 4.18e12,
+        });
+        // 256² points, k = 16: a quarter of the limit.
+        report.cycles_per_second = Some(4.18e12 / 4.0 / (256.0 * 256.0 * 16.0));
+        report
+    }
+
+    #[test]
+    fn a_gpus_kernel_tells_what_it_takes_and_how_fast_it_is() {
+        let session = Session::default();
+        let panel = panel(on_gpu(), Some(with_gpu(report(&session))));
+        for text in [
+            "1.00 µs",
+            "1,045 × 10⁹ a second",
+            "Register · NVIDIA H200",
+            "32 a block",
+            "168 a thread",
+            "8.45 kB a block",
+            "12 a multiprocessor",
+            "0.69",
+            "25.0 %",
+        ] {
+            assert!(panel.query_by_label(text).is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cpu_has_no_limit_to_show() {
+        let session = Session::default();
+        let report = report(&session);
+        assert_eq!((report.kernel, &report.device, report.footprint), (None, &None, None));
+        let panel = panel(session, Some(report));
+        assert!(panel.query_by_label_contains("a second").is_some());
+        assert!(panel.query_by_label_contains("a thread").is_none());
+        assert!(panel.query_by_label_contains(" %").is_none());
+    }
+
+    /// Nothing moves when a report comes, on the CPU or on a GPU.
+    #[test]
+    fn what_is_not_known_yet_has_its_place() {
+        let told = report(&Session::default());
+        let before = end(&panel(Session::default(), None));
+        assert_eq!(end(&panel(Session::default(), Some(told.clone()))), before);
+        let before = end(&panel(on_gpu(), None));
+        assert_eq!(end(&panel(on_gpu(), Some(with_gpu(told)))), before);
+    }
+
+    #[test]
+    fn counts_have_three_digits() {
+        let counts = [9.1e5, 4.35e8, 4.351e10].map(count);
+        assert_eq!(counts, ["910 × 10³", "435 × 10⁶", "43.5 × 10⁹"]);
+    }
+}

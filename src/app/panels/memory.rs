@@ -1,0 +1,34 @@
+//! How much memory the past of the runs may take, and what it takes.
+
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::rows::{heading, row};
+use crate::grid::memory::human;
+use crate::run::Report;
+use eframe::egui::{DragValue, RichText, Ui};
+
+/// Bytes of the unit that is typed.
+pub const MEGABYTE: usize = 1_000_000;
+
+/// The most that can be chosen, in that unit.
+pub const MOST: usize = 16_000;
+
+pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+    heading(ui, "Time travel");
+    let about = "Memory for iterates that are kept of the run and of the pinned ones, so that any cycle is soon made again; with less of it, later. A change holds at once, and is remembered.";
+    row(ui, "Memory", about, |ui| {
+        let mut megabytes = session.memory / MEGABYTE;
+        let drag = DragValue::new(&mut megabytes).range(0..=MOST).suffix(" MB").speed(4.0);
+        // Half a number would let iterates go that the whole one has room for.
+        let drag = drag.update_while_editing(false);
+        let response = named(ui.add(drag), "Memory").on_hover_text(about);
+        if response.changed() {
+            commands.push(Command::Memory(megabytes * MEGABYTE));
+        }
+        let pinned: usize = session.pins.all().iter().map(|pin| pin.archive.used()).sum();
+        let used = report.map_or(0, |report| report.archive.used()) + pinned;
+        let text = RichText::new(format!("{} used", human(used as u64))).weak();
+        ui.label(text).on_hover_text("What the iterates that are kept take now.");
+    });
+}

@@ -1,0 +1,167 @@
+//! The sliders: method, k, overlap, tile.
+
+use crate::app::panels::backend::Backends;
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::rows::{heading, row};
+use crate::grid::Precision;
+use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
+use eframe::egui::{Slider, SliderClamping, Ui};
+use std::ops::RangeInclusive;
+
+/// The largest k on the slider; more can be typed.
+const LARGEST_K: usize = 256;
+
+/// The tiles on the slider; others can be typed.
+const TILES: RangeInclusive<usize> = 4..=128;
+
+/// Tiles come in steps of this while the slider is dragged.
+const TILE_STEP: usize = 4;
+
+pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Vec<Command>) {
+    let mut spec = RunSpec::clone(&session.spec);
+    heading(ui, "Method");
+    let method = &mut spec.method;
+    row(ui, "Iteration", "How one cycle turns an iterate into the next.", |ui| {
+        let about = "k sweeps inside every tile while the ring around it stays frozen.";
+        ui.selectable_value(&mut method.name, MethodName::Hierarchical, "Hierarchical")
+            .on_hover_text(about);
+        let about = "Jacobi's iteration: a cycle is one sweep over the whole grid.";
+        ui.selectable_value(&mut method.name, MethodName::Classic, "Classic").on_hover_text(about);
+    });
+    let tiled = method.name == MethodName::Hierarchical;
+    let axes = session.spec.problem.shape.len();
+    ui.add_enabled_ui(tiled, |ui| {
+        sliders(ui, method, axes);
+        apart(ui, method, axes);
+    });
+    row(ui, "Precision", "The floating-point type of the arithmetic.", |ui| {
+        for precision in Precision::ALL {
+            let about = match precision {
+                Precision::F32 => "32 bits, about 7 digits.",
+                Precision::F64 => "64 bits, about 16 digits.",
+            };
+            ui.selectable_value(&mut method.precision, precision, precision.name())
+                .on_hover_text(about);
+        }
+    });
+    backends.ui(ui, session, method);
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
+/// The sliders alone, in a line.
+pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let mut spec = RunSpec::clone(&session.spec);
+    let method = &mut spec.method;
+    let tiled = method.name == MethodName::Hierarchical;
+    let axes = session.spec.problem.shape.len();
+    ui.horizontal_wrapped(|ui| ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes)));
+    ui.add_space(2.0);
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
+fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
+    let about = "Subiterations: sweeps that every tile makes before it writes back. More save memory traffic, but the ring goes stale.";
+    row(ui, "k", about, |ui| {
+        let power = |k: usize| 1 << k.max(1).ilog2();
+        stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
+    });
+    let each = is_each(method);
+    let lists = if each { axes } else { 1 };
+    for axis in 0..lists {
+        let name = |what: &str| {
+            if each { format!("{what} {}", ["x", "y"][axis]) } else { what.to_owned() }
+        };
+        let before = (method.overlap_of(axis), method.tile_of(axis));
+        let (mut overlap, mut tile) = before;
+        let largest = tile.saturating_sub(2) & !1;
+        let about = "Points that neighbouring tiles share, even. Each owns its half; more overlap keeps stale points away from owned ones, and costs double work.";
+        row(ui, &name("Overlap"), about, |ui| {
+            let even = |overlap: usize| overlap & !1;
+            stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
+        });
+        let about = "Points of a tile along an axis: what fits into fast memory.";
+        row(ui, &name("Tile"), about, |ui| {
+            let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
+            stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
+        });
+        if (overlap, tile) != before {
+            // The largest overlap follows the tile, so that a slider never stands where it may not.
+            if tile != before.1 {
+                overlap = overlap.min(tile.saturating_sub(2)) & !1;
+            }
+            set(&mut method.overlap, axis, each, overlap);
+            set(&mut method.tile, axis, each, tile);
+        }
+    }
+}
+
+/// The check box that makes the axes have sliders of their own.
+fn apart(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
+    let mut each = is_each(method);
+    if axes > 1 {
+        let about = "Choose overlap and tile for x and y apart.";
+        row(ui, "", about, |ui| {
+            if ui.checkbox(&mut each, "x and y apart").on_hover_text(about).changed() {
+                method.tile =
+                    if each { vec![method.tile_of(0); axes] } else { vec![method.tile_of(0)] };
+                method.overlap = if each {
+                    vec![method.overlap_of(0); axes]
+                } else {
+                    vec![method.overlap_of(0)]
+                };
+            }
+        });
+    }
+}
+
+/// Whether the axes differ, or may.
+fn is_each(method: &MethodSpec) -> bool {
+    method.tile.len() > 1 || method.overlap.len() > 1
+}
+
+/// A slider that stops at some values alone, those that `stop` gives, and beside it the number,
+/// which can be dragged to any other up to `limit`.
+fn stepped(
+    ui: &mut Ui,
+    name: &str,
+    about: &str,
+    value: &mut usize,
+    range: RangeInclusive<usize>,
+    limit: usize,
+    stop: impl Fn(usize) -> usize,
+) {
+    let old = *value;
+    let by_key = !ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
+    let slider = Slider::from_get_set(*range.start() as f64..=*range.end() as f64, |new| {
+        if let Some(new) = new {
+            let new = new.round() as usize;
+            *value = stop(new);
+            if by_key && new == old + 1 {
+                // One up by a key is the next stop; one down is the one before in any case.
+                let next = (new..).map(&stop).find(|&stop| stop > old).unwrap_or(old);
+                *value = next.min(limit.max(old));
+            }
+        }
+        *value as f64
+    });
+    let slider = slider.integer().logarithmic(*range.start() > 0);
+    // A run that was opened stays as it is until somebody turns it.
+    let slider = slider.clamping(SliderClamping::Never).show_value(false);
+    named(ui.add(slider), name).on_hover_text(about);
+    let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);
+    named(ui.add(number), name).on_hover_text(about);
+}
+
+fn set(list: &mut Vec<usize>, axis: usize, each: bool, value: usize) {
+    let at = if each { axis } else { 0 };
+    if list.len() <= at {
+        list.resize(at + 1, value);
+    }
+    list[at] = value;
+}

@@ -1,0 +1,152 @@
+//! The problem's details, and when to stop.
+
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::rows::{heading, row};
+use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
+use eframe::egui::{ComboBox, DragValue, RichText, Ui};
+
+/// Sides to choose from.
+const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
+
+pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+    let mut spec = RunSpec::clone(&session.spec);
+    heading(ui, "Problem");
+    ui.label(RichText::new(spec.problem.kind.about()).weak());
+    sides(ui, &mut spec);
+    details(ui, &mut spec);
+    if let Some(warning) = report.and_then(|report| report.plan.warning()) {
+        ui.label(RichText::new("⚠ not diagonally dominant").color(ui.visuals().warn_fg_color))
+            .on_hover_text(warning);
+    }
+    ui.label(
+        RichText::new("Drop a picture, an array, a run or a figure on the window to open it.")
+            .weak(),
+    );
+    heading(ui, "Stop");
+    stop(ui, &mut spec);
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
+fn sides(ui: &mut Ui, spec: &mut RunSpec) {
+    let problem = &mut spec.problem;
+    let about = "Interior points along each axis.";
+    row(ui, "Points", about, |ui| {
+        let plane = problem.shape.len() == 2;
+        for axis in 0..problem.shape.len() {
+            let value = typed(ui, &mut problem.shape[axis], 1..=usize::MAX).speed(1.0);
+            named(ui.add(value), ["Points along x", "Points along y"][axis]).on_hover_text(about);
+            if plane && axis == 0 {
+                ui.label("×");
+            }
+        }
+        let response =
+            ComboBox::from_id_salt("side").width(20.0).selected_text("").show_ui(ui, |ui| {
+                for side in SIDES {
+                    let text = if plane { format!("{side}²") } else { side.to_string() };
+                    let same = problem.shape.iter().all(|&n| n == side);
+                    let chosen = ui.selectable_label(same, text);
+                    if chosen.on_hover_text("So many points along each axis.").clicked() {
+                        problem.shape.fill(side);
+                    }
+                }
+            });
+        named(response.response, "Common sizes").on_hover_text("Choose a common size.");
+    });
+    if problem.shape.len() == 1 {
+        let about = "Independent copies of the line, solved at once; the first is shown.";
+        row(ui, "Copies", about, |ui| {
+            let value = typed(ui, &mut problem.copies, 1..=usize::MAX).speed(1.0);
+            named(ui.add(value), "Copies").on_hover_text(about);
+        });
+    }
+}
+
+fn details(ui: &mut Ui, spec: &mut RunSpec) {
+    let problem = &mut spec.problem;
+    match problem.kind {
+        ProblemKind::Random => {
+            let mut seed = problem.seed.unwrap_or(1);
+            let about =
+                "The seed of the random start; the same seed gives the same start anywhere.";
+            row(ui, "Seed", about, |ui| {
+                if named(ui.add(DragValue::new(&mut seed).update_while_editing(false)), "Seed")
+                    .on_hover_text(about)
+                    .changed()
+                {
+                    problem.seed = Some(seed);
+                }
+            });
+        }
+        ProblemKind::ConvectionDiffusion => {
+            let mut velocity = problem.velocity.unwrap_or(crate::run::WIND);
+            let about = "The wind along x and y, over diffusivity and side. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
+            row(ui, "Wind", about, |ui| {
+                for (axis, name) in ["Wind along x", "Wind along y"].iter().enumerate() {
+                    let value = DragValue::new(&mut velocity[axis])
+                        .speed(1.0)
+                        .max_decimals(1)
+                        .update_while_editing(false);
+                    if named(ui.add(value), name).on_hover_text(about).changed() {
+                        problem.velocity = Some(velocity);
+                    }
+                }
+            });
+        }
+        ProblemKind::Picture => {
+            if let Some(path) = &problem.rhs {
+                let name = path.file_name().map_or_else(
+                    || path.display().to_string(),
+                    |name| name.to_string_lossy().into_owned(),
+                );
+                row(
+                    ui,
+                    "File",
+                    "The file of the right-hand side; drop another on the window.",
+                    |ui| {
+                        ui.label(name).on_hover_text(path.display().to_string());
+                    },
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn stop(ui: &mut Ui, spec: &mut RunSpec) {
+    let stop = &mut spec.stop;
+    let about = "What has to be small enough: the residual over that of the start, or the largest change of a cycle.";
+    row(ui, "When", about, |ui| {
+        ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
+            .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
+        ui.selectable_value(&mut stop.rule, StopRule::Change, "Change")
+            .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
+    });
+    let about = "The run stops when it is this small.";
+    row(ui, "Tolerance", about, |ui| {
+        let mut wanted = stop.tolerance.is_some();
+        let why = "Stop at a tolerance; without one the run goes on to its limit of cycles.";
+        if named(ui.checkbox(&mut wanted, ""), "Stop at a tolerance").on_hover_text(why).changed() {
+            stop.tolerance = wanted.then_some(TOLERANCE);
+        }
+        if !wanted {
+            ui.label("none");
+            return;
+        }
+        let mut exponent = stop.tolerance.unwrap_or(TOLERANCE).log10();
+        let value = typed(ui, &mut exponent, -15.0..=-0.1)
+            .speed(0.05)
+            .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
+            .custom_parser(|text| {
+                // What has no logarithm is taken as 0, and refused as that.
+                text.trim().parse().ok().map(|value: f64| value.max(0.0).log10())
+            });
+        if named(ui.add(value), "Tolerance").on_hover_text(about).changed() {
+            // Two digits, as they are shown: what stands there is what holds.
+            stop.tolerance = format!("{:.1e}", 10f64.powf(exponent)).parse().ok();
+        }
+    });
+}

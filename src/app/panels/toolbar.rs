@@ -1,0 +1,229 @@
+//! The bar on top: which problem, the transport, where the run is, and files.
+
+use crate::app::actions::entry;
+use crate::app::panes::Panes;
+use crate::app::state::command::Command;
+use crate::app::state::session::{Session, elsewhere};
+use crate::app::widgets::icon::Icon;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::theme;
+use crate::app::{actions, panes};
+use crate::picture::grouped;
+use crate::run::{Outcome, PRESETS, Phase, Report};
+use eframe::egui::{
+    self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
+};
+
+/// Paces to choose from, in cycles a second.
+const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+
+/// In a bar narrower than this, in points, long numbers of cycles would run into what stands at
+/// the right: some words make room.
+const NARROW: f32 = 1220.0;
+
+/// From this width on, in points, the bar has room for all of its words.
+const ROOMY: f32 = 1360.0;
+
+/// `presenting` leaves out what no audience waits for; keys and the palette have it. `waits` tells
+/// whether the run waits for a measurement.
+pub fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    panes: &Panes,
+    presenting: bool,
+    waits: bool,
+    commands: &mut Vec<Command>,
+) {
+    ui.add_space(4.0);
+    ui.horizontal(|ui| {
+        let narrow = ui.available_width() < NARROW;
+        let roomy = ui.available_width() >= ROOMY;
+        if !narrow {
+            ui.label(RichText::new("Tilescope").heading().size(17.0));
+            ui.add_space(theme::GAP);
+        }
+        presets(ui, session, if narrow { 104.0 } else { 210.0 }, commands);
+        ui.separator();
+        transport(ui, session, report, commands);
+        ui.separator();
+        ui.label(progress(report, narrow, roomy))
+            .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
+        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            help(ui, commands);
+            if !narrow {
+                theme(ui, commands);
+            }
+            panes::menu(ui, panes, commands);
+            if presenting {
+                status(ui, report, waits);
+                return;
+            }
+            let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
+            let save =
+                named(ui.button(save), "Save …").on_hover_text(actions::SAVE.tooltip(ui.ctx()));
+            if save.clicked() {
+                commands.push(Command::ShowSave(true));
+            }
+            let open =
+                named(ui.button(open), "Open …").on_hover_text(actions::OPEN.tooltip(ui.ctx()));
+            if open.clicked() {
+                commands.push(Command::ShowOpen(true));
+            }
+            let copy = ui.button(if roomy { "Copy as command" } else { "Copy" });
+            let copy = named(copy, "Copy as command")
+                .on_hover_text(actions::COPY_COMMAND.tooltip(ui.ctx()));
+            if copy.clicked() {
+                let text = crate::run::command_line(&session.spec);
+                commands.push(Command::Copy { text, what: "Command line" });
+            }
+            status(ui, report, waits);
+        });
+    });
+    ui.add_space(2.0);
+}
+
+/// The menu of all that helps on.
+fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let menu = ui.menu_button("?", |ui| {
+        ui.set_min_width(theme::MENU_WIDTH);
+        entry(ui, &actions::KEYS, Command::ShowKeys(true), commands);
+        entry(ui, &actions::PALETTE, Command::ShowPalette(true), commands);
+        entry(ui, &actions::WELCOME, Command::ShowWelcome(true), commands);
+    });
+    named(menu.response, "Help").on_hover_text("Keys, all actions, and experiments worth seeing.");
+}
+
+/// The button that makes a dark window light, and a light one dark.
+fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
+    let dark = ui.visuals().dark_mode;
+    let sign = if dark { Icon::Sun } else { Icon::Moon };
+    let name = if dark { "Light theme" } else { "Dark theme" };
+    let about = actions::THEME.tooltip(ui.ctx());
+    if named(ui.button(sign.atom()), name).on_hover_text(about).clicked() {
+        commands.push(Command::SwitchTheme);
+    }
+}
+
+fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Command>) {
+    let current = PRESETS.iter().find(|preset| preset.problem().0 == session.spec.problem);
+    let text = current.map_or(session.spec.problem.kind.label(), |preset| preset.label);
+    let combo = ComboBox::from_id_salt("preset").width(width).height(420.0).truncate();
+    let response = combo.selected_text(text).show_ui(ui, |ui| {
+        for preset in &PRESETS {
+            let selected = current.is_some_and(|current| current.name == preset.name);
+            if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
+                commands.push(Command::Change(session.with(preset)));
+            }
+        }
+    });
+    let about = "Choose a ready-made problem; its details are on the left.";
+    named(response.response, "Problem").on_hover_text(actions::menu_tooltip("Problem", about));
+}
+
+fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+    let finished = session.is_finished(report);
+    let going = session.running && !finished;
+    // Both texts are given the same room, so that nothing moves when one becomes the other.
+    let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
+    let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
+    let about = actions::RUN.tooltip(ui.ctx());
+    if ui
+        .add_enabled(!finished, run)
+        .on_hover_text(&about)
+        .on_disabled_hover_text("The run is at its end; Reset starts it again.")
+        .clicked()
+    {
+        commands.push(Command::Run(!session.running));
+    }
+    let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
+    if step.on_hover_text(actions::STEP.tooltip(ui.ctx())).clicked() {
+        commands.push(Command::Step(1));
+    }
+    let reset = ui.button((Icon::Reset.atom(), "Reset"));
+    if reset.on_hover_text(actions::RESET.tooltip(ui.ctx())).clicked() {
+        commands.push(Command::Reset);
+    }
+    let text =
+        |pace: Option<f64>| pace.map_or("flat out".into(), |pace| format!("{pace} cycles/s"));
+    let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
+    let response = combo.show_ui(ui, |ui| {
+        for pace in [None].into_iter().chain(PACES.map(Some)) {
+            let about = match pace {
+                None => "As fast as the solver goes.",
+                Some(_) => "No more cycles a second than that.",
+            };
+            let chosen = ui.selectable_label(session.pace == pace, text(pace));
+            if chosen.on_hover_text(about).clicked() {
+                commands.push(Command::Pace(pace));
+            }
+        }
+    });
+    named(response.response, "Pace")
+        .on_hover_text("Cycles a second at the most: slow enough to watch, or as fast as it goes.");
+}
+
+/// Where the run is. A bar that is not roomy has no room for more sweeps than that.
+fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
+    const MOST_SWEEPS: u64 = 999_999;
+    let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
+    let cycle = format!("cycle {}", grouped(cycle));
+    if narrow || (!roomy && sweeps > MOST_SWEEPS) {
+        cycle
+    } else {
+        format!("{cycle} · {} sweeps", grouped(sweeps))
+    }
+}
+
+/// How fast the run is, as exactly as there is room for.
+fn speed(ui: &Ui, rate: f64) -> String {
+    let exact = format!("{} cycles/s", grouped(rate.round() as u64));
+    if rate < 1e3 {
+        return exact;
+    }
+    let thousands = grouped((rate / 1e3).round() as u64);
+    let texts = [exact, format!("{thousands}k cycles/s"), format!("{thousands}k/s")];
+    let fits = |text: &String| {
+        let mode = Some(TextWrapMode::Extend);
+        let galley = WidgetText::from(text).into_galley(ui, mode, f32::INFINITY, TextStyle::Body);
+        galley.size().x <= ui.available_width()
+    };
+    texts.into_iter().find(fits).unwrap_or_default()
+}
+
+/// How the run is, or that it waits for a measurement.
+fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
+    let Some(report) = report else {
+        return;
+    };
+    if waits {
+        ui.label("waiting").on_hover_text(
+            "The tuning map is being measured, and timing bears no company: the run, and all that \
+             is chosen or looked at meanwhile, comes after it.",
+        );
+        return;
+    }
+    let text = match &report.phase {
+        Phase::Paused => "paused".to_owned(),
+        Phase::Running => match report.cycles_per_second {
+            Some(rate) => speed(ui, rate),
+            None => "running".to_owned(),
+        },
+        Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
+        Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
+        Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
+        Phase::Returning { cycle } => format!("back at cycle {}", grouped(*cycle)),
+        Phase::Failed { .. } => "⚠ failed".to_owned(),
+    };
+    let is_bad =
+        matches!(&report.phase, Phase::Finished(Outcome::Diverged(_)) | Phase::Failed { .. });
+    let colour = if is_bad { ui.visuals().error_fg_color } else { ui.visuals().weak_text_color() };
+    let about = match &report.phase {
+        Phase::Failed { why } => format!("{why}. {}", elsewhere(report)),
+        Phase::Returning { .. } => {
+            "The run makes cycles again, to get to where it was or to its end.".to_owned()
+        }
+        _ => "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.".to_owned(),
+    };
+    ui.label(RichText::new(text).color(colour)).on_hover_text(about);
+}

@@ -1,0 +1,240 @@
+//! From values to the picture on the graphics card, and the range of its colours.
+
+use crate::app::panes::heat_map::Side;
+use crate::app::state::session::Session;
+use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
+use crate::app::widgets::colour_bar::BINS;
+use crate::picture::{self, ColourMap, End, Range, Scale, ScaleKind, shown_values};
+use crate::run::{FieldKind, Picture, Report};
+use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
+use std::borrow::Cow;
+
+/// The colours of the map: the texture, and the ranges that were seen.
+#[derive(Default)]
+pub struct Colouring {
+    shown: Option<Shown>,
+    /// Whether the texture shows the newest picture.
+    is_fresh: bool,
+    /// The range of all frames of a run that were shown, and of the largest values of the others as far
+    /// as they are known, with what it is the range of.
+    whole_run: Option<(u64, FieldKind, Colours, Range)>,
+}
+
+/// The picture on the graphics card, and how its colours came about.
+pub struct Shown {
+    pub handle: TextureHandle,
+    /// Another picture in the same colours, which it is compared with.
+    pub other: Option<TextureHandle>,
+    /// Whether it is the difference of two fields.
+    is_difference: bool,
+    /// Whether it is the pinned run's in the place of the run's.
+    flipped: bool,
+    /// The field that is shown.
+    pub field: FieldKind,
+    pub colours: Colours,
+    pub scale: Scale,
+    /// Whether values lie beyond the low and the high end of the colours.
+    pub clips: [bool; 2],
+    /// How many values have which colour.
+    pub histogram: Vec<u32>,
+}
+
+impl Colouring {
+    /// The picture on the graphics card.
+    pub fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// Takes a new picture in.
+    pub fn take(&mut self, report: &Report, look: &ViewSettings) {
+        self.is_fresh = false;
+        let Some(picture) = &report.observation.picture else {
+            return;
+        };
+        let colours = *look.of_field(report.observation.field);
+        let largest = match report.observation.field {
+            FieldKind::Residual => report.largest.residual,
+            FieldKind::Change => report.largest.change,
+            _ => None,
+        };
+        let range = automatic(picture, &colours);
+        // A diagram has all cycles, and leaves the largest values out.
+        let largest = largest.filter(|_| picture.cycles_per_row.is_none());
+        let range = largest.map_or(range, |largest| up_to(range, largest, &colours));
+        let known = self.whole_run.filter(|(epoch, field, known, _)| {
+            *epoch == report.epoch
+                && *field == report.observation.field
+                && (known.scale, known.absolute) == (colours.scale, colours.absolute)
+        });
+        let range = known.map_or(range, |(.., known)| known.union(range));
+        self.whole_run = Some((report.epoch, report.observation.field, colours, range));
+    }
+
+    /// Makes the textures anew if the pictures or their colours are others than they were made from.
+    /// Two pictures that are compared have the same colours.
+    pub fn refresh(&mut self, ui: &Ui, session: &Session, sides: &[Side<'_>]) {
+        let Some((side, other)) = sides.split_first() else {
+            return;
+        };
+        let (field, other) = (side.observation.field, other.first());
+        let (is_difference, flipped) = (side.is_difference, session.flipped);
+        let colours = match is_difference {
+            true => DIFFERENCE,
+            false => *session.look.of_field(field),
+        };
+        let known = self.shown.as_ref().filter(|shown| {
+            (shown.colours, shown.field, shown.other.is_some()) == (colours, field, other.is_some())
+                && (shown.is_difference, shown.flipped) == (is_difference, flipped)
+        });
+        if self.is_fresh && known.is_some() {
+            return;
+        }
+        let ranges = sides.iter().map(|side| automatic(side.picture, &colours));
+        let shown = ranges.reduce(Range::union);
+        let range = match (colours.range, self.whole_run, shown) {
+            (RangeMode::Locked(range), ..) => range,
+            (RangeMode::WholeRun, Some((.., whole)), shown) => {
+                shown.filter(|_| other.is_some()).map_or(whole, |shown| whole.union(shown))
+            }
+            (_, _, Some(shown)) => shown,
+            _ => return,
+        };
+        let range = if is_difference { symmetric(range) } else { range };
+        let scale = Scale::new(colours.scale, range);
+        let (handles, others) = match self.shown.take() {
+            Some(Shown { handle, other, .. }) => (Some(handle), other),
+            None => (None, None),
+        };
+        let values = values(side.picture, &colours);
+        let [cols, rows] = side.picture.samples.size;
+        let Ok(samples) = picture::Samples::new(cols, rows, &values) else {
+            return;
+        };
+        let clips = [samples.clip(&scale, End::Low), samples.clip(&scale, End::High)];
+        let histogram = picture::histogram(&samples, &scale, BINS);
+        let Some(handle) = texture(ui, "heat map", handles, side.picture, &colours, &scale) else {
+            return;
+        };
+        let other = other.and_then(|side| {
+            texture(ui, "compared heat map", others, side.picture, &colours, &scale)
+        });
+        self.shown = Some(Shown {
+            handle,
+            other,
+            is_difference,
+            flipped,
+            field,
+            colours,
+            scale,
+            clips,
+            histogram,
+        });
+        self.is_fresh = true;
+    }
+}
+
+/// How the difference of two fields is coloured: by sign and magnitude, zero in the middle.
+const DIFFERENCE: Colours = Colours {
+    scale: ScaleKind::Symmetric,
+    map: ColourMap::RedBlue,
+    range: RangeMode::ThisFrame,
+    absolute: false,
+};
+
+/// The range that spans as much below zero as above.
+fn symmetric(range: Range) -> Range {
+    let end = range.lo().abs().max(range.hi().abs());
+    Range::new(-end, end)
+}
+
+/// A picture's texture, in place of one that was.
+fn texture(
+    ui: &Ui,
+    name: &str,
+    handle: Option<TextureHandle>,
+    picture: &Picture,
+    colours: &Colours,
+    scale: &Scale,
+) -> Option<TextureHandle> {
+    let values = values(picture, colours);
+    let [cols, rows] = picture.samples.size;
+    let samples = picture::Samples::new(cols, rows, &values).ok()?;
+    let mut pixels = Vec::new();
+    picture::colours(&samples, scale, colours.map, &mut pixels);
+    let image = ColorImage::from_rgba_unmultiplied([cols, rows], &pixels);
+    Some(match handle {
+        Some(mut handle) => {
+            handle.set(image, TextureOptions::NEAREST);
+            handle
+        }
+        None => ui.ctx().load_texture(name, image, TextureOptions::NEAREST),
+    })
+}
+
+/// The values that are coloured.
+fn values<'a>(picture: &'a Picture, colours: &Colours) -> Cow<'a, [f32]> {
+    shown_values(&picture.samples.values, colours.scale, colours.absolute)
+}
+
+/// The range of a frame. Of a space–time diagram the largest values are left out: the start's
+/// would leave all other cycles in the dark.
+fn automatic(picture: &Picture, colours: &Colours) -> Range {
+    let values = values(picture, colours);
+    let largest = match picture.cycles_per_row {
+        Some(_) => largest_of_most(&values),
+        None => f32::INFINITY,
+    };
+    Range::of(colours.scale, values.iter().copied().filter(|value| value.abs() <= largest))
+}
+
+/// The range, wide enough for a magnitude, unless it is shown with its sign, which nobody knows.
+fn up_to(range: Range, largest: f64, colours: &Colours) -> Range {
+    let has_sign = colours.scale == ScaleKind::Linear && !colours.absolute;
+    if has_sign || !largest.is_finite() {
+        return range;
+    }
+    // Rounded as samples are.
+    Range::new(range.lo(), range.hi().max((largest as f32).into()))
+}
+
+/// The magnitude that all but one in a hundred values stay below, from a part of them.
+fn largest_of_most(values: &[f32]) -> f32 {
+    const EVERY: usize = 7;
+    let some = values.iter().step_by(EVERY).filter(|value| value.is_finite());
+    let mut some: Vec<f32> = some.map(|value| value.abs()).collect();
+    let index = some.len() - some.len() / 100;
+    if index >= some.len() {
+        return f32::INFINITY;
+    }
+    *some.select_nth_unstable_by(index, f32::total_cmp).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_run_reaches_up_to_its_largest_value_unless_that_has_an_unknown_sign() {
+        let colours = |scale, absolute| Colours {
+            scale,
+            absolute,
+            map: ColourMap::Inferno,
+            range: RangeMode::WholeRun,
+        };
+        let reached = |scale, absolute, range: (f64, f64), largest| {
+            up_to(range.into(), largest, &colours(scale, absolute))
+        };
+        let log = (0.25, 2.0);
+        assert_eq!(reached(ScaleKind::Log, false, log, 8.0), (0.25, 8.0).into());
+        assert_eq!(reached(ScaleKind::Linear, true, log, 8.0), (0.25, 8.0).into());
+        assert_eq!(reached(ScaleKind::Linear, false, log, 8.0), log.into());
+        let both_ways = Scale::new(
+            ScaleKind::Symmetric,
+            reached(ScaleKind::Symmetric, false, (-2.0, 2.0), 8.0),
+        );
+        assert_eq!(both_ways.range(), (-8.0, 8.0).into());
+        // What was shown is no smaller than the largest of all but for rounding.
+        assert_eq!(reached(ScaleKind::Log, false, log, 2.0 - 1e-12), log.into());
+        assert_eq!(reached(ScaleKind::Log, false, log, f64::INFINITY), log.into());
+    }
+}

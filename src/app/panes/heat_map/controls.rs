@@ -1,0 +1,128 @@
+//! The controls above the map: which field, and how it is coloured.
+
+use crate::app::actions;
+use crate::app::state::command::Command;
+use crate::app::state::compare::{AtEqual, Compare, How};
+use crate::app::state::session::Session;
+use crate::app::state::view_settings::{AUTOMATIC, Colours, RangeMode};
+use crate::app::widgets::labels::named;
+use crate::picture::{ColourMap, Range, ScaleKind};
+use crate::run::FieldKind;
+use eframe::egui::{self, ComboBox, Ui};
+
+/// Draws the controls, and asks for what they change. `shown` is the range of the map as it is,
+/// `is_zoomed` whether a part of the grid fills it.
+pub fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    shown: Option<Range>,
+    is_zoomed: bool,
+    commands: &mut Vec<Command>,
+) {
+    let mut look = session.look.clone();
+    ui.horizontal_wrapped(|ui| {
+        let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(look.field.label());
+        let response = combo.show_ui(ui, |ui| {
+            for field in FieldKind::ALL {
+                ui.selectable_value(&mut look.field, field, field.label()).on_hover_text(field.about());
+            }
+        });
+        named(response.response, "Field").on_hover_text(look.field.about());
+        let colours = look.of_field_mut(session.look.field);
+        let combo = ComboBox::from_id_salt("scale").width(84.0).selected_text(colours.scale.label());
+        let response = combo.show_ui(ui, |ui| {
+            for scale in ScaleKind::ALL {
+                let chosen = ui.selectable_label(colours.scale == scale, scale.label());
+                if chosen.on_hover_text(scale.about()).clicked() {
+                    colours.set_scale(scale);
+                }
+            }
+        });
+        let about = "How values become colours: evenly, by their magnitude's logarithm, or by both sign and magnitude.";
+        named(response.response, "Scale").on_hover_text(actions::menu_tooltip("Scale", about));
+        let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
+        let response = combo.show_ui(ui, |ui| {
+            for map in ColourMap::ALL {
+                ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(map.about());
+            }
+        });
+        let about = actions::menu_tooltip("Colour map", "The colours of the map.");
+        named(response.response, "Colour map").on_hover_text(about);
+        range(ui, colours, shown);
+        if colours.scale == ScaleKind::Linear {
+            ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
+        }
+        ui.checkbox(&mut look.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
+        compare(ui, session, &mut look.compare);
+        if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
+            commands.push(Command::ZoomOut);
+        }
+    });
+    if look != session.look {
+        commands.push(Command::Look(look));
+    }
+}
+
+/// How the map is compared with that of a pinned run, once there is one.
+fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
+    let pins = session.pins.all();
+    let Some(chosen) = compare.chosen(pins) else {
+        return;
+    };
+    let is_line = session.spec.problem.shape.len() == 1;
+    let combo = ComboBox::from_id_salt("compare").width(92.0).selected_text(compare.how.label());
+    let response = combo.show_ui(ui, |ui| {
+        for how in How::ALL {
+            let is_chosen = compare.how == how;
+            let entry = egui::Button::selectable(is_chosen, how.label());
+            let entry = ui.add_enabled(!(is_line && how == How::Difference), entry);
+            let why_not = "Diagrams are not subtracted: of a line, compare them side by side.";
+            if entry.on_hover_text(how.about()).on_disabled_hover_text(why_not).clicked() {
+                compare.how = how;
+            }
+        }
+    });
+    named(response.response, "Compare")
+        .on_hover_text("How the map is compared with a pinned run's. Hold F to flip to it.");
+    let combo = ComboBox::from_id_salt("with").width(44.0).truncate().selected_text(&chosen.name);
+    let response = combo.show_ui(ui, |ui| {
+        for pin in pins {
+            ui.selectable_value(&mut compare.with, Some(pin.number), &pin.name)
+                .on_hover_text("Compare with this pinned run.");
+        }
+    });
+    named(response.response, "With").on_hover_text("Which pinned run it is compared with.");
+    let combo =
+        ComboBox::from_id_salt("equal").width(112.0).selected_text(compare.at_equal.label());
+    let response = combo.show_ui(ui, |ui| {
+        for equal in AtEqual::ALL {
+            ui.selectable_value(&mut compare.at_equal, equal, equal.label())
+                .on_hover_text(equal.about());
+        }
+    });
+    named(response.response, "At equal")
+        .on_hover_text("Which cycle of pinned runs stands beside the one that is shown, on the map and along the cut.");
+}
+
+fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
+    let text = match colours.range {
+        RangeMode::ThisFrame => "range: this frame",
+        RangeMode::WholeRun => "range: whole run",
+        RangeMode::Locked(_) => "range: locked",
+    };
+    let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
+    let response = combo.show_ui(ui, |ui| {
+        for (range, name, about) in AUTOMATIC {
+            ui.selectable_value(&mut colours.range, range, name).on_hover_text(about);
+        }
+        let about = "Colours stay as they are now, for this run and the next: for comparing.";
+        let locked = matches!(colours.range, RangeMode::Locked(_));
+        if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()
+            && let Some(range) = shown
+        {
+            colours.range = RangeMode::Locked(range);
+        }
+    });
+    let about = actions::menu_tooltip("Range", "Which values the colours span.");
+    named(response.response, "Range").on_hover_text(about);
+}

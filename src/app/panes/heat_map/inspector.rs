@@ -1,0 +1,93 @@
+//! The lines under the map: the point under the cursor in words, and the edge share.
+
+use crate::app::panes::heat_map::Side;
+use crate::app::widgets::colour_bar;
+use crate::picture::{grouped, number};
+use crate::solver::EdgeShare;
+use eframe::egui::{self, Rect, Ui};
+
+/// Room for the lines under the map.
+pub const ROOM: f32 = 46.0;
+
+/// The line under the map: the point under the cursor, and the edge share.
+pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]) {
+    let Some((side, other)) = sides.split_first() else {
+        return;
+    };
+    let rect = Rect::from_min_max(
+        egui::pos2(area.left(), area.bottom() + 6.0),
+        egui::pos2(area.right() + colour_bar::ROOM, area.bottom() + ROOM),
+    );
+    let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    let text = hover.map_or_else(
+        || "Point at the map to read a value; scroll to zoom, drag to move, double click for all of it.".to_owned(),
+        |point| describe(point, side, other.first()),
+    );
+    ui.add(egui::Label::new(text).truncate());
+    ui.add(egui::Label::new(egui::RichText::new(edge_share(&side.observation.edge)).weak()).truncate()).on_hover_text(
+        "Where the residual sits: the part of ‖r‖² within 2 points of a border between tiles, beside the part of the points that lie there.",
+    );
+}
+
+/// A point in words: where it is, its value, its tile, and how far that tile's border is.
+fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
+    let [i, row] = point;
+    let (tiling, picture) = (&side.plan.tiling, side.picture);
+    let value = value(point, side);
+    let other = other.map_or_else(String::new, |other| {
+        let point = [i, other.row_beside(row, side)];
+        format!("   {}: {}", other.name, self::value(point, other))
+    });
+    let symbol = side.observation.field.symbol();
+    let symbol = if side.is_difference { format!("Δ({symbol})") } else { symbol.to_owned() };
+    let tile_x = tiling.x().owner(i);
+    let (place, tile, distance) = match (picture.cycles_per_row, tiling.y()) {
+        (Some(cycles), _) => (
+            format!("i {i}, cycle {}", grouped(row as u64 * cycles)),
+            format!("{tile_x}"),
+            tiling.x().distance(i),
+        ),
+        (None, Some(y)) => (
+            format!("i {i}, j {row}"),
+            format!("({tile_x}, {})", y.owner(row)),
+            tiling.distance(i, row),
+        ),
+        (None, None) => (format!("i {i}"), format!("{tile_x}"), tiling.x().distance(i)),
+    };
+    let edge = match distance {
+        Some(1) => "at a tile border".to_owned(),
+        Some(distance) => format!("{distance} points to the nearest tile border"),
+        None => "one tile, no borders".to_owned(),
+    };
+    format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}")
+}
+
+/// The value at a point, as far as it is known.
+fn value(point: [usize; 2], side: &Side<'_>) -> String {
+    let [i, row] = point;
+    let samples = &side.picture.samples;
+    let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
+    let probed = side.observation.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
+    let value = match side.picture.cycles_per_row {
+        // A diagram knows no more than its samples.
+        Some(_) => samples.at(i, row),
+        None => exact.or(probed),
+    };
+    match value {
+        Some(value) if value.is_nan() => "not known".to_owned(),
+        Some(value) => number(value.into()),
+        None => "…".to_owned(),
+    }
+}
+
+fn edge_share(share: &EdgeShare) -> String {
+    if !share.residual.is_finite() {
+        return "Edge share: not known, for the residual is not finite".to_owned();
+    }
+    format!(
+        "Edge share: {:.0} % of ‖r‖² on {:.0} % of the points",
+        share.residual * 100.0,
+        share.points * 100.0
+    )
+}

@@ -1,0 +1,490 @@
+//! The map: the field as a picture, with its colour bar, tile borders, and the point under the
+//! cursor.
+
+mod colouring;
+mod controls;
+mod cut_line;
+mod inspector;
+mod overlay;
+mod wipe;
+
+use crate::app::state::command::Command;
+use crate::app::state::compare::{Compared, How, Place};
+use crate::app::state::session::Session;
+use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
+use crate::app::widgets::cell_values::Inks;
+use crate::app::widgets::colour_bar::Bar;
+use crate::app::widgets::zoom::Zoom;
+use crate::app::widgets::{cell_values, colour_bar, zoom};
+use crate::picture::{Range, grouped, value_label};
+use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Observation, Picture, Plan, Report};
+use colouring::Colouring;
+use cut_line::Cutting;
+use eframe::egui::{
+    self, Align, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
+    emath::RectTransform, text::LayoutJob,
+};
+use wipe::Wipe;
+
+/// Room between two maps that are side by side, in points.
+const BETWEEN: f32 = 8.0;
+
+/// What is marked on the map for other panes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    /// The line of the cut.
+    pub cut: Option<CutLine>,
+    /// The tile that is followed, from the left and from the top; a click chooses another.
+    pub tile: Option<[usize; 2]>,
+}
+
+/// The map's own state: what it shows of the grid, and in which colours.
+#[derive(Default)]
+pub struct HeatMap {
+    zoom: Zoom,
+    colouring: Colouring,
+    /// Where it was drawn, unless it is out of sight.
+    area: Option<Rect>,
+    most: [usize; 2],
+    hover: Option<[usize; 2]>,
+    /// The point of the grid that another pane points at.
+    elsewhere: Option<[usize; 2]>,
+    /// Whether it is a line's diagram, whose rows are cycles.
+    is_diagram: bool,
+    wipe: Wipe,
+    cutting: Cutting,
+}
+
+/// One of the pictures that are shown.
+struct Side<'a> {
+    observation: &'a Observation,
+    picture: &'a Picture,
+    plan: &'a Plan,
+    /// The newest cycle of its run.
+    latest: u64,
+    /// Rows of it that stand beside one of the run's picture: in diagrams, whose rows are cycles,
+    /// others than one.
+    rows: f32,
+    /// What its run is called.
+    name: &'a str,
+    is_difference: bool,
+}
+
+/// Everything that is to be shown: of the run, and of the one that it is compared with.
+fn sides<'a>(
+    report: &'a Report,
+    compared: Option<&'a Compared>,
+    how: How,
+    flipped: bool,
+) -> Vec<Side<'a>> {
+    let own = report.observation.picture.as_ref().map(|picture| Side {
+        observation: &report.observation,
+        picture,
+        plan: &report.plan,
+        latest: report.latest.cycle,
+        rows: 1.0,
+        name: "this run",
+        is_difference: false,
+    });
+    let other = compared.and_then(|compared| {
+        Some(Side {
+            observation: &compared.observation,
+            picture: compared.observation.picture.as_ref()?,
+            plan: compared.asked.plan(),
+            latest: compared.asked.latest,
+            rows: rows_beside(report, compared),
+            name: &compared.asked.name,
+            is_difference: compared.asked.place == Place::Difference,
+        })
+    });
+    let other = other.filter(|other| other.observation.field == report.observation.field);
+    match (own, other) {
+        (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
+        (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
+        (Some(own), other) => {
+            let both = matches!(how, How::SideBySide | How::Wipe);
+            let other = other.filter(|other| both && !other.is_difference);
+            std::iter::once(own).chain(other).collect()
+        }
+        // While the run's own is not ready, none stands in its place.
+        (None, _) => Vec::new(),
+    }
+}
+
+/// Rows of what is compared that stand beside one of the run's.
+fn rows_beside(report: &Report, compared: &Compared) -> f32 {
+    let cycles =
+        |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
+    match (cycles(&report.observation), cycles(&compared.observation)) {
+        (Some(own), Some(other)) => (compared.asked.per_cycle * own as f64 / other as f64) as f32,
+        _ => 1.0,
+    }
+}
+
+impl Side<'_> {
+    /// The part of it that stands beside a part of the run's picture.
+    fn part(&self, part: Rect) -> Rect {
+        let at = |at: Pos2| egui::pos2(at.x, at.y * self.rows);
+        Rect::from_min_max(at(part.min), at(part.max))
+    }
+
+    /// Its row that stands beside a row of another's picture.
+    fn row_beside(&self, row: usize, other: &Self) -> usize {
+        ((row as f32 + 0.5) * self.rows / other.rows) as usize
+    }
+}
+
+impl HeatMap {
+    /// The part of the grid that is seen; `None` for all of it.
+    pub fn part(&self) -> Option<[std::ops::Range<usize>; 2]> {
+        self.zoom.part()
+    }
+
+    /// Samples across and down that the screen can show.
+    pub fn most(&self) -> [usize; 2] {
+        self.most
+    }
+
+    /// The point under the cursor.
+    pub fn probe(&self) -> Option<[usize; 2]> {
+        self.hover
+    }
+
+    /// Points at a point of the grid, whose place in another pane is under the cursor.
+    pub fn point_at(&mut self, point: Option<[usize; 2]>) {
+        self.elsewhere = self.elsewhere.or(point);
+    }
+
+    /// The point of the grid under the cursor; of a diagram, whichever the cycle.
+    pub fn pointed_at(&self) -> Option<[usize; 2]> {
+        self.hover.map(|[i, row]| if self.is_diagram { [i, 0] } else { [i, row] })
+    }
+
+    /// The range of the colours as they are, if it is `field` that is shown.
+    pub fn range(&self, field: FieldKind) -> Option<Range> {
+        let shown = self.colouring.shown().filter(|shown| shown.field == field)?;
+        Some(shown.scale.range())
+    }
+
+    /// Takes a new picture in.
+    pub fn take(&mut self, report: &Report, look: &ViewSettings) {
+        self.colouring.take(report, look);
+    }
+
+    /// Shows all of the grid again.
+    pub fn zoom_out(&mut self) {
+        self.zoom.reset();
+    }
+
+    /// Where it is on the screen; `None` while it is out of sight.
+    pub fn area(&self) -> Option<Rect> {
+        self.area
+    }
+
+    /// It is out of sight: no point of it is pointed at.
+    pub fn leave(&mut self) {
+        (self.area, self.hover, self.elsewhere) = (None, None, None);
+    }
+
+    /// Draws the map with its controls, and asks for what they change.
+    pub fn ui(
+        &mut self,
+        ui: &mut Ui,
+        session: &Session,
+        report: Option<&Report>,
+        compared: &[Compared],
+        marks: Marks,
+        commands: &mut Vec<Command>,
+    ) {
+        let compared = compared.iter().find(|compared| compared.asked.place != Place::Cut);
+        controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
+        let room = ui.available_rect_before_wrap();
+        let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
+        let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
+        let end =
+            room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, inspector::ROOM);
+        let area = Rect::from_min_max(room.min + left, end);
+        if !area.is_positive() {
+            // A pane that is all controls.
+            self.leave();
+            return;
+        }
+        let response = ui.allocate_rect(area, Sense::click_and_drag());
+        self.area = Some(area);
+        let whole = area;
+        let (how, flipped) = (session.look.compare.how, session.flipped);
+        let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
+        let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
+        // Side by side each has half of the room.
+        let between = if line { overlay::CYCLES_ROOM + BETWEEN } else { BETWEEN };
+        let [area, beside] = if is_beside { halves(whole, between) } else { [whole; 2] };
+        self.most = most_samples(area, ui.ctx().pixels_per_point());
+        let about = format!("Heat map of the {}", session.look.field.name());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
+        ui.painter().rect_filled(whole, 0.0, ui.visuals().extreme_bg_color);
+        let Some(report) = report else {
+            return;
+        };
+        let Some(side) = sides.first() else {
+            self.hover = None;
+            waiting(ui, area, report);
+            return;
+        };
+        let picture = side.picture;
+        self.colouring.refresh(ui, session, &sides);
+        let Some(shown) = self.colouring.shown() else {
+            return;
+        };
+        let grid = grid_of(side);
+        let is_stretched = picture.cycles_per_row.is_some();
+        // Both are zoomed and moved alike, whichever is pointed at.
+        let pointed = response.hover_pos().or(response.interact_pointer_pos());
+        let is_over = is_beside && pointed.is_some_and(|at| beside.contains(at));
+        let held = if is_over { beside } else { area };
+        let seen = self.zoom.navigate(ui, &response, held, grid, is_stretched);
+        let to_screen = RectTransform::from_to(side.part(seen), area);
+        self.is_diagram = picture.cycles_per_row.is_some();
+        if self.is_diagram {
+            // A diagram comes as a whole: as many samples as make the part that is seen sharp.
+            for (most, part) in
+                self.most.iter_mut().zip([seen.width() / grid.x, seen.height() / grid.y])
+            {
+                *most = (*most as f32 / part.min(1.0)).ceil() as usize;
+            }
+        }
+        let second = sides.get(1).filter(|_| !flipped).zip(shown.other.as_ref());
+        let clips = match second {
+            Some(_) if !is_beside => self.wipe.ui(ui, whole),
+            _ => [area, beside],
+        };
+        paint(ui, clips[0], &to_screen, picture, &shown.handle);
+        let beside_to_screen = second.map(|(other, handle)| {
+            let grid = grid_of(other);
+            let is_alike = other.plan.problem.shape == side.plan.problem.shape;
+            let part =
+                if is_alike { other.part(seen) } else { zoom::fitted(beside, grid, is_stretched) };
+            let to_screen = RectTransform::from_to(part, beside);
+            ui.painter().rect_filled(clips[1], 0.0, ui.visuals().extreme_bg_color);
+            paint(ui, clips[1], &to_screen, other.picture, handle);
+            lines(ui, clips[1], &to_screen, other, session.look.borders, is_beside);
+            (to_screen, is_alike)
+        });
+        lines(ui, clips[0], &to_screen, side, session.look.borders, true);
+        if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
+            say(ui, area, why);
+        }
+        // Under the cut line, too.
+        let pointer = ui.input(|input| input.pointer.hover_pos());
+        let pointer = pointer.filter(|_| response.contains_pointer());
+        let alike =
+            beside_to_screen.filter(|(_, is_alike)| *is_alike).map(|(to_screen, _)| to_screen);
+        let under = if is_over { alike } else { Some(to_screen) };
+        let rows = sides.get(1).filter(|_| is_over).map_or(1.0, |other| side.rows / other.rows);
+        let pointer = pointer.zip(under).map(|(at, under)| under.inverse().transform_pos(at));
+        let pointer = pointer.map(|at| egui::pos2(at.x, at.y * rows));
+        self.hover = pointer
+            .filter(|at| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y)
+            .map(|at| [at.x as usize, at.y as usize]);
+        let elsewhere = self.elsewhere.take().map(|[i, row]| match picture.cycles_per_row {
+            Some(cycles) => [i, (side.observation.cycle / cycles) as usize],
+            None => [i, row],
+        });
+        let is_there = |[i, row]: &[usize; 2]| (*i as f32) < grid.x && (*row as f32) < grid.y;
+        self.hover = self.hover.or(elsewhere.filter(is_there));
+        if picture.samples.block == [1, 1] {
+            let samples = &picture.samples;
+            let Colours { map, absolute, .. } = shown.colours;
+            let inks = Inks { scale: &shown.scale, map, absolute };
+            let cells = [samples.columns.clone(), samples.rows.clone()];
+            cell_values::ui(ui, clips[0], &to_screen, cells, inks, |i, row| samples.at(i, row));
+        }
+        if let Some([i, row]) = self.hover {
+            overlay::outline(ui, &to_screen, [i, row]);
+            if let Some((to_screen, other)) = alike.zip(sides.get(1)).filter(|_| is_beside) {
+                overlay::outline(ui, &to_screen, [i, other.row_beside(row, side)]);
+            }
+        }
+        if second.is_some() && !is_beside {
+            self.wipe.paint(ui, whole);
+        }
+        captions(ui, clips, report, compared, &sides, flipped);
+        for (index, &point) in session.look.probes.iter().enumerate() {
+            overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
+        }
+        if let Some(point) = self.pointed_at().filter(|_| response.secondary_clicked()) {
+            commands.push(Command::ToggleProbe(point));
+        }
+        if let Some(tile) = marks.tile {
+            overlay::tile(ui, area, &to_screen, grid, report, tile);
+            if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
+                let mut look = session.look.clone();
+                look.inside.tile = report.plan.tiling.owner([i, row]);
+                commands.push(Command::Look(look));
+            }
+        }
+        if let Some(line) = marks.cut {
+            let shape = &report.plan.problem.shape;
+            let line = line.within(shape);
+            let cutting = &mut self.cutting;
+            let mut dragged = cutting.ui(ui, area, &to_screen, shape, line, "Cut line");
+            if let Some(to_screen) = alike.filter(|_| is_beside) {
+                let name = "Cut line of the pinned run";
+                dragged = cutting.ui(ui, beside, &to_screen, shape, line, name).or(dragged);
+            }
+            commands.extend(dragged.filter(|dragged| *dragged != line).map(Command::CutAlong));
+        }
+        let Colours { scale, map, absolute, .. } = shown.colours;
+        let title = value_label(side.observation.field, scale, absolute);
+        let title = if side.is_difference { format!("Δ {title}") } else { title };
+        let bar = Bar {
+            map,
+            scale: &shown.scale,
+            clips: shown.clips,
+            title: &title,
+            histogram: &shown.histogram,
+        };
+        colour_bar::ui(ui, whole, &bar);
+        if let Some(range) = colour_bar::ends(ui, whole, &bar).filter(|_| !side.is_difference) {
+            let mut look = session.look.clone();
+            look.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
+            commands.push(Command::Look(look));
+        }
+        inspector::ui(ui, whole, self.hover, &sides);
+    }
+}
+
+/// The left and the right half of an area, with so much room between them.
+fn halves(area: Rect, between: f32) -> [Rect; 2] {
+    let (left, right) = area.split_left_right_at_fraction(0.5);
+    let inset = between / 2.0;
+    [
+        Rect::from_min_max(left.min, left.max - egui::vec2(inset, 0.0)),
+        Rect::from_min_max(right.min + egui::vec2(inset, 0.0), right.max),
+    ]
+}
+
+/// Says which run each part of the map shows, where it is more than the run alone.
+fn captions(
+    ui: &Ui,
+    clips: [Rect; 2],
+    report: &Report,
+    compared: Option<&Compared>,
+    sides: &[Side<'_>],
+    flipped: bool,
+) {
+    let Some(compared) = compared else {
+        return;
+    };
+    let is_second = sides.len() == 2 && !flipped;
+    if is_second {
+        let own = format!("this run, cycle {}", grouped(report.observation.cycle));
+        overlay::caption(ui, clips[0], &own, false);
+        overlay::caption(ui, clips[1], &compared.caption(), true);
+    } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
+        overlay::caption(ui, clips[0], &compared.caption(), false);
+    }
+}
+
+/// Draws tile borders over a picture; over and, where there is room, beside a diagram, its cycles.
+fn lines(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    side: &Side<'_>,
+    borders: bool,
+    has_axis: bool,
+) {
+    let Side { picture, latest, .. } = *side;
+    if let Some(cycles) = picture.cycles_per_row {
+        if has_axis {
+            overlay::cycle_axis(ui, *to_screen.to(), *to_screen.from(), cycles);
+        }
+        if side.observation.cycle < latest {
+            overlay::shown_cycle(ui, area, to_screen, (side.observation.cycle / cycles) as f32);
+        }
+    }
+    if borders {
+        overlay::borders(ui, area, to_screen, grid_of(side), &side.plan.tiling, picture, latest);
+    }
+}
+
+/// Draws the picture where it lies on the screen.
+fn paint(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    picture: &Picture,
+    handle: &TextureHandle,
+) {
+    let samples = &picture.samples;
+    // The last samples may stand for fewer points than the others: what they would cover
+    // beyond the grid is cut off.
+    let covered = |start: usize, axis: usize| {
+        (start as f32, (start + samples.size[axis] * samples.block[axis]) as f32)
+    };
+    let (left, right) = covered(samples.columns.start, 0);
+    let (top, bottom) = covered(samples.rows.start, 1);
+    let image = Rect::from_min_max(egui::pos2(left, top), egui::pos2(right, bottom));
+    let grid = Rect::from_min_max(
+        egui::pos2(left, top),
+        egui::pos2(samples.columns.end as f32, samples.rows.end as f32),
+    );
+    let painter = ui.painter().with_clip_rect(area.intersect(to_screen.transform_rect(grid)));
+    // Values that are not known are transparent: what is behind them shows.
+    painter.rect_filled(area, 0.0, ui.visuals().faint_bg_color);
+    let uv = Rect::from_min_max(Pos2::ZERO, egui::pos2(1.0, 1.0));
+    painter.image(handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
+}
+
+/// Says what a map that cannot be shown waits for.
+fn waiting(ui: &Ui, area: Rect, report: &Report) {
+    let field = report.observation.field;
+    let text = match (report.cannot_show(field), report.preparing) {
+        (Some(why), _) => why.to_owned(),
+        (_, None) if field == FieldKind::Error => "computing the exact solution …".to_owned(),
+        (_, Some(part)) => {
+            format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
+        }
+        _ => String::new(),
+    };
+    say(ui, area, text);
+}
+
+/// Why the diagram of a line has nothing to show of a field that compares iterates, if so.
+fn not_kept(report: &Report) -> Option<String> {
+    let compares = matches!(report.observation.field, FieldKind::Error | FieldKind::Staleness);
+    (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
+        let longest = grouped(LONGEST_KEPT as u64);
+        format!(
+            "The {} is kept for lines of at most {longest} points.",
+            report.observation.field.name()
+        )
+    })
+}
+
+/// A sentence in the middle of the map, in as many lines as it takes.
+fn say(ui: &Ui, area: Rect, text: String) {
+    let font = TextStyle::Body.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    let mut job = LayoutJob::simple(text, font, colour, area.width() - 2.0 * BETWEEN);
+    job.halign = Align::Center;
+    let painter = ui.painter().with_clip_rect(area);
+    let galley = painter.layout_job(job);
+    let top = area.center() - egui::vec2(0.0, galley.size().y / 2.0);
+    painter.galley(top, galley, colour);
+}
+
+/// Samples across and down that an area of the screen can show; at least one each.
+fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
+    [area.width(), area.height()].map(|side| (side * pixels_per_point).max(1.0) as usize)
+}
+
+/// The size of the grid that a picture shows, in points: columns, and rows or rows of cycles.
+fn grid_of(side: &Side<'_>) -> Vec2 {
+    let shape = side.plan.problem.shape;
+    let rows = match side.picture.cycles_per_row {
+        Some(_) => side.picture.samples.rows.len(),
+        None => shape.rows(),
+    };
+    egui::vec2(shape.nx() as f32, rows as f32)
+}

@@ -1,0 +1,162 @@
+//! What is drawn over the map: tile borders, the point under the cursor, cycles beside a diagram.
+
+use crate::app::widgets::theme;
+use crate::grid::{AxisTiling, Tiling};
+use crate::picture::linear_ticks;
+use crate::run::{Picture, Report};
+use eframe::egui::{
+    self, Align2, Color32, Pos2, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
+};
+
+/// Tile borders are drawn once tiles are this large on the screen, in points: closer together
+/// they would hide the map.
+const CLOSEST_BORDERS: f32 = 5.0;
+
+/// A point is outlined once it is this large on the screen, in points.
+const SMALLEST_OUTLINED: f32 = 3.0;
+
+/// Radius of the mark of a probe, in points.
+const PROBE_RADIUS: f32 = 5.0;
+
+/// Room for the numbers of cycles beside a space–time diagram.
+pub const CYCLES_ROOM: f32 = 52.0;
+
+/// Outlines the point under the cursor.
+pub fn outline(ui: &Ui, to_screen: &RectTransform, [i, row]: [usize; 2]) {
+    if to_screen.scale().x < SMALLEST_OUTLINED {
+        return;
+    }
+    let min = egui::pos2(i as f32, row as f32);
+    let rect = to_screen.transform_rect(Rect::from_min_size(min, Vec2::splat(1.0)));
+    let stroke = Stroke::new(1.5, Color32::WHITE);
+    ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
+}
+
+/// Marks a point that is followed; of a diagram, its column.
+pub fn probe(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    [i, row]: [usize; 2],
+    index: usize,
+    is_diagram: bool,
+) {
+    let at = to_screen.transform_pos(egui::pos2(i as f32 + 0.5, row as f32 + 0.5));
+    let painter = ui.painter().with_clip_rect(area);
+    let rings = [(5.0, Color32::BLACK), (3.5, Color32::WHITE), (2.0, theme::curve(ui, index))];
+    for (width, colour) in rings {
+        let stroke = Stroke::new(width, colour);
+        if is_diagram {
+            painter.vline(at.x, area.y_range(), stroke);
+        } else {
+            painter.circle_stroke(at, PROBE_RADIUS, stroke);
+        }
+    }
+}
+
+/// Frames what a tile owns; of a line, at all cycles. `grid` is the size of what is shown.
+pub fn tile(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    grid: Vec2,
+    report: &Report,
+    [across, down]: [usize; 2],
+) {
+    let tiling = &report.plan.tiling;
+    let owned = |axis: &AxisTiling, tile: usize| {
+        let owned = axis.owned(tile.min(axis.count() - 1));
+        owned.start as f32..=owned.end as f32
+    };
+    let rows = tiling.y().map_or(0.0..=grid.y, |y| owned(y, down));
+    let cells = Rect::from_x_y_ranges(owned(tiling.x(), across), rows);
+    let rect = to_screen.transform_rect(cells);
+    let painter = ui.painter().with_clip_rect(area);
+    for (width, colour) in [(4.0, theme::BESIDE_MARKS), (2.0, Color32::WHITE)] {
+        painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), egui::StrokeKind::Middle);
+    }
+}
+
+/// Cycles beside a space–time diagram.
+pub fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
+    let cycles = cycles_per_row as f64;
+    let (lo, hi) = (f64::from(seen.top()) * cycles, f64::from(seen.bottom()) * cycles);
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    for tick in linear_ticks(lo, hi, 8) {
+        let y = area.top() + area.height() * tick.position as f32;
+        ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
+        // The labels at both ends keep within the map's height; a map may be lower than a label.
+        let y = y.min(area.bottom() - 6.0).max(area.top() + 6.0);
+        let at = egui::pos2(area.left() - 6.0, y);
+        ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
+    }
+}
+
+/// Marks the cycle that is shown in a space–time diagram.
+pub fn shown_cycle(ui: &Ui, area: Rect, to_screen: &RectTransform, row: f32) {
+    let y = to_screen.transform_pos(egui::pos2(0.0, row + 0.5)).y;
+    if area.y_range().contains(y) {
+        let painter = ui.painter();
+        painter.hline(area.x_range(), y, Stroke::new(3.0, Color32::from_black_alpha(140)));
+        painter.hline(area.x_range(), y, Stroke::new(1.0, Color32::WHITE));
+    }
+}
+
+/// Draws the borders between tiles. `grid` is the size of what is shown, in points; `latest` the
+/// newest cycle that a diagram has.
+pub fn borders(
+    ui: &Ui,
+    area: Rect,
+    to_screen: &RectTransform,
+    mut grid: Vec2,
+    tiling: &Tiling,
+    picture: &Picture,
+    latest: u64,
+) {
+    let scale = to_screen.scale();
+    let painter = ui.painter().with_clip_rect(area);
+    let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
+    let from = to_screen.from();
+    let close = |tile: usize, overlap: usize, scale: f32| {
+        (tile.saturating_sub(overlap) as f32) * scale < CLOSEST_BORDERS
+    };
+    let x = tiling.x();
+    if let Some(cycles) = picture.cycles_per_row {
+        // Cycles to come have no tiles yet.
+        grid.y = grid.y.min((latest / cycles + 1) as f32);
+    }
+    let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
+    if !close(x.tile(), x.overlap(), scale.x) {
+        for border in x.borders().filter(|&border| from.x_range().contains(border as f32)) {
+            let at = to_screen.transform_pos(egui::pos2(border as f32, 0.0)).x;
+            painter.vline(at, extent.y_range(), stroke);
+        }
+    }
+    if let Some(y) = tiling.y()
+        && !close(y.tile(), y.overlap(), scale.y)
+    {
+        for border in y.borders().filter(|&border| from.y_range().contains(border as f32)) {
+            let at = to_screen.transform_pos(egui::pos2(0.0, border as f32)).y;
+            painter.hline(extent.x_range(), at, stroke);
+        }
+    }
+}
+
+/// Says what a part of the map shows, in its upper corner.
+pub fn caption(ui: &Ui, area: Rect, text: &str, at_right: bool) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().strong_text_color();
+    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, colour);
+    let size = galley.size() + egui::vec2(12.0, 6.0);
+    let inset = egui::vec2(6.0, 6.0);
+    let corner = if at_right {
+        area.right_top() + egui::vec2(-inset.x - size.x, inset.y)
+    } else {
+        area.min + inset
+    };
+    let painter = ui.painter().with_clip_rect(area);
+    let fill = ui.visuals().window_fill.gamma_multiply(0.88);
+    painter.rect_filled(Rect::from_min_size(corner, size), 4.0, fill);
+    painter.galley(corner + egui::vec2(6.0, 3.0), galley, colour);
+}

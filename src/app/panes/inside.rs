@@ -1,0 +1,238 @@
+//! Inside one cycle: the subiterations of one tile, or of all tiles of a line, step by step.
+
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::widgets::cells::{Cells, Shown, Values};
+use crate::app::widgets::labels::named;
+use crate::app::widgets::{cells, theme};
+use crate::grid::AxisTiling;
+use crate::picture::{ColourMap, InsideKind, Range, Scale, ScaleKind, grouped, number};
+use crate::run::Report;
+use crate::solver::{Followed, Inside};
+use eframe::egui::{
+    Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, Ui, pos2, vec2,
+};
+
+/// Room for the lines under the picture.
+const LINES_ROOM: f32 = 66.0;
+
+/// What the controls beside the slider take, and what its number does.
+const CONTROLS: f32 = 208.0;
+const NUMBER: f32 = 58.0;
+
+/// With less room than this the slider comes below the other controls.
+const LEAST_SLIDER: f32 = 100.0;
+
+/// Tiles of a line are outlined once they are this wide on the screen, in points.
+const CLOSEST_BORDERS: f32 = 5.0;
+
+/// Draws what is followed, and gives the point of the grid under the cursor.
+pub fn ui(
+    ui: &mut Ui,
+    cells: &mut Cells,
+    session: &Session,
+    report: Option<&Report>,
+    commands: &mut Vec<Command>,
+) -> Option<[usize; 2]> {
+    let report = report?;
+    controls(ui, session, report, commands);
+    let Some(inside) = &report.observation.inside else {
+        if !report.observation.is_followed {
+            return None;
+        }
+        let what = match session.followed() {
+            Followed::Tile(_) => "tile",
+            Followed::Line => "line",
+        };
+        let text = format!("This {what} has too many points and subiterations to be followed.");
+        ui.label(RichText::new(text).weak());
+        return None;
+    };
+    let line = report.plan.problem.shape.dim() == 1;
+    let room = ui.available_rect_before_wrap();
+    let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
+    let kind = session.look.inside.kind;
+    // The colours are those of all subiterations: they stay while a cycle is stepped through.
+    let (values, scale, extent, map, title) = match kind {
+        InsideKind::Lag => {
+            let title = "|u − u_J|";
+            let extent = inside.staleness_extent;
+            (&inside.staleness, ScaleKind::Log, extent, ColourMap::Inferno, title)
+        }
+        InsideKind::Iterate => {
+            let extent = inside.iterate_extent;
+            (&inside.iterate, ScaleKind::Linear, extent, ColourMap::Viridis, "u")
+        }
+    };
+    let scale = Scale::new(scale, Range::of(scale, extent));
+    let about = format!("{} inside a cycle", name(inside, line));
+    let size = inside.size;
+    let shows = Values { about: &about, title, size, values, scale, map, stretched: line };
+    let shown = cells.ui(ui, picture, &shows);
+    match inside.tile {
+        Some(_) => frames(ui, &shown, inside, line),
+        None => borders(ui, &shown, inside, report.plan.tiling.x()),
+    }
+    if line {
+        let row = inside.subiteration as f32;
+        let row = Rect::from_min_max(pos2(0.0, row), pos2(inside.size[0] as f32, row + 1.0));
+        cells::frame(ui, &shown, row, Stroke::new(1.5, Color32::WHITE));
+    }
+    let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 2.0), room.max);
+    let mut ui = ui.new_child(eframe::egui::UiBuilder::new().max_rect(lines));
+    ui.spacing_mut().item_spacing.y = 2.0;
+    ui.add(Label::new(RichText::new(summary(inside, report, line)).small()).wrap());
+    let point = shown.hover.map_or_else(
+        || "Point at a cell to read it; scroll to zoom until cells hold their values.".to_owned(),
+        |at| describe(inside, report.plan.tiling.x(), at, line),
+    );
+    ui.add(Label::new(RichText::new(point).small().weak()).wrap());
+    shown.hover.and_then(|at| point_of_grid(inside, at, line))
+}
+
+/// The point of the grid that a cell stands for; `None` on a ring that lies around the grid.
+fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usize; 2]> {
+    let i = (inside.computed[0].start + x).checked_sub(1)?;
+    let row = if line { Some(0) } else { (inside.computed[1].start + y).checked_sub(1) };
+    Some([i, row?])
+}
+
+fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<Command>) {
+    let mut look = session.look.clone();
+    let inside = &mut look.inside;
+    let k = usize::try_from(report.plan.sweeps_per_cycle()).unwrap_or(usize::MAX);
+    let mut at = inside.subiteration.min(k);
+    let room = ui.available_width() - CONTROLS;
+    let slider = |ui: &mut Ui, at: &mut usize, room: f32| {
+        ui.spacing_mut().slider_width = (room - NUMBER).clamp(40.0, 160.0);
+        named(ui.add(Slider::new(at, 0..=k)), "Subiteration")
+            .on_hover_text("How many subiterations of the next cycle the tile has made.");
+    };
+    ui.horizontal(|ui| {
+        let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
+        let response = combo.show_ui(ui, |ui| {
+            for kind in InsideKind::ALL {
+                ui.selectable_value(&mut inside.kind, kind, kind.label())
+                    .on_hover_text(kind.about());
+            }
+        });
+        named(response.response, "Shown of the tile").on_hover_text(inside.kind.about());
+        let back = named(ui.add_enabled(at > 0, Button::new("◀")), "Subiteration back");
+        if back.on_hover_text("One subiteration back.").clicked() {
+            at -= 1;
+        }
+        let on = named(ui.add_enabled(at < k, Button::new("▶")), "Subiteration on");
+        if on.on_hover_text("One subiteration on.").clicked() {
+            at += 1;
+        }
+        if room >= LEAST_SLIDER {
+            slider(ui, &mut at, room);
+        }
+    });
+    if room < LEAST_SLIDER {
+        let all = ui.available_width();
+        ui.horizontal(|ui| slider(ui, &mut at, all));
+    }
+    if report.plan.problem.shape.dim() == 1 {
+        let about = "Follow all tiles of the line through the cycle, and not one alone.";
+        ui.checkbox(&mut inside.all_of_line, "All tiles").on_hover_text(about);
+    }
+    if at != inside.subiteration.min(k) {
+        inside.subiteration = at;
+    }
+    if look != session.look {
+        commands.push(Command::Look(look));
+    }
+}
+
+/// The tile without its ring, and what it owns.
+fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
+    let [width, height] = inside.size.map(|side| side as f32);
+    let (top, bottom) = if line { (0.0, height) } else { (1.0, height - 1.0) };
+    let tile = Rect::from_min_max(pos2(1.0, top), pos2(width - 1.0, bottom));
+    cells::frame(ui, shown, tile, Stroke::new(2.0, Color32::from_white_alpha(200)));
+    let within = |axis: usize| {
+        let (start, owned) = (inside.computed[axis].start, &inside.owned[axis]);
+        [(owned.start - start + 1) as f32, (owned.end - start + 1) as f32]
+    };
+    let x = within(0);
+    let y = if line { [0.0, height] } else { within(1) };
+    let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
+    cells::frame(ui, shown, owned, Stroke::new(1.5, theme::MARKED));
+}
+
+/// What each tile of a line owns, unless that is too narrow to be told apart.
+fn borders(ui: &Ui, shown: &Shown, inside: &Inside, tiling: &AxisTiling) {
+    let points = tiling.tile().saturating_sub(tiling.overlap()) as f32;
+    if points * shown.to_screen.scale().x < CLOSEST_BORDERS {
+        return;
+    }
+    let height = inside.size[1] as f32;
+    for tile in 0..tiling.count() {
+        let owned = tiling.owned(tile);
+        let [left, right] = [owned.start, owned.end].map(|i| i as f32 + 1.0);
+        let owned = Rect::from_min_max(pos2(left, 0.0), pos2(right, height));
+        cells::frame(ui, shown, owned, Stroke::new(1.0, Color32::from_white_alpha(70)));
+    }
+}
+
+fn name(inside: &Inside, line: bool) -> String {
+    match inside.tile {
+        Some([x, _]) if line => format!("Tile {x}"),
+        Some([x, y]) => format!("Tile ({x}, {y})"),
+        None => "All tiles".to_owned(),
+    }
+}
+
+/// Which tile, how far it is, and how many of its points lag.
+fn summary(inside: &Inside, report: &Report, line: bool) -> String {
+    let owns = if inside.tile.is_some() { "it owns" } else { "they own" };
+    let lag = match inside.lagging(line) {
+        None => "how they lag would take too long to tell".to_owned(),
+        Some((0, _)) => format!("all points {owns} are exactly Jacobi's"),
+        Some((lagging, owned)) => format!(
+            "{} of the {} points {owns} lag behind Jacobi's",
+            grouped(lagging),
+            grouped(owned)
+        ),
+    };
+    format!(
+        "{}, {} of {} subiterations after cycle {}: {lag}.",
+        name(inside, line),
+        inside.subiteration,
+        inside.k,
+        grouped(report.observation.cycle),
+    )
+}
+
+/// A cell in words.
+fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool) -> String {
+    let at = y * inside.size[0] + x;
+    let lag = match inside.staleness[at] {
+        lag if lag.is_nan() => "not known".to_owned(),
+        lag => number(lag.into()),
+    };
+    if inside.iterate[at].is_nan() {
+        return "A corner of the ring, which no point reads.".to_owned();
+    }
+    let depth = [x, inside.size[0] - 1 - x].into_iter().min().unwrap_or(0);
+    let down = [y, inside.size[1] - 1 - y].into_iter().min().unwrap_or(0);
+    let i = inside.computed[0].start as i64 + x as i64 - 1;
+    let place = match (inside.tile, if line { depth } else { depth.min(down) }) {
+        (None, 0) => "on the boundary".to_owned(),
+        (None, _) => match tiling.distance(x - 1) {
+            Some(1) => "at a tile border".to_owned(),
+            Some(distance) => format!("{distance} points to the nearest tile border"),
+            None => "one tile, no borders".to_owned(),
+        },
+        (_, 0) => "on the frozen ring".to_owned(),
+        (_, 1) => "beside the ring".to_owned(),
+        (_, depth) => format!("{depth} points in from the ring"),
+    };
+    let point = if line {
+        format!("i {i}, subiteration {y}")
+    } else {
+        format!("i {i}, j {}", inside.computed[1].start as i64 + y as i64 - 1)
+    };
+    format!("{point}   u = {}   u − u_J = {lag}   {place}", number(inside.iterate[at].into()))
+}

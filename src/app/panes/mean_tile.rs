@@ -1,0 +1,150 @@
+//! The mean tile: the magnitude of the field folded onto one tile.
+
+use crate::app::state::session::Session;
+use crate::app::widgets::cells::{Cells, Values};
+use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
+use crate::app::widgets::{cells, theme};
+use crate::grid::AxisTiling;
+use crate::picture::{Range, Scale, grouped, number};
+use crate::run::{FieldStatistics, Report};
+use crate::solver::{LONGEST_FOLDED, MeanTile};
+use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
+use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
+
+/// Room for the lines under the picture.
+const LINES_ROOM: f32 = 40.0;
+
+/// Draws the mean tile.
+pub fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
+    let Some(report) = report else {
+        return;
+    };
+    let Some(sorted) = &report.observation.statistics else {
+        return;
+    };
+    let Some(mean) = &sorted.statistics.mean_tile else {
+        let text =
+            format!("Tiles with a side of more than {LONGEST_FOLDED} points are not folded.");
+        ui.label(RichText::new(text).weak());
+        return;
+    };
+    let tiling = &report.plan.tiling;
+    match tiling.y() {
+        Some(y) => plane(ui, cells, session, sorted, mean, [tiling.x(), y]),
+        None => line(ui, sorted, mean, tiling.x()),
+    }
+}
+
+/// The points of a tile that an inner one owns: all but half of the overlap on either side.
+fn inner(axis: &AxisTiling) -> [f32; 2] {
+    let half = if axis.count() > 1 { axis.overlap() / 2 } else { 0 };
+    [half as f32, (axis.tile() - half) as f32]
+}
+
+fn plane(
+    ui: &mut Ui,
+    cells: &mut Cells,
+    session: &Session,
+    sorted: &FieldStatistics,
+    mean: &MeanTile,
+    axes: [&AxisTiling; 2],
+) {
+    let room = ui.available_rect_before_wrap();
+    let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
+    let (scale, map) = cells::of_magnitudes(session.look.of_field(sorted.field));
+    let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
+    let symbol = sorted.field.symbol();
+    let shown = cells.ui(
+        ui,
+        picture,
+        &Values {
+            about: &format!("Mean tile of the {}", sorted.field.name()),
+            title: &format!("mean |{symbol}|"),
+            size: mean.size,
+            values: &mean.means,
+            scale,
+            map,
+            stretched: false,
+        },
+    );
+    let [x, y] = axes.map(inner);
+    let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
+    cells::frame(ui, &shown, owned, Stroke::new(1.5, Color32::from_white_alpha(140)));
+    let text = match shown.hover {
+        Some([i, j]) => {
+            let (value, tiles) = (value(mean, [i, j]), tiles(mean.tiles(i, j)));
+            format!("{i} across, {j} down: {value}, over {tiles}")
+        }
+        None => {
+            let cycle = grouped(sorted.cycle);
+            format!(
+                "Cycle {cycle}: the mean over the tiles that own a place; inner tiles own what is framed."
+            )
+        }
+    };
+    let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
+    ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(
+        "Of the magnitude at each place of a tile, the mean over all tiles that own the point there. Places count from the first point that a tile computes; the last tile of an axis, which is moved back, takes part with the points that it owns.",
+    );
+}
+
+fn value(mean: &MeanTile, [i, j]: [usize; 2]) -> String {
+    match mean.at(i, j) {
+        value if value.is_nan() => "not known".to_owned(),
+        value => number(value.into()),
+    }
+}
+
+fn tiles(count: u64) -> String {
+    match count {
+        0 => "no tile, for none owns it".to_owned(),
+        1 => "1 tile".to_owned(),
+        _ => format!("{} tiles", grouped(count)),
+    }
+}
+
+/// Of a line: a curve, on a logarithmic axis.
+fn line(ui: &mut Ui, sorted: &FieldStatistics, mean: &MeanTile, axis: &AxisTiling) {
+    let points: PlotPoints<'_> = mean
+        .means
+        .iter()
+        .enumerate()
+        .map(|(i, &value)| [i as f64, f64::from(value).log10()])
+        .filter(|[_, y]| y.is_finite())
+        .collect();
+    let symbol = sorted.field.symbol();
+    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
+    let ink = theme::curve(ui, 0);
+    let counts: Vec<_> = (0..mean.size[0]).map(|i| mean.tiles(i, 0)).collect();
+    let cycle = grouped(sorted.cycle);
+    let about =
+        format!("|{symbol}| at each place of a tile, cycle {cycle}: the mean over its owners");
+    ui.add(Label::new(RichText::new(about).small()).truncate())
+        .on_hover_text("Inner tiles own what lies between the vertical lines.");
+    Plot::new("mean tile")
+        .height(ui.available_height())
+        .width(ui.available_width() - LABEL_ROOM)
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
+        .custom_x_axes(vec![counting_axis("place in the tile")])
+        .y_axis_min_width(VALUE_ROOM)
+        .y_axis_formatter(|mark, _| power(mark.value))
+        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
+        .label_formatter(move |hover| {
+            let (HoverPosition::NearDataPoint { position: at, .. }
+            | HoverPosition::Elsewhere { position: at }) = hover;
+            let i = at.x.round().max(0.0) as usize;
+            let over =
+                counts.get(i).map_or(String::new(), |&count| format!("\nover {}", tiles(count)));
+            Some(format!("{i} in\n{}{over}", number(10f64.powf(at.y))))
+        })
+        .allow_scroll(false)
+        .grid_color(theme::grid(ui))
+        .show(ui, |plot| {
+            for border in inner(axis) {
+                let line = VLine::new("", f64::from(border) - 0.5).color(faint).width(1.0);
+                plot.vline(line.allow_hover(false));
+            }
+            plot.line(Line::new("mean", points).color(ink).width(2.0));
+        });
+}

@@ -1,0 +1,95 @@
+//! The table of pinned runs.
+
+use crate::app::state::command::Command;
+use crate::app::state::pins::{Column, Pins, csv, markdown};
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::theme;
+use eframe::egui::{self, Align, Button, Layout, RichText, Sense, TextEdit, Ui};
+
+/// Width of a pinned run's name, in points.
+const NAME_WIDTH: f32 = 36.0;
+
+pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    let pins = &session.pins;
+    let rows = pins.rows();
+    ui.horizontal(|ui| {
+        let copies = [
+            ("Copy as Markdown", "Copy the table as Markdown, for a text.", markdown(&rows)),
+            ("Copy as CSV", "Copy the table as comma-separated values, for a program.", csv(&rows)),
+        ];
+        for (name, about, text) in copies {
+            if ui.button(name).on_hover_text(about).clicked() {
+                commands.push(Command::Copy { text, what: "Table" });
+            }
+        }
+    });
+    egui::ScrollArea::both().id_salt("pinned").auto_shrink(false).show(ui, |ui| {
+        egui::Grid::new("pins").num_columns(6).striped(true).spacing([8.0, 6.0]).show(ui, |ui| {
+            headings(ui, pins, commands);
+            for row in &rows {
+                name(ui, row.number, &row.name, commands);
+                for text in row.texts().into_iter().skip(1) {
+                    ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
+                }
+                ui.label(&row.settings)
+                    .on_hover_text("What its settings differ in from those of the first.");
+                ui.end_row();
+            }
+        });
+    });
+}
+
+/// The headings; a click on one sorts by its column, the next the other way round.
+fn headings(ui: &mut Ui, pins: &Pins, commands: &mut Vec<Command>) {
+    for column in Column::ALL {
+        let sign = match pins.sorted {
+            Some((sorted, false)) if sorted == column => " ↑",
+            Some((sorted, true)) if sorted == column => " ↓",
+            _ => "",
+        };
+        let text = RichText::new(format!("{}{sign}", column.label())).weak();
+        let layout = match column {
+            Column::Name => Layout::left_to_right(Align::Center),
+            _ => Layout::right_to_left(Align::Center),
+        };
+        let heading = ui.with_layout(layout, |ui| ui.add(Button::new(text).frame(false))).inner;
+        let heading = named(heading, &format!("Sort by {}", column.label()));
+        if heading.on_hover_text(format!("{} Click to sort by it.", column.about())).clicked() {
+            commands.push(Command::SortPins(match pins.sorted {
+                Some((sorted, false)) if sorted == column => Some((column, true)),
+                Some((sorted, true)) if sorted == column => None,
+                _ => Some((column, false)),
+            }));
+        }
+    }
+    ui.label(RichText::new("settings").weak());
+    ui.end_row();
+}
+
+/// A pinned run's colour and name, which can be typed.
+fn name(ui: &mut Ui, number: usize, name: &str, commands: &mut Vec<Command>) {
+    ui.horizontal(|ui| {
+        let (rect, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), Sense::hover());
+        ui.painter().rect_filled(rect, 2.0, theme::pin(ui, number));
+        // What is typed stays until it is done, and is the name then.
+        let id = ui.scope_id().with(("name", number));
+        let typed: Option<String> = ui.data(|data| data.get_temp(id));
+        let mut text = typed.unwrap_or_else(|| name.to_owned());
+        let edit = TextEdit::singleline(&mut text).desired_width(NAME_WIDTH);
+        let edit = named(ui.add(edit), &format!("Name of {name}"));
+        if edit.lost_focus() {
+            ui.data_mut(|data| data.remove_temp::<String>(id));
+            if text != name {
+                commands.push(Command::Rename(number, text));
+            }
+        } else if edit.changed() {
+            ui.data_mut(|data| data.insert_temp(id, text));
+        }
+        edit.on_hover_text("What this run is called: type another name.");
+        let remove = named(ui.add(Button::new("×").frame(false)), &format!("Remove {name}"));
+        if remove.on_hover_text("Let this pinned run go.").clicked() {
+            commands.push(Command::Unpin(number));
+        }
+    });
+}

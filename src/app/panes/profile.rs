@@ -1,0 +1,248 @@
+//! Fields along a line of the grid, which is dragged over the map.
+
+use crate::app::state::command::Command;
+use crate::app::state::compare::{Compared, Place};
+use crate::app::state::session::Session;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
+use crate::app::widgets::{cut_line, legend, theme};
+use crate::grid::Shape;
+use crate::picture::{grouped, number};
+use crate::run::{CutLine, FieldKind, FieldProfile, Plan, Report};
+use eframe::egui::{self, Color32, ComboBox, PopupCloseBehavior, RichText, Ui};
+use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
+use std::f64::consts::SQRT_2;
+
+/// Tiles along a line whose borders can be told apart in its profile.
+const MOST_BORDERS: usize = 128;
+
+/// A field along the cut, of the run or of a pinned one.
+struct Profile<'a> {
+    name: String,
+    colour: Color32,
+    along: &'a FieldProfile,
+    /// What it is divided by, so that several fields fit into one plot.
+    unit: f64,
+}
+
+/// Draws the fields along the cut, tile borders marked, and gives the point of the grid under the
+/// cursor. Beside one field the pinned runs' are drawn, too.
+pub fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    compared: &[Compared],
+    commands: &mut Vec<Command>,
+) -> Option<[usize; 2]> {
+    let report = report?;
+    let shape = report.plan.problem.shape;
+    controls(ui, session, &shape, commands);
+    let is_known =
+        |along: &&FieldProfile| along.samples.values.iter().any(|value| value.is_finite());
+    let known: Vec<_> = report.observation.along.iter().filter(is_known).collect();
+    for along in report.observation.along.iter().filter(|along| !is_known(along)) {
+        ui.label(RichText::new(unknown(report, along.field)).weak());
+    }
+    if known.is_empty() {
+        return None;
+    }
+    let log = session.look.cut.log;
+    let profiles = match known[..] {
+        [along] => of_runs(ui, session, report, along, compared),
+        _ => of_fields(ui, &known, log),
+    };
+    plot(ui, &profiles, log, &report.plan)
+}
+
+fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Command>) {
+    let mut look = session.look.clone();
+    let before = session.cut_line().within(shape);
+    let mut line = before;
+    ui.horizontal_wrapped(|ui| {
+        let cut = &mut look.cut;
+        let is_plane = shape.dim() == 2;
+        if is_plane {
+            cut_line::kinds(ui, &mut line, shape);
+        }
+        let text = match session.cut_fields().len() {
+            1 => session.look.field.label().to_owned(),
+            count => format!("{count} fields"),
+        };
+        let combo = ComboBox::from_id_salt("cut fields")
+            .width(92.0)
+            .selected_text(text)
+            .close_behavior(PopupCloseBehavior::CloseOnClickOutside);
+        let response = combo.show_ui(ui, |ui| {
+            for field in FieldKind::ALL {
+                let of_map = field == session.look.field;
+                let mut shown = of_map || cut.more.contains(&field);
+                let check = egui::Checkbox::new(&mut shown, field.label());
+                let check = ui.add_enabled(!of_map, check).on_hover_text(field.about());
+                if check.on_disabled_hover_text("The field of the map is always shown.").changed() {
+                    cut.more.retain(|other| *other != field);
+                    cut.more.extend(shown.then_some(field));
+                }
+            }
+        });
+        named(response.response, "Fields along the cut")
+            .on_hover_text("Which fields are drawn along the cut, beside that of the map; beside that one alone, pinned runs are (of grids beyond 1024² the one that the map is compared with).");
+        ui.checkbox(&mut cut.log, "Log").on_hover_text(
+            "Draw magnitudes on a logarithmic axis; otherwise several fields are each divided by their largest magnitude.",
+        );
+        if is_plane {
+            cut_line::numbers(ui, &mut line, shape);
+        }
+    });
+    commands.extend((line != before).then_some(Command::CutAlong(line)));
+    if look != session.look {
+        commands.push(Command::Look(look));
+    }
+}
+
+/// One field of the run and of pinned ones.
+fn of_runs<'a>(
+    ui: &Ui,
+    session: &Session,
+    report: &Report,
+    along: &'a FieldProfile,
+    compared: &'a [Compared],
+) -> Vec<Profile<'a>> {
+    let mut names = session.pins.names(&report.plan.spec);
+    let own = names.pop().unwrap_or_default();
+    let name = |name: String, cycle| format!("{name} · cycle {}", grouped(cycle));
+    let pinned = session.pins.all().iter().zip(names).filter_map(|(pin, pinned)| {
+        let mut seen = compared.iter().filter(|seen| seen.asked.number == pin.number);
+        let Compared { observation: seen, .. } =
+            seen.find(|seen| seen.asked.place == Place::Cut)?;
+        let along = seen
+            .along
+            .first()
+            .filter(|other| (other.line, other.field) == (along.line, along.field))?;
+        let colour = theme::pin(ui, pin.number);
+        Some(Profile { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
+    });
+    let mut profiles: Vec<_> = pinned.collect();
+    let own = match profiles.is_empty() {
+        true => along.field.label().to_owned(),
+        false => name(own, report.observation.cycle),
+    };
+    profiles.push(Profile { name: own, colour: theme::curve(ui, 0), along, unit: 1.0 });
+    profiles
+}
+
+/// Several fields of the run.
+fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<'a>> {
+    let largest = |along: &FieldProfile| {
+        let sizes = along.samples.values.iter().map(|value| f64::from(value.abs()));
+        sizes.filter(|size| size.is_finite()).fold(0.0, f64::max)
+    };
+    let profile = |(index, &along): (usize, &&'a FieldProfile)| Profile {
+        name: along.field.label().to_owned(),
+        colour: theme::curve(ui, index),
+        along,
+        unit: if !log && largest(along) > 0.0 { largest(along) } else { 1.0 },
+    };
+    known.iter().enumerate().map(profile).collect()
+}
+
+/// Draws the profiles, and gives the point of the grid whose place along the cut is under the cursor.
+fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
+    let line = profiles.first()?.along.line;
+    let shape = &plan.problem.shape;
+    let borders = line.borders(shape, &plan.tiling);
+    let is_told = borders.len() < MOST_BORDERS;
+    if profiles.len() > 1 {
+        let names = profiles.iter().map(|profile| (profile.name.clone(), profile.colour));
+        legend::ui(ui, &names.collect::<Vec<_>>());
+    }
+    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
+    let mut plot = Plot::new("profile")
+        .height(ui.available_height())
+        .width(ui.available_width() - LABEL_ROOM)
+        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
+        .custom_x_axes(vec![counting_axis(line.axis_label())])
+        .y_axis_min_width(VALUE_ROOM)
+        .y_axis_formatter(move |mark, _| if log { power(mark.value) } else { number(mark.value) })
+        .allow_scroll(false)
+        .grid_color(theme::grid(ui));
+    if log {
+        plot = plot.y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)));
+    }
+    let curves: Vec<_> = profiles.iter().map(|profile| curve(profile, shape, log)).collect();
+    let units: Vec<_> =
+        profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
+    let plot = plot.label_formatter(|hover| Some(read_off(hover, line, log, &units, plan))).show(
+        ui,
+        |plot| {
+            // More borders than can be told apart would be a grey wall.
+            for border in borders.into_iter().take_while(|_| is_told) {
+                plot.vline(VLine::new("", border).color(faint).width(1.0).allow_hover(false));
+            }
+            for (points, profile) in curves.into_iter().zip(profiles) {
+                plot.line(Line::new(&profile.name, points).color(profile.colour).width(1.5));
+            }
+        },
+    );
+    let pointer = plot.response.hover_pos()?;
+    point_at(line, shape, plot.transform.value_from_position(pointer).x)
+}
+
+/// The point of a line that lies nearest to a place along it, unless that is beyond its ends.
+fn point_at(line: CutLine, shape: &Shape, place: f64) -> Option<[usize; 2]> {
+    let distance = |point: &[usize; 2]| (line.place(*point) - place).abs();
+    let nearest = line.points(shape).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    // No two of its points are farther from one another than those of a diagonal.
+    (distance(&nearest) <= SQRT_2 / 2.0).then_some(nearest)
+}
+
+/// The points of a profile as they are drawn.
+fn curve(profile: &Profile<'_>, shape: &Shape, log: bool) -> PlotPoints<'static> {
+    let points = profile.along.points(shape).into_iter();
+    let drawn = points
+        .map(|[at, value]| [at, if log { value.abs().log10() } else { value / profile.unit }]);
+    drawn.filter(|[_, y]| y.is_finite()).collect()
+}
+
+/// What stands at the cursor: the point, its value, and how far a tile border is.
+fn read_off(
+    hover: &HoverPosition<'_>,
+    line: CutLine,
+    log: bool,
+    units: &[(String, f64)],
+    plan: &Plan,
+) -> String {
+    let (name, at) = match hover {
+        HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
+        HoverPosition::Elsewhere { position } => ("", *position),
+    };
+    let unit = units.iter().find(|(other, _)| other == name).map(|(_, unit)| *unit);
+    let value = if log { 10f64.powf(at.y) } else { at.y * unit.unwrap_or(1.0) };
+    let name = if name.is_empty() { String::new() } else { format!("{name}\n") };
+    let shape = &plan.problem.shape;
+    let Some([i, j]) = point_at(line, shape, at.x) else {
+        return format!("{name}{}", number(value));
+    };
+    let border = match plan.tiling.distance(i, j) {
+        Some(1) => ", at a border".to_owned(),
+        Some(distance) => format!(", {distance} points to a border"),
+        None => String::new(),
+    };
+    let [across, down] = plan.tiling.owner([i, j]);
+    let (place, tile) = match shape.dim() {
+        1 => (format!("i {i}"), across.to_string()),
+        _ => (format!("i {i}, j {j}"), format!("({across}, {down})")),
+    };
+    format!("{name}{place}\n{}\ntile {tile}{border}", number(value))
+}
+
+/// Why there is no profile of a field.
+fn unknown(report: &Report, field: FieldKind) -> String {
+    let picture = report.observation.picture.as_ref();
+    match (field, picture.and_then(|picture| picture.cycles_per_row)) {
+        (FieldKind::Staleness, Some(cycles)) => format!(
+            "Jacobi's iteration is not at this cycle; the diagram compares every {}.",
+            if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
+        ),
+        _ => format!("The {} is not known at this cycle.", field.name()),
+    }
+}

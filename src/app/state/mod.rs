@@ -1,0 +1,13 @@
+//! What was chosen, pinned and compared, and the commands that change it.
+
+pub mod command;
+pub mod compare;
+pub mod experiments;
+pub mod pins;
+pub mod save;
+pub mod scale;
+pub mod session;
+pub mod time_travel;
+pub mod travel;
+pub mod undo;
+pub mod view_settings;

@@ -1,0 +1,377 @@
+//! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
+
+use crate::picture::{MOST_BESIDE, grouped, seconds};
+use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec, differences};
+use std::sync::Arc;
+
+/// Runs that can be pinned at a time: as many as there are colours for.
+pub const MOST: usize = MOST_BESIDE;
+
+/// A run as it was when it was pinned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pin {
+    /// Its number among the pinned runs: what its colour and its first name follow from.
+    pub number: usize,
+    /// What a person calls it.
+    pub name: String,
+    /// What is kept of it, with its settings.
+    pub archive: Arc<RunArchive>,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The norms of its newest cycle.
+    pub latest: Record,
+    /// Those of all cycles, thinned out for a plot.
+    pub curve: Arc<[Record]>,
+}
+
+/// The pinned runs, and how their table is sorted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pins {
+    /// In the order in which they were pinned.
+    pins: Vec<Pin>,
+    /// The column that the table is sorted by, and whether the largest come first; `None` for the
+    /// order in which they were pinned.
+    pub sorted: Option<(Column, bool)>,
+}
+
+/// A column of the table that can be sorted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Name,
+    Cycles,
+    Sweeps,
+    Time,
+    Speedup,
+}
+
+/// A line of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    pub number: usize,
+    pub name: String,
+    /// What its settings differ in from those of the first.
+    pub settings: String,
+    pub cycles: u64,
+    pub sweeps: u64,
+    /// Of the solver.
+    pub seconds: f64,
+    /// The time of the first over its own, each to the smallest reduction that both have reached;
+    /// `None` where that cannot be told.
+    pub speedup: Option<f64>,
+    /// ‖r‖₂ / ‖r₀‖₂, as far as it is known.
+    pub reduction: Option<f64>,
+}
+
+impl Pins {
+    /// The pinned runs, in the order in which they were pinned.
+    pub fn all(&self) -> &[Pin] {
+        &self.pins
+    }
+
+    /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives the pin;
+    /// `None` if there is no room for another.
+    pub fn pin(&mut self, report: &Report) -> Option<&Pin> {
+        self.put(&report.archive, report.start_residual, &report.curve, None)
+    }
+
+    /// The same of a run that was made apart from the one under way, by this number if no other pin
+    /// has it. One that was made alike, and as far, is pinned already.
+    pub fn pin_made(&mut self, made: &ArchivedRun, number: usize) -> Option<&Pin> {
+        let end = made.curve.last().map(|record| record.cycle);
+        let is_alike = |pin: &Pin| {
+            Some(pin.latest.cycle) == end && pin.archive.plan().spec == made.archive.plan().spec
+        };
+        match self.pins.iter().position(is_alike) {
+            Some(index) => self.pins.get(index),
+            None => self.put(&made.archive, made.start_residual, &made.curve, Some(number)),
+        }
+    }
+
+    fn put(
+        &mut self,
+        archive: &Arc<RunArchive>,
+        start_residual: f64,
+        curve: &Arc<[Record]>,
+        number: Option<usize>,
+    ) -> Option<&Pin> {
+        let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.archive, archive));
+        if index.is_none() && self.pins.len() >= MOST {
+            return None;
+        }
+        let index = index.unwrap_or_else(|| {
+            let taken = |number: &usize| self.pins.iter().any(|pin| pin.number == *number);
+            let number = number.into_iter().chain(0..).find(|number| !taken(number)).unwrap_or(0);
+            self.pins.push(Pin {
+                number,
+                name: letter(number),
+                archive: Arc::clone(archive),
+                start_residual,
+                latest: Record::default(),
+                curve: Arc::default(),
+            });
+            self.pins.len() - 1
+        });
+        let pin = &mut self.pins[index];
+        pin.latest = curve.last().copied().unwrap_or_default();
+        pin.curve = Arc::clone(curve);
+        Some(pin)
+    }
+
+    /// Lets a pinned run go.
+    pub fn remove(&mut self, number: usize) {
+        self.pins.retain(|pin| pin.number != number);
+    }
+
+    /// Calls a pinned run otherwise; by no name at all, as at first.
+    pub fn rename(&mut self, number: usize, name: &str) {
+        if let Some(pin) = self.pins.iter_mut().find(|pin| pin.number == number) {
+            let name = name.trim();
+            pin.name = if name.is_empty() { letter(number) } else { name.to_owned() };
+        }
+    }
+
+    /// The names of the pinned runs, and of the run of `spec` after them, with what tells them from
+    /// one another: `A · k 16`.
+    pub fn names(&self, spec: &RunSpec) -> Vec<String> {
+        let specs = self.pins.iter().map(|pin| &pin.archive.plan().spec).chain([spec]);
+        let settings = differences(&specs.collect::<Vec<_>>());
+        let names = self.pins.iter().map(|pin| pin.name.as_str()).chain(["this run"]);
+        names.zip(settings).map(|(name, settings)| format!("{name} · {settings}")).collect()
+    }
+
+    /// The table, sorted as was chosen.
+    pub fn rows(&self) -> Vec<Row> {
+        let specs: Vec<_> = self.pins.iter().map(|pin| &pin.archive.plan().spec).collect();
+        let settings = differences(&specs);
+        let rows = self.pins.iter().zip(settings).map(|(pin, settings)| Row {
+            number: pin.number,
+            name: pin.name.clone(),
+            settings,
+            cycles: pin.latest.cycle,
+            sweeps: pin.latest.cycle * pin.archive.plan().sweeps_per_cycle(),
+            seconds: pin.latest.seconds,
+            speedup: self
+                .pins
+                .first()
+                .and_then(|first| pin.reductions().speedup_over(&first.reductions())),
+            reduction: pin.reductions().last(),
+        });
+        let mut rows: Vec<_> = rows.collect();
+        if let Some((column, largest_first)) = self.sorted {
+            rows.sort_by(|a, b| {
+                let order = column.compare(a, b);
+                if largest_first { order.reverse() } else { order }
+            });
+        }
+        rows
+    }
+}
+
+impl Pin {
+    /// The reductions of its curve.
+    fn reductions(&self) -> Reductions<'_> {
+        let problem = &self.archive.plan().spec.problem;
+        Reductions { problem, records: &self.curve, start_residual: self.start_residual }
+    }
+}
+
+/// Why no other run can be pinned, in one sentence.
+pub fn too_many() -> String {
+    format!("{MOST} runs are pinned, and there are colours for no more; remove one first.")
+}
+
+/// A, B, C, … Z, A2, B2, …
+fn letter(number: usize) -> String {
+    let letter = char::from(b'A' + (number % 26) as u8);
+    if number < 26 { letter.to_string() } else { format!("{letter}{}", number / 26 + 1) }
+}
+
+impl Column {
+    /// All of them, as they stand in the table.
+    pub const ALL: [Self; 5] = [Self::Name, Self::Cycles, Self::Sweeps, Self::Time, Self::Speedup];
+
+    /// Its heading.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Name => "run",
+            Self::Cycles => "cycles",
+            Self::Sweeps => "sweeps",
+            Self::Time => "time",
+            Self::Speedup => "speedup",
+        }
+    }
+
+    /// What it says, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Name => "What the run is called.",
+            Self::Cycles => "Cycles made when it was pinned.",
+            Self::Sweeps => "Sweeps in them: k a cycle.",
+            Self::Time => "Seconds that the solver took, looking not counted.",
+            Self::Speedup => {
+                "The first run's solver time over this one's, each to the smallest reduction that both have reached."
+            }
+        }
+    }
+
+    fn compare(self, a: &Row, b: &Row) -> std::cmp::Ordering {
+        // What is not known comes last.
+        let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
+        match self {
+            Self::Name => a.name.cmp(&b.name),
+            Self::Cycles => a.cycles.cmp(&b.cycles),
+            Self::Sweeps => a.sweeps.cmp(&b.sweeps),
+            Self::Time => a.seconds.total_cmp(&b.seconds),
+            Self::Speedup => known(a.speedup).total_cmp(&known(b.speedup)),
+        }
+    }
+}
+
+impl Row {
+    /// What stands in the columns, in the order of [`Column::ALL`].
+    pub fn texts(&self) -> [String; 5] {
+        [
+            self.name.clone(),
+            grouped(self.cycles),
+            grouped(self.sweeps),
+            seconds(self.seconds),
+            self.speedup.map_or_else(|| "–".to_owned(), |speedup| format!("{speedup:.2}×")),
+        ]
+    }
+}
+
+/// The table in Markdown.
+pub fn markdown(rows: &[Row]) -> String {
+    let mut text = "| run | settings | cycles | sweeps | time, s | speedup | ‖r‖₂/‖r₀‖₂ |\n\
+                    |---|---|---:|---:|---:|---:|---:|\n"
+        .to_owned();
+    for row in rows {
+        // A bar would end the cell.
+        let cells = cells(row).map(|cell| cell.replace('|', "\\|"));
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    text
+}
+
+/// The table as comma-separated values.
+pub fn csv(rows: &[Row]) -> String {
+    let quoted = |cell: String| {
+        let plain = !cell.contains([',', '"', '\n']);
+        if plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
+    };
+    let mut text = "run,settings,cycles,sweeps,seconds,speedup,reduction\n".to_owned();
+    for row in rows {
+        text.push_str(&cells(row).map(quoted).join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// What is copied of a line: numbers as programs read them; nothing of what is not known.
+fn cells(row: &Row) -> [String; 7] {
+    let known = |value: Option<String>| value.unwrap_or_default();
+    [
+        row.name.clone(),
+        row.settings.clone(),
+        row.cycles.to_string(),
+        row.sweeps.to_string(),
+        format!("{:.6}", row.seconds),
+        known(row.speedup.map(|speedup| format!("{speedup:.4}"))),
+        known(row.reduction.map(|reduction| format!("{reduction:e}"))),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Planner;
+    use crate::solver::ResidualNorms;
+
+    /// A run with overlap `overlap` that reduces its residual tenfold in each of so many cycles, of
+    /// `seconds` each.
+    fn pin(number: usize, overlap: usize, cycles: u64, seconds: f64) -> Pin {
+        let mut spec = RunSpec::default();
+        spec.method.overlap = vec![overlap];
+        let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+        let record = |cycle: u64| Record {
+            cycle,
+            seconds: cycle as f64 * seconds,
+            residual: Some(ResidualNorms { l2: 10f64.powi(-(cycle as i32)), max: Some(1.0) }),
+            ..Record::default()
+        };
+        Pin {
+            number,
+            name: letter(number),
+            archive: Arc::new(RunArchive::new(&plan, 0)),
+            start_residual: 1.0,
+            latest: record(cycles),
+            curve: (0..=cycles).map(record).collect(),
+        }
+    }
+
+    fn pins(pins: Vec<Pin>) -> Pins {
+        Pins { pins, sorted: None }
+    }
+
+    #[test]
+    fn a_speedup_is_to_what_both_have_reached() {
+        let pins =
+            pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.5), pin(2, 8, 2, 2.0), pin(3, 2, 0, 1.0)]);
+        let speedups: Vec<_> = pins.rows().iter().map(|row| row.speedup).collect();
+        assert_eq!(speedups, [Some(1.0), Some(2.0), Some(0.5), None]);
+    }
+
+    #[test]
+    fn who_solves_another_problem_is_no_faster_or_slower() {
+        let mut other = RunSpec::default();
+        other.problem.shape = vec![64, 64];
+        let plan = Arc::new(Planner::default().plan(&other).unwrap());
+        let other = Pin { archive: Arc::new(RunArchive::new(&plan, 0)), ..pin(1, 0, 4, 0.5) };
+        let speedups: Vec<_> =
+            pins(vec![pin(0, 0, 4, 1.0), other]).rows().iter().map(|row| row.speedup).collect();
+        assert_eq!(speedups, [Some(1.0), None]);
+    }
+
+    #[test]
+    fn a_table_is_sorted_both_ways() {
+        let mut pins = pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.6), pin(2, 8, 2, 1.5)]);
+        let order = |pins: &Pins| pins.rows().iter().map(|row| row.number).collect::<Vec<_>>();
+        assert_eq!(order(&pins), [0, 1, 2]);
+        for column in Column::ALL {
+            pins.sorted = Some((column, false));
+            let rising = order(&pins);
+            pins.sorted = Some((column, true));
+            let falling = order(&pins);
+            assert_eq!((rising[0], rising.len()), (falling[2], 3), "{column:?}");
+        }
+        pins.sorted = Some((Column::Cycles, true));
+        assert_eq!(order(&pins), [1, 0, 2]);
+    }
+
+    #[test]
+    fn a_table_is_copied_whole() {
+        let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 0.5)]);
+        pins.rename(1, "wide, \"good\" | best");
+        pins.rename(0, "  ");
+        let rows = pins.rows();
+        assert_eq!(
+            csv(&rows),
+            "run,settings,cycles,sweeps,seconds,speedup,reduction\n\
+             A,o 0,1,16,1.000000,1.0000,1e-1\n\
+             \"wide, \"\"good\"\" | best\",o 0 → 4,1,16,0.500000,2.0000,1e-1\n"
+        );
+        let markdown = markdown(&rows);
+        assert_eq!(markdown.lines().count(), 4);
+        assert!(markdown.contains("| wide, \"good\" \\| best | o 0 → 4 | 1 | 16 |"), "{markdown}");
+    }
+
+    #[test]
+    fn names_go_on_after_the_alphabet_and_are_free_again() {
+        assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A2", "B3"]);
+        let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 1.0)]);
+        pins.remove(0);
+        assert_eq!(pins.all().iter().map(|pin| pin.number).collect::<Vec<_>>(), [1]);
+        let names = pins.names(&RunSpec::default());
+        assert_eq!(names, ["B · o 4", "this run · o 4 → 0"]);
+    }
+}

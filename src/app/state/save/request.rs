@@ -1,0 +1,56 @@
+//! A file to be saved.
+
+use crate::app::state::save::{Sources, What};
+use crate::grid::Shape;
+use crate::picture::{FilmFile, LARGEST_SIDE, SMALLEST_SIDE, ViewSpec, is_table};
+use crate::run::{FieldKind, Part, SnapshotRequest};
+use std::path::PathBuf;
+
+/// A file to be saved.
+#[derive(Clone, Debug)]
+pub struct SaveRequest {
+    pub what: What,
+    pub path: PathBuf,
+    /// What is drawn, or looked at.
+    pub view: ViewSpec,
+    /// What it is drawn from.
+    pub sources: Sources,
+}
+
+impl SaveRequest {
+    /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
+    pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
+        let wanted = self.view.snapshot_request(id, shape);
+        let bare = SnapshotRequest { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
+        match self.what {
+            What::Run => bare,
+            What::Iterate => SnapshotRequest { solution: true, ..bare },
+            What::Field => SnapshotRequest { part: Part::Iterate, ..wanted },
+            _ => wanted,
+        }
+    }
+
+    /// Whether it is numbers that are saved.
+    pub fn is_table(&self) -> bool {
+        self.what.has_table() && is_table(&self.path)
+    }
+
+    /// Why it cannot be done, if that is known beforehand.
+    pub fn refusal(&self) -> Option<String> {
+        let sides = ["width", "height"].into_iter().zip(self.view.figure.size);
+        let mut sides = sides.filter(|_| self.what.has_letters() && !self.is_table());
+        let wrong = sides.find(|(_, side)| !(SMALLEST_SIDE..=LARGEST_SIDE).contains(side));
+        if let Some((name, side)) = wrong {
+            return Some(format!(
+                "{name} is {side}; it must be {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"
+            ));
+        }
+        let frames = self.view.frames.as_ref()?;
+        if let Err(refused) = frames.check() {
+            return Some(refused.to_string());
+        }
+        let theme = self.view.figure.theme;
+        let file = FilmFile::of(&self.path).and_then(|file| file.check_theme(theme));
+        file.err().map(|refused| refused.to_string())
+    }
+}

@@ -1,0 +1,125 @@
+//! What a figure is drawn from: what the worker captured of the newest cycle, an earlier one in its
+//! place where the window looks back, and pinned runs beside it.
+
+use crate::app::state::compare::AtEqual;
+use crate::app::state::pins::Pin;
+use crate::app::state::session::Session;
+use crate::picture::{FigureKind, ViewSpec};
+use crate::run::{Report, RunArchive, Snapshot, SnapshotRequest};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Which cycles of which runs a figure shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sources {
+    /// What is kept of the run, once there is one.
+    archive: Option<Arc<RunArchive>>,
+    /// The earlier cycle that is shown in the place of the newest.
+    back: Option<u64>,
+    /// The pinned runs beside the run …
+    pub others: Vec<Pin>,
+    /// … and which of their cycles.
+    at_equal: AtEqual,
+    /// Whether Jacobi's curve stands beside that of the run.
+    has_reference: bool,
+}
+
+impl Sources {
+    /// What `view` shows while the window shows this, beside pinned runs if some are given. What is
+    /// over the cycles and the diagram of a line show all cycles there are, whichever the window
+    /// looks at.
+    pub fn of(
+        session: &Session,
+        report: Option<&Report>,
+        view: &ViewSpec,
+        others: Vec<Pin>,
+    ) -> Self {
+        let report = report.filter(|report| report.epoch == session.epoch);
+        let shows_all = view.kind.is_over_cycles();
+        let back = report.filter(|report| !shows_all && !is_diagram(report, view));
+        let ends = matches!(view.kind, FigureKind::Curves | FigureKind::Runs);
+        Self {
+            archive: report.map(|report| Arc::clone(&report.archive)),
+            back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
+            others,
+            at_equal: if ends { AtEqual::End } else { session.look.compare.at_equal },
+            has_reference: session.look.reference,
+        }
+    }
+
+    /// How many sweeps of Jacobi's iteration stand beside the run where that is made once more: as many
+    /// as it makes, if any do.
+    pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
+        (self.has_reference && view.shows(FigureKind::Curves)).then_some(u64::MAX)
+    }
+
+    /// Takes what the figure shows: of the run, and of the pinned ones after it.
+    ///
+    /// # Errors
+    /// A sentence that says why it cannot be drawn, or made again.
+    pub fn snapshots(
+        &self,
+        newest: &Snapshot,
+        snapshot_request: &SnapshotRequest,
+        view: &ViewSpec,
+        cancel: &AtomicBool,
+    ) -> Result<Vec<Snapshot>, String> {
+        let shape = &newest.plan.problem.shape;
+        let shapes: Vec<_> =
+            self.others.iter().map(|pin| pin.archive.plan().problem.shape).collect();
+        view.check(shape, &shapes).map_err(|refused| refused.to_string())?;
+        let own = self.own(newest, snapshot_request, view, cancel)?;
+        let sweeps = own.cycle * own.plan.sweeps_per_cycle();
+        let seconds = own.history.of(own.cycle).seconds;
+        let beside = |pin: &Pin| {
+            let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
+            let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
+            let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
+            Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel)
+                .map_err(|error| error.to_string())
+        };
+        let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
+        let snapshots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
+        let seen: Vec<_> = snapshots.iter().collect();
+        view.check_found(&seen).map_err(|refused| refused.to_string())?;
+        Ok(snapshots)
+    }
+
+    /// Takes what the figure shows of the run itself.
+    fn own(
+        &self,
+        newest: &Snapshot,
+        snapshot_request: &SnapshotRequest,
+        view: &ViewSpec,
+        cancel: &AtomicBool,
+    ) -> Result<Snapshot, String> {
+        let made = match (&self.archive, self.back) {
+            (Some(archive), Some(cycle)) => {
+                let goes_on = view.goes_on(&newest.plan.problem.shape);
+                let until = Some(newest.cycle).filter(|_| goes_on);
+                let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
+                Snapshot::again(archive, cycle, &snapshot_request, cancel).map(|again| Snapshot {
+                    plan: Arc::clone(&newest.plan),
+                    history: Arc::clone(&newest.history),
+                    reference: newest.reference.clone(),
+                    ..again
+                })
+            }
+            (Some(archive), None) => newest.clone().with_numbers(archive, snapshot_request, cancel),
+            (None, _) => Ok(newest.clone()),
+        };
+        let mut made = made.map_err(|error| error.to_string())?;
+        if !self.has_reference {
+            made.reference = Arc::default();
+        }
+        Ok(made)
+    }
+}
+
+fn is_diagram(report: &Report, view: &ViewSpec) -> bool {
+    let is_map = matches!(
+        view.kind,
+        FigureKind::HeatMap | FigureKind::SideBySide | FigureKind::SpaceTime | FigureKind::BareMap
+    );
+    report.plan.problem.shape.dim() == 1 && is_map
+}

@@ -1,0 +1,105 @@
+//! How large everything is drawn: for the eyes of whoever sits before it, or of a lecture hall.
+
+use eframe::egui;
+
+/// The smallest window in which nothing is cut off.
+pub const SMALLEST_SIZE: [f32; 2] = [960.0, 600.0];
+
+/// Scales to step through.
+const STEPS: [f32; 8] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
+
+/// The smallest size at which nothing of a presentation is cut off, in points.
+const PRESENTED_SIZE: [f32; 2] = [840.0, 525.0];
+
+/// Sizes are rounded down to this, so that letters do not flicker while a window is resized.
+const GRAIN: f32 = 0.05;
+
+/// What was chosen of the size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// The scale that is wanted, 1 to 3.
+    pub wanted: f32,
+    /// Whether it is to be as large as the window has room for, to be read from afar.
+    pub presenting: bool,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { wanted: STEPS[0], presenting: false }
+    }
+}
+
+impl Scale {
+    /// The next larger scale; `None` if there is none, or if something would be cut off.
+    pub fn larger(self, context: &egui::Context) -> Option<Self> {
+        let next = STEPS.into_iter().find(|&step| step > self.wanted)?;
+        (self.wanted < room(context, SMALLEST_SIZE))
+            .then_some(Self { wanted: next, presenting: false })
+    }
+
+    /// The next smaller one.
+    pub fn smaller(self) -> Option<Self> {
+        let next = STEPS.into_iter().rev().find(|&step| step < self.wanted)?;
+        Some(Self { wanted: next, presenting: false })
+    }
+
+    /// Draws everything so from the next frame on, as far as nothing is cut off. `is_dense` is
+    /// something that wants the room of the whole window.
+    pub fn apply(self, context: &egui::Context, is_dense: bool) {
+        let presented = self.presenting && !is_dense;
+        let room = room(context, if presented { PRESENTED_SIZE } else { SMALLEST_SIZE });
+        let factor = if self.presenting { room } else { self.wanted.min(room) };
+        if factor.is_finite() && factor != context.zoom_factor() {
+            context.set_zoom_factor(factor);
+        }
+    }
+}
+
+/// The largest scale at which the window shows all that it shows at that size.
+fn room(context: &egui::Context, [width, height]: [f32; 2]) -> f32 {
+    let native = context.content_rect().size() * context.zoom_factor();
+    let room = (native.x / width).min(native.y / height);
+    ((room / GRAIN + 1e-3).floor() * GRAIN).clamp(STEPS[0], STEPS[STEPS.len() - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The zoom that a window of that size ends up with.
+    fn zoom(scale: Scale, is_dense: bool, size: egui::Vec2) -> f32 {
+        let context = egui::Context::default();
+        for _ in 0..4 {
+            let seen = size / context.zoom_factor();
+            let input = egui::RawInput {
+                screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, seen)),
+                ..Default::default()
+            };
+            _ = context.run_ui(input, |ui| scale.apply(ui.ctx(), is_dense));
+        }
+        context.zoom_factor()
+    }
+
+    #[test]
+    fn a_presentation_is_as_large_as_the_window_has_room_for() {
+        let presented = Scale { presenting: true, ..Scale::default() };
+        for (size, expected, dense) in
+            [([960.0, 600.0], 1.1, 1.0), ([1280.0, 800.0], 1.5, 1.3), ([1920.0, 1080.0], 2.05, 1.8)]
+        {
+            for (is_dense, expected) in [(false, expected), (true, dense)] {
+                let zoom = zoom(presented, is_dense, size.into());
+                assert!((zoom - expected).abs() < 1e-3, "{size:?}: {zoom}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_scale_is_kept_to_what_the_window_has_room_for() {
+        let largest = Scale { wanted: 3.0, presenting: false };
+        assert_eq!(zoom(largest, false, [800.0, 500.0].into()), 1.0);
+        assert_eq!(zoom(largest, false, [2880.0, 1800.0].into()), 3.0);
+        assert_eq!(zoom(Scale { wanted: 1.5, ..largest }, false, [2880.0, 1800.0].into()), 1.5);
+        let scales = std::iter::successors(Some(largest), |scale| scale.smaller());
+        assert_eq!(scales.last(), Some(Scale::default()));
+    }
+}

@@ -1,0 +1,139 @@
+//! Which cycle of the run is shown: the newest, or an earlier one that is gone back to.
+
+/// Cycles a second at which earlier cycles are played, to choose from.
+pub const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
+
+/// The place in time that was chosen, and how it moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Travel {
+    /// The cycle that is shown; `None` for the newest, whichever that is.
+    pub at: Option<u64>,
+    /// A cycle that is shown for as long as it is pointed at.
+    pub preview: Option<u64>,
+    /// Whether cycles are played, one after the other.
+    pub playing: bool,
+    /// Whether playing begins anew at its end.
+    pub looped: bool,
+    /// Cycles a second that are played.
+    pub speed: f64,
+    /// The first and the last cycle that are played; `None` for all of them.
+    pub part: Option<[u64; 2]>,
+}
+
+impl Default for Travel {
+    fn default() -> Self {
+        Self { at: None, preview: None, playing: false, looped: false, speed: 30.0, part: None }
+    }
+}
+
+impl Travel {
+    /// At the newest cycle of another run, with the same habits.
+    #[must_use]
+    pub fn anew(self) -> Self {
+        Self { at: None, preview: None, playing: false, part: None, ..self }
+    }
+
+    /// The earlier cycle that is to be seen, when `latest` is the newest; `None` for that itself.
+    pub fn earlier(&self, latest: u64) -> Option<u64> {
+        self.preview.or(self.at).filter(|&cycle| cycle < latest)
+    }
+
+    /// The cycle that was gone to, when `latest` is the newest.
+    pub fn cycle(&self, latest: u64) -> u64 {
+        self.at.map_or(latest, |at| at.min(latest))
+    }
+
+    /// At a cycle, to stay there. At the newest it goes along with the run.
+    #[must_use]
+    pub fn to(self, cycle: u64, latest: u64) -> Self {
+        let at = (cycle < latest).then_some(cycle);
+        Self { at, preview: None, playing: false, ..self }
+    }
+
+    /// The first and the last cycle that are played, when `latest` is the newest.
+    pub fn played(&self, latest: u64) -> [u64; 2] {
+        self.part.map_or([0, latest], |[from, to]| [from.min(latest), to.min(latest)])
+    }
+
+    /// Playing, or no longer. Where there is nothing left to play, it begins anew.
+    #[must_use]
+    pub fn play(self, playing: bool, latest: u64) -> Self {
+        let [from, to] = self.played(latest);
+        let here = self.cycle(latest);
+        let at = if playing && !(from..to).contains(&here) { from } else { here };
+        Self { playing, preview: None, ..self.to(at, latest) }
+    }
+
+    /// Some cycles on in playing; at the end it begins anew or stops.
+    #[must_use]
+    pub fn on(self, cycles: u64, latest: u64) -> Self {
+        let [from, to] = self.played(latest);
+        let next = self.cycle(latest) + cycles;
+        let at = |cycle: u64| (cycle < latest).then_some(cycle);
+        if next < to {
+            Self { at: at(next), ..self }
+        } else if self.looped && self.cycle(latest) >= to {
+            Self { at: at(from), ..self }
+        } else {
+            Self { at: at(to), playing: self.looped, ..self }
+        }
+    }
+
+    /// The part that is played, with one of its ends at `cycle`; never empty. All of the cycles are
+    /// no part.
+    #[must_use]
+    pub fn with_end(self, end: usize, cycle: u64, latest: u64) -> Self {
+        let [from, to] = self.played(latest);
+        let part = match end {
+            0 => [cycle.min(to.saturating_sub(1)), to],
+            _ => [from, cycle.clamp((from + 1).min(latest), latest)],
+        };
+        Self { part: (part != [0, latest]).then_some(part), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_its_newest_cycle_a_run_is_gone_along_with() {
+        let travel = Travel::default().to(7, 20);
+        assert_eq!((travel.earlier(20), travel.cycle(20)), (Some(7), 7));
+        assert_eq!(travel.to(20, 20).at, None);
+        let preview = Travel { preview: Some(3), ..travel };
+        assert_eq!((preview.earlier(20), preview.cycle(20)), (Some(3), 7));
+        assert_eq!(Travel { preview: Some(20), ..travel }.earlier(20), None);
+        assert_eq!(Travel { part: Some([2, 5]), ..travel }.anew(), Travel::default());
+    }
+
+    #[test]
+    fn playing_goes_through_its_part_and_stops_or_begins_anew() {
+        let part = Travel { part: Some([10, 14]), ..Travel::default() };
+        let playing = part.play(true, 100);
+        assert_eq!((playing.at, playing.playing), (Some(10), true));
+        let next = playing.on(3, 100);
+        assert_eq!((next.at, next.playing), (Some(13), true));
+        let end = next.on(3, 100);
+        assert_eq!((end.at, end.playing), (Some(14), false));
+        let end = Travel { looped: true, ..next }.on(3, 100);
+        // The last cycle is shown before the first comes again.
+        assert_eq!((end.at, end.playing), (Some(14), true));
+        assert_eq!(end.on(1, 100).at, Some(10));
+        // From the live end all is played, and there it ends.
+        let all = Travel::default().play(true, 5);
+        assert_eq!(all.at, Some(0));
+        assert_eq!((all.on(9, 5).at, all.on(9, 5).playing), (None, false));
+        assert_eq!(part.to(12, 100).play(true, 100).at, Some(12));
+    }
+
+    #[test]
+    fn a_part_has_its_ends_in_order_and_all_is_no_part() {
+        let travel = Travel::default();
+        assert_eq!(travel.with_end(0, 30, 100).part, Some([30, 100]));
+        assert_eq!(travel.with_end(0, 200, 100).part, Some([99, 100]));
+        let part = travel.with_end(0, 30, 100).with_end(1, 10, 100);
+        assert_eq!(part.part, Some([30, 31]));
+        assert_eq!(part.with_end(1, 100, 100).with_end(0, 0, 100).part, None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The colour bar: colours, ticks, and marks where values lie beyond its ends.
+
+use crate::picture::{ColourMap, End, Range, Scale, ticks};
+use eframe::egui::{self, Align2, Color32, CursorIcon, Rect, Sense, Stroke, TextStyle, Ui};
+
+/// Room for the bar beside a picture, its ticks included.
+pub const ROOM: f32 = 84.0;
+
+/// Room for the histogram between picture and bar.
+pub const HISTOGRAM_ROOM: f32 = 26.0;
+
+/// Bins of the histogram.
+pub const BINS: usize = 96;
+
+/// How near an end of the bar the pointer has to be to take it, in points.
+const REACH: f32 = 7.0;
+
+/// Room for a label beside the bar, and labels at the most.
+const TICK_ROOM: f32 = 20.0;
+const MOST_TICKS: usize = 7;
+
+/// Width of the bar itself.
+const WIDTH: f32 = 16.0;
+
+/// What a colour bar shows.
+pub struct Bar<'a> {
+    pub map: ColourMap,
+    pub scale: &'a Scale,
+    /// Whether values lie beyond the low and the high end of the colours.
+    pub clips: [bool; 2],
+    /// What stands over it.
+    pub title: &'a str,
+    /// How many values have which colour, from the low end to the high; may be empty.
+    pub histogram: &'a [u32],
+}
+
+/// Where the bar lies, to the right of a picture.
+fn place(area: Rect, shows: &Bar<'_>) -> Rect {
+    let room = if shows.histogram.is_empty() { 0.0 } else { HISTOGRAM_ROOM };
+    Rect::from_min_size(
+        area.right_top() + egui::vec2(14.0 + room, 26.0),
+        egui::vec2(WIDTH, (area.height() - 36.0).max(1.0)),
+    )
+}
+
+/// Lets the ends of the bar be dragged, and gives the range that they are dragged to.
+pub fn ends(ui: &Ui, area: Rect, shows: &Bar<'_>) -> Option<Range> {
+    let bar = place(area, shows);
+    let ends = [
+        (End::High, bar.top(), "High end of the colours"),
+        (End::Low, bar.bottom(), "Low end of the colours"),
+    ];
+    let mut dragged = None;
+    for (end, y, name) in ends {
+        let side = egui::vec2(WIDTH + 2.0 * REACH, 2.0 * REACH);
+        let handle = Rect::from_center_size(egui::pos2(bar.center().x, y), side);
+        let response = ui.interact(handle, ui.scope_id().with(name), Sense::drag());
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, name));
+        let response = response.on_hover_cursor(CursorIcon::ResizeVertical);
+        if response.hovered() || response.dragged() {
+            let stroke = Stroke::new(3.0, ui.visuals().text_color());
+            ui.painter().hline(bar.x_range().expand(3.0), y, stroke);
+        }
+        if response.dragged() && response.drag_delta().y != 0.0 {
+            let by = -response.drag_delta().y / bar.height();
+            dragged = Some(shows.scale.with_end_moved(end, f64::from(by)));
+        }
+        response.on_hover_text(
+            "Drag to change the range of the colours, which is locked then; the bars show how many cells have which colour.",
+        );
+    }
+    dragged
+}
+
+/// Draws the colour bar to the right of `area`.
+pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
+    let bar = place(area, shows);
+    let painter = ui.painter();
+    let table = shows.map.table();
+    let mut mesh = egui::Mesh::default();
+    for (index, [red, green, blue, _]) in table.iter().enumerate() {
+        let at = |index: usize| bar.bottom() - bar.height() * index as f32 / table.len() as f32;
+        let y = at(index + 1)..=at(index);
+        mesh.add_colored_rect(
+            Rect::from_x_y_ranges(bar.x_range(), *y.start()..=*y.end()),
+            Color32::from_rgb(*red, *green, *blue),
+        );
+    }
+    painter.add(mesh);
+    histogram(ui, bar, shows.histogram);
+    let line = Stroke::new(1.0, ui.visuals().weak_text_color());
+    painter.rect_stroke(bar, 0.0, line, egui::StrokeKind::Outside);
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    let mut below = f32::INFINITY;
+    for tick in ticks(shows.scale, most_ticks(bar.height())) {
+        let y = bar.bottom() - bar.height() * tick.position as f32;
+        // A bar that is very low has room for one.
+        if below - y < font.size {
+            continue;
+        }
+        below = y;
+        painter.hline(bar.right()..=bar.right() + 4.0, y, line);
+        painter.text(
+            egui::pos2(bar.right() + 6.0, y),
+            Align2::LEFT_CENTER,
+            tick.label,
+            font.clone(),
+            colour,
+        );
+    }
+    for (end, _) in shows.clips.iter().enumerate().filter(|(_, clips)| **clips) {
+        let (y, way) = if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
+        let tip = egui::pos2(bar.center().x, y + 7.0 * way);
+        let base = |x| egui::pos2(x, y);
+        painter.add(egui::Shape::convex_polygon(
+            vec![base(bar.left()), tip, base(bar.right())],
+            colour,
+            Stroke::NONE,
+        ));
+    }
+    let at = area.right_top() + egui::vec2(12.0, 2.0);
+    painter.text(at, Align2::LEFT_TOP, shows.title, font, colour);
+}
+
+/// Draws how many values have which colour, to the left of the bar: as the square root, so that few
+/// show beside many.
+fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
+    let most = counts.iter().copied().max().unwrap_or(0).max(1);
+    let colour = ui.visuals().text_color().gamma_multiply(0.55);
+    let height = bar.height() / counts.len().max(1) as f32;
+    for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let length = (count as f32 / most as f32).sqrt() * (HISTOGRAM_ROOM - 4.0);
+        let top = bar.bottom() - height * (bin + 1) as f32;
+        let min = egui::pos2(bar.left() - 2.0 - length, top);
+        let rect = Rect::from_min_size(min, egui::vec2(length, height));
+        ui.painter().rect_filled(rect, 0.0, colour);
+    }
+}
+
+/// Labels that a bar of this height has room for.
+fn most_ticks(height: f32) -> usize {
+    ((height / TICK_ROOM) as usize).clamp(2, MOST_TICKS)
+}

@@ -1,0 +1,87 @@
+//! Which line of a plane is cut along: by its kind, and by numbers.
+
+use crate::app::widgets::labels::named;
+use crate::grid::Shape;
+use crate::run::CutLine;
+use eframe::egui::{DragValue, Ui};
+
+/// The kinds of lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Row,
+    Column,
+    Diagonal,
+}
+
+impl Way {
+    pub const ALL: [Self; 3] = [Self::Row, Self::Column, Self::Diagonal];
+
+    fn of(line: CutLine) -> Self {
+        match line {
+            CutLine::Row(_) => Self::Row,
+            CutLine::Column(_) => Self::Column,
+            CutLine::Segment(_) => Self::Diagonal,
+        }
+    }
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Row => "Row",
+            Self::Column => "Column",
+            Self::Diagonal => "Diagonal",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Row => "Cut along a row of points; drag the line over the map to another.",
+            Self::Column => "Cut along a column of points; drag the line over the map to another.",
+            Self::Diagonal => {
+                "Cut from corner to corner, across the corners of tiles; drag the line over the map, or its ends."
+            }
+        }
+    }
+
+    /// The line of this kind through the middle of a plane.
+    pub fn line(self, shape: &Shape) -> CutLine {
+        match self {
+            Self::Row => CutLine::Row(shape.rows() / 2),
+            Self::Column => CutLine::Column(shape.nx() / 2),
+            Self::Diagonal => CutLine::diagonal(shape),
+        }
+    }
+}
+
+/// Lets the kind of a line be chosen.
+pub fn kinds(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
+    for way in Way::ALL.into_iter().filter(|way| *way == Way::Row || shape.dim() == 2) {
+        let is_chosen = way == Way::of(*line);
+        let button = ui.selectable_label(is_chosen, way.label()).on_hover_text(way.about());
+        // Of segments there are many; the diagonal is one of them.
+        if button.clicked() && (!is_chosen || way == Way::Diagonal) {
+            *line = way.line(shape);
+        }
+    }
+}
+
+/// Lets a line be chosen by its numbers.
+pub fn numbers(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
+    let mut number = |at: &mut usize, axis: usize, name: &str, about: &str| {
+        let (n, prefix) = [(shape.nx(), "i "), (shape.rows(), "j ")][axis];
+        let number = DragValue::new(at).range(0..=n - 1).prefix(prefix);
+        let number = ui.add(number.update_while_editing(false));
+        named(number, name).on_hover_text(about);
+    };
+    let about = "Which row or column the cut runs along, from 0.";
+    match line {
+        CutLine::Row(row) => number(row, 1, "Cut at", about),
+        CutLine::Column(column) => number(column, 0, "Cut at", about),
+        CutLine::Segment([[i, j], [to_i, to_j]]) => {
+            number(i, 0, "Cut from i", "The column where the cut begins, from 0.");
+            number(j, 1, "Cut from j", "The row where the cut begins, from 0.");
+            number(to_i, 0, "Cut to i", "The column where the cut ends, from 0.");
+            number(to_j, 1, "Cut to j", "The row where the cut ends, from 0.");
+        }
+    }
+}

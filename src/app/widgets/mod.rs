@@ -1,0 +1,13 @@
+//! Controls and small pictures, which know nothing of a run.
+
+pub mod cell_values;
+pub mod cells;
+pub mod colour_bar;
+pub mod cut_line;
+pub mod icon;
+pub mod labels;
+pub mod legend;
+pub mod plot;
+pub mod rows;
+pub mod theme;
+pub mod zoom;

@@ -1,0 +1,42 @@
+//! Rows of a settings panel: a name and its control.
+
+use crate::app::widgets::theme::GAP;
+use eframe::egui::{self, TextStyle};
+
+/// Width of the names of settings, in points.
+const NAME_WIDTH: f32 = 86.0;
+
+/// The heading of a group of controls.
+pub fn heading(ui: &mut egui::Ui, text: &str) {
+    ui.add_space(GAP);
+    ui.label(egui::RichText::new(text).heading());
+}
+
+/// Two columns, a name and its control or value; the names of one width in every group, so that
+/// the controls stand in line. Where rows follow one another across, each name is as wide as it is.
+pub fn row<T>(
+    ui: &mut egui::Ui,
+    name: &str,
+    about: &str,
+    control: impl FnOnce(&mut egui::Ui) -> T,
+) -> T {
+    let is_across = ui.layout().is_horizontal();
+    let row = ui.horizontal(|ui| {
+        let colour = ui.visuals().text_color();
+        let font = TextStyle::Body.resolve(ui.style());
+        let text = ui.painter().layout_no_wrap(name.to_owned(), font, colour);
+        let width = if is_across { text.size().x } else { NAME_WIDTH };
+        let (rect, response) = ui.allocate_exact_size(
+            egui::vec2(width, ui.spacing().interact_size.y),
+            egui::Sense::hover(),
+        );
+        let left = rect.left_center() - egui::vec2(0.0, text.size().y / 2.0);
+        ui.painter().galley(left, text, colour);
+        response.on_hover_text(about);
+        control(ui)
+    });
+    if is_across {
+        ui.add_space(GAP);
+    }
+    row.inner
+}
