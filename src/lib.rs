@@ -6,6 +6,7 @@
 
 #[cfg(feature = "gui")]
 pub mod app;
+#[cfg(feature = "cli")]
 pub mod cli;
 pub mod files;
 pub mod grid;

@@ -1,12 +1,7 @@
-//! The program: parse, do it, exit code.
+//! The program `tilescope`; all of it is in the library's `cli`.
 
-use clap::Parser;
 use std::process::ExitCode;
-use tilescope::cli::{self, Cli};
 
 fn main() -> ExitCode {
-    match Cli::try_parse() {
-        Ok(asked) => cli::dispatch(asked).unwrap_or_else(|error| cli::fail(&error)),
-        Err(refused) => cli::refuse(&refused),
-    }
+    tilescope::cli::main()
 }

@@ -151,7 +151,7 @@ fn devices_are_listed_whether_there_is_a_gpu_or_not() {
     assert!(said.starts_with("cpu ") && said.contains("\ncuda "), "{said}");
     let listed: Value = serde_json::from_str(&stdout("devices --json")).unwrap();
     assert!(listed["cpu"]["cores"].as_u64().unwrap() > 0);
-    let gpus = listed["cuda"]["GPUs"].as_array().unwrap();
+    let gpus = listed["cuda"]["gpus"].as_array().unwrap();
     assert_eq!(gpus.is_empty(), listed["cuda"]["unavailable"].is_string());
     assert!(listed["cpu"]["free_bytes"].as_u64() > Some(0) && said.contains(" free\n"), "{said}");
     for gpu in gpus {
@@ -167,9 +167,9 @@ fn devices_are_listed_whether_there_is_a_gpu_or_not() {
 /// What `bench` must never be is silently wrong: each row names its setting, times are positive,
 /// and the cycles to the tolerance are those of `solve`.
 #[test]
-fn the_ladder_times_each_setting_and_writes_a_record() {
+fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     let folder = folder();
-    let arguments = "bench ladder --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
+    let arguments = "bench kernels --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
                      --to-tolerance --tol 1e-2 --frames --seconds 1 --json -o record.md";
     let output = tilescope(&folder, arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -186,9 +186,9 @@ fn the_ladder_times_each_setting_and_writes_a_record() {
             assert!(row["with_norms_us"][part].as_f64().unwrap() > 0.0);
         }
         assert!(row["ratio_to_classic"].as_f64().unwrap() > 0.0);
-        assert!(row["frames"]["watched"].as_f64().unwrap() > 0.0);
+        assert!(row["frames"]["observed"].as_f64().unwrap() > 0.0);
         assert!(row["footprint"].is_null() && row["transfers"].is_null());
-        assert!(row["of_limit"].is_null() && row["of_memory"].is_null());
+        assert!(row["of_peak"].is_null() && row["of_bandwidth"].is_null());
         assert_eq!(row["backend"], "cpu");
     }
     let solved = json(&folder, "--shape 40x30 --tile 8 --k 4 --tol 1e-2");
@@ -200,16 +200,16 @@ fn the_ladder_times_each_setting_and_writes_a_record() {
 
     let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
     for part in
-        ["# Poisson 2D, 40 × 30 · f64", "`tilescope bench ladder", "cycles to", "| tiled", "± is"]
+        ["# Poisson 2D, 40 × 30 · f64", "`tilescope bench kernels", "cycles to", "| tiled", "± is"]
     {
         assert!(record.contains(part), "{part}: {record}");
     }
 }
 
 #[test]
-fn the_ladder_as_csv_has_a_line_a_setting_and_plain_numbers() {
+fn the_kernel_comparison_as_csv_has_a_line_a_setting_and_plain_numbers() {
     let folder = folder();
-    let arguments = "bench ladder --backend cpu --shape 16x16 --tile 8 --k 2 --overlap 0,4 \
+    let arguments = "bench kernels --backend cpu --shape 16x16 --tile 8 --k 2 --overlap 0,4 \
                      --repeats 1 --csv";
     let output = tilescope(&folder, arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -220,8 +220,8 @@ fn the_ladder_as_csv_has_a_line_a_setting_and_plain_numbers() {
     assert!(lines[3].starts_with("tiled,cpu,8,2,4,"), "{said}");
     let column = |name| lines[0].split(',').position(|head| head == name).unwrap();
     let number = |name| lines[3].split(',').nth(column(name)).unwrap().parse::<f64>().unwrap();
-    assert!(number("raw_points_per_second") > number("useful_points_per_second"));
-    refused(&folder, "bench ladder --csv --json", 2, &["--csv", "--json"]);
+    assert!(number("computed_updates_per_second") > number("owned_updates_per_second"));
+    refused(&folder, "bench kernels --csv --json", 2, &["--csv", "--json"]);
 }
 
 /// Each of the papers' experiments has a row with what was published; the heat plate's stand beside
@@ -237,7 +237,7 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let (said, told) = paper("--json -o paper.md");
-    assert!(told.contains("the CPU is timed") && told.lines().count() == 1, "{told}");
+    assert!(told.contains("measuring the CPU only") && told.lines().count() == 1, "{told}");
     let said: Value = serde_json::from_str(&said).unwrap();
     let rows = said["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 23);
@@ -250,7 +250,7 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
     let row = rows.iter().find(|row| row["source"] == "Islam & Wang, table III").unwrap();
     assert_eq!((&row["cycles"], &row["published_speedup"]), (&solved["cycles"], &2.18.into()));
     let record = fs::read_to_string(folder.path().join("paper.md")).unwrap();
-    for part in ["7901", "do not compare", "TITAN V", "`tilescope bench paper", "one thread"] {
+    for part in ["7901", "not comparable", "TITAN V", "`tilescope bench paper", "one thread"] {
         let plain = record.replace(',', "");
         assert!(plain.contains(part), "{part}: {record}");
     }
@@ -267,22 +267,24 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
 }
 
 #[test]
-fn the_ladder_without_a_gpu_times_the_cpu_unless_a_gpu_was_asked_for() {
+fn the_kernel_comparison_without_a_gpu_times_the_cpu_unless_a_gpu_was_asked_for() {
     let folder = folder();
     let no_gpu = |arguments: &str| {
         let mut command = tilescope(&folder, arguments);
         command.env("CUDA_VISIBLE_DEVICES", "");
         command
     };
-    let short = "bench ladder --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
+    let short = "bench kernels --shape 16x16 --tile 8 --k 2 --overlap 0 --repeats 1";
     no_gpu(short)
         .assert()
         .success()
         .stderr(
-            predicate::str::contains("the CPU is timed")
+            predicate::str::contains("measuring the CPU only")
                 .and(predicate::str::contains("\n").count(1)),
         )
-        .stdout(predicate::str::contains("tiled").and(predicate::str::contains("Fastest a sweep")));
+        .stdout(
+            predicate::str::contains("tiled").and(predicate::str::contains("Fastest per sweep")),
+        );
     no_gpu(&format!("{short} --backend cuda"))
         .assert()
         .code(1)
@@ -865,6 +867,30 @@ fn help_is_complete() {
     }
 }
 
+/// Names of earlier versions stand in scripts and in command lines that were copied somewhere. They
+/// still work, and no help shows them.
+#[test]
+fn earlier_names_of_subcommands_and_options_still_work() {
+    let folder = folder();
+    for (arguments, help, earlier) in [
+        (
+            "bench ladder --backend cpu --shape 16 --tile 8 --k 2 --overlap 0 --repeats 1",
+            "bench --help",
+            "ladder",
+        ),
+        (
+            "bench kernels --backend cpu --shape 16 --copies 2 --tile 8 --k 2 --overlap 0 --repeats 1",
+            "bench kernels --help",
+            "--copies",
+        ),
+        ("solve --shape 16 --copies 2 --tile 8 --k 2 --max-cycles 2", "solve --help", "--copies"),
+    ] {
+        tilescope(&folder, arguments).assert().success();
+        let hidden = predicate::str::contains(earlier).not();
+        tilescope(&folder, help).assert().success().stdout(hidden);
+    }
+}
+
 // What it refuses.
 
 #[test]
@@ -951,7 +977,7 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
     }
     refused(&folder, "open", 2, &["<FILE>"]);
     refused(&folder, "sweep --jobs 5000 -o s.csv", 2, &["'5000'", "--jobs", "at most 1024"]);
-    let bench = "bench ladder --backend cpu";
+    let bench = "bench kernels --backend cpu";
     refused(&folder, &format!("{bench} --kernel shared"), 2, &["kernel is shared", "backend cpu"]);
     refused(&folder, &format!("{bench} --overlap 0,3"), 2, &["overlap 3 is odd"]);
     refused(&folder, &format!("{bench} --k 0"), 2, &["k is 0"]);

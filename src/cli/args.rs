@@ -1,4 +1,4 @@
-//! From the options that describe a run to its description, in one step.
+//! Options that describe a run, and their conversion to a [`RunSpec`] in one step.
 
 use super::values::{self, Axes};
 use crate::grid::Precision;
@@ -13,15 +13,14 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
-/// The options that a run and a sweep over many settings have in common: the system, where it is
-/// solved, and when to stop.
+/// Options shared by a single run and a sweep: the system, the device, and when to stop.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CommonArgs {
-    /// Start from a run file (.toml) or a figure that carries its run (.png, .svg); the other
-    /// options change it
+    /// Start from a run file (.toml) or from a figure that carries its run (.png, .svg); other
+    /// options override it
     #[arg(long, value_name = "FILE", help_heading = "Start from", conflicts_with = "preset")]
     run: Option<PathBuf>,
-    /// Start from a ready-made run; the other options change it
+    /// Start from a preset; other options override it
     #[arg(
         long,
         value_name = "NAME",
@@ -30,10 +29,10 @@ pub struct CommonArgs {
     )]
     preset: Option<String>,
 
-    /// The system to solve
+    /// Problem to solve
     #[arg(long, help_heading = "Problem")]
     problem: Option<ProblemKind>,
-    /// Interior points: 1024 for a line, 256x192 for a plane of 256 across and 192 down
+    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D
     #[arg(
         long,
         value_name = "N | NXxNY",
@@ -42,20 +41,21 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     shape: Option<Axes>,
-    /// Independent copies of a line
+    /// Independent 1D systems solved together
     #[arg(
-        long,
+        long = "batch",
+        alias = "copies",
         value_name = "N",
         help_heading = "Problem",
         value_parser = values::whole::<usize>,
         allow_negative_numbers = true
     )]
     copies: Option<usize>,
-    /// Right-hand side from a picture (PNG, JPEG) or a NumPy array (.npy); means --problem picture,
-    /// and gives the shape unless there is --shape
+    /// Right-hand side from an image (PNG, JPEG) or a NumPy array (.npy); implies --problem picture,
+    /// and sets the shape unless --shape is given
     #[arg(long, value_name = "FILE", help_heading = "Problem")]
     rhs: Option<PathBuf>,
-    /// Velocity of the wind in --problem convection-diffusion, over diffusivity and side
+    /// Velocity in --problem convection-diffusion, per axis as a Péclet number (side 1, diffusivity 1)
     #[arg(
         long,
         value_name = "X,Y",
@@ -64,7 +64,7 @@ pub struct CommonArgs {
         allow_hyphen_values = true
     )]
     velocity: Option<[f64; 2]>,
-    /// Seed of --problem random
+    /// Random seed in --problem random
     #[arg(
         long,
         value_name = "N",
@@ -73,7 +73,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     seed: Option<u64>,
-    /// Dirichlet values in place of the problem's own; sides left out hold 0
+    /// Boundary values (Dirichlet) instead of the problem's own; omitted sides are 0
     #[arg(
         long,
         value_name = "left=1,top=0.5",
@@ -81,8 +81,8 @@ pub struct CommonArgs {
         value_parser = values::boundary
     )]
     boundary: Option<Boundary>,
-    /// Matrix row in place of the problem's own: the diagonal d and the entries of the points
-    /// before and after along x (a, c) and y (e, f)
+    /// Stencil instead of the problem's own: the diagonal d and the off-diagonal entries of the
+    /// previous and the next point along x (a, c) and y (e, f)
     #[arg(
         long,
         value_name = "d=4,a=-1,c=-1,e=-1,f=-1",
@@ -91,13 +91,13 @@ pub struct CommonArgs {
     )]
     stencil: Option<Stencil>,
 
-    /// Precision of the arithmetic
+    /// Floating-point precision
     #[arg(long, help_heading = "Method")]
     precision: Option<Precision>,
-    /// Where it runs
+    /// Back end
     #[arg(long, help_heading = "Method")]
     backend: Option<Backend>,
-    /// Threads on the CPU; 0 for one a core. No result depends on it
+    /// CPU threads; 0 for one per core. Results do not depend on it
     #[arg(
         long,
         value_name = "N",
@@ -107,8 +107,7 @@ pub struct CommonArgs {
     )]
     threads: Option<usize>,
 
-    /// Stop when what --stop compares is at most this [default: 1e-4, or none where --max-cycles
-    /// is given]
+    /// Stop when the quantity of --stop is at most this [default: 1e-4; none with --max-cycles]
     #[arg(
         long,
         value_name = "TOL",
@@ -117,10 +116,10 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     tol: Option<f64>,
-    /// What the tolerance is compared with [default: residual; change for heat plates]
+    /// Quantity that is compared with the tolerance [default: residual; change for heat plates]
     #[arg(long, value_name = "RULE", help_heading = "When to stop")]
     stop: Option<StopRule>,
-    /// Stop after so many cycles in any case; without --tol, after just so many
+    /// Upper limit of cycles; without --tol, the exact number of cycles
     #[arg(
         long,
         value_name = "N",
@@ -131,17 +130,17 @@ pub struct CommonArgs {
     max_cycles: Option<u64>,
 }
 
-/// The options that describe a run. What is not given is as in the default experiment: Poisson on
+/// Options that describe a run. Omitted options are those of the default experiment: Poisson on
 /// 256 × 256 points, k = 16, overlap 0, tile 32.
 #[derive(Args, Clone, Debug, Default)]
 pub struct RunArgs {
     #[command(flatten)]
     common: CommonArgs,
 
-    /// How to solve it
+    /// Iterative method
     #[arg(long, help_heading = "Method")]
     method: Option<MethodName>,
-    /// Subiterations of a cycle
+    /// Subiterations per cycle
     #[arg(
         long,
         value_name = "K",
@@ -150,7 +149,7 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     k: Option<usize>,
-    /// Points that neighbouring tiles share, even: 4, or 4x2 for other numbers along x and y
+    /// Overlap of neighbouring tiles in points, even: 4, or 4x2 for 4 along x and 2 along y
     #[arg(
         long,
         value_name = "O | OXxOY",
@@ -159,7 +158,7 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     overlap: Option<Axes>,
-    /// Points of a tile along each axis: 32, or 32x16
+    /// Tile size in points per axis: 32, or 32x16
     #[arg(
         long,
         value_name = "T | TXxTY",
@@ -168,14 +167,14 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     tile: Option<Axes>,
-    /// How it runs on a GPU [default: auto]. No result depends on it
+    /// GPU kernel [default: auto]. Results do not depend on it
     #[arg(long, help_heading = "Method")]
     kernel: Option<Kernel>,
 }
 
 impl CommonArgs {
-    /// The description that these options, and the file that they start from, make together; the
-    /// setting is that of the file, or of the default experiment.
+    /// The run that `--run` or `--preset` names (otherwise the default experiment), with its system,
+    /// device and stopping rule overridden by these options. The setting is left as it is.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -198,7 +197,7 @@ impl CommonArgs {
         Ok(preset.map(Preset::run).unwrap_or_default())
     }
 
-    /// The kind of problem that is asked for, if one is.
+    /// The kind of problem, if the options name or imply one.
     fn kind(&self) -> Option<ProblemKind> {
         self.problem.or(self.rhs.as_ref().map(|_| ProblemKind::Picture))
     }
@@ -206,7 +205,7 @@ impl CommonArgs {
     fn problem(&self, base: &RunSpec) -> anyhow::Result<ProblemSpec> {
         let mut problem = base.problem.clone();
         if let Some(kind) = self.kind().filter(|kind| *kind != problem.kind) {
-            // What belongs to another problem stays behind.
+            // Parameters of the other problem do not apply to this one.
             let ProblemSpec { shape, copies, .. } = problem;
             problem = ProblemSpec { kind, shape, copies, ..ProblemSpec::default() };
         }
@@ -235,7 +234,7 @@ impl CommonArgs {
         stop.rule = self.stop.unwrap_or(stop.rule);
         match (self.tol, self.max_cycles) {
             (Some(tolerance), _) => stop.tolerance = Some(tolerance),
-            // A number of cycles alone means just so many.
+            // --max-cycles alone means exactly that many.
             (None, Some(_)) => stop.tolerance = None,
             (None, None) => {}
         }
@@ -245,7 +244,8 @@ impl CommonArgs {
 }
 
 impl RunArgs {
-    /// The description that these options, and the file that they start from, make together.
+    /// The run that `--run` or `--preset` names (otherwise the default experiment), overridden by
+    /// these options.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -261,16 +261,16 @@ impl RunArgs {
             kernel: Kernel::Auto,
             ..base
         };
-        // The kernel of another method or back end stays behind.
+        // A kernel that does not go with the new method or back end is dropped.
         let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
         method.kernel = self.kernel.or(inherited).unwrap_or_default();
         spec.method = method;
         Ok(spec)
     }
 
-    /// Whether somebody asked for a tolerance, here or in the file that the run starts from: not
-    /// meeting it is a failure then.
-    pub fn asks_tolerance(&self) -> bool {
+    /// Whether a tolerance is explicit, on the command line or in the file of `--run`: not reaching it
+    /// is a failure then.
+    pub fn has_explicit_tolerance(&self) -> bool {
         self.common.tol.is_some() || self.common.run.is_some()
     }
 }
@@ -298,19 +298,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_description_survives_its_file(spec in run()) {
+        fn a_run_survives_its_file(spec in run()) {
             let read = RunSpec::from_toml(&spec.to_toml(), "it").unwrap();
             prop_assert_eq!(read, spec);
         }
 
         #[test]
-        fn a_description_survives_its_command_line(spec in run()) {
+        fn a_run_survives_its_command_line(spec in run()) {
             prop_assert_eq!(parsed(&command_line(&spec)), spec);
         }
     }
 
     #[test]
-    fn every_preset_survives_both() {
+    fn every_preset_survives_its_file_and_its_command_line() {
         for preset in PRESETS {
             let spec = preset.run();
             assert_eq!(RunSpec::from_toml(&spec.to_toml(), preset.name).unwrap(), spec);
@@ -321,12 +321,12 @@ mod tests {
     }
 
     #[test]
-    fn the_tolerance_is_what_was_asked_or_what_suits() {
+    fn the_tolerance_is_explicit_or_that_of_the_problem() {
         let stop = |options: &str| parsed(&format!("tilescope solve {options}")).stop;
         assert_eq!(stop("--k 4"), StopSpec::default());
         assert_eq!(stop("--problem heat-plate").rule, StopRule::Change);
-        let just = stop("--max-cycles 40");
-        assert_eq!((just.tolerance, just.max_cycles), (None, 40));
+        let exactly = stop("--max-cycles 40");
+        assert_eq!((exactly.tolerance, exactly.max_cycles), (None, 40));
         let both = stop("--max-cycles 40 --tol 0.5");
         assert_eq!((both.tolerance, both.max_cycles), (Some(0.5), 40));
         let article = stop("--preset heat-plate-2048");

@@ -1,4 +1,4 @@
-//! What is said on the terminal, and the exit code that goes with it.
+//! Messages on the terminal, and the exit codes that go with them.
 
 use crate::files;
 use crate::run::PlanError;
@@ -8,30 +8,30 @@ use clap::error::ErrorKind;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Something failed, or did not converge.
+/// Exit code: something failed, or an explicit tolerance was not reached.
 pub(super) const FAILED: u8 = 1;
 
-/// What was asked for makes no sense.
+/// Exit code: the command line makes no sense.
 const USAGE: u8 = 2;
 
-/// Somebody pressed Ctrl-C: 128 and the number of the signal, as shells have it.
+/// Exit code: interrupted by Ctrl-C; 128 plus the number of SIGINT, as in shells.
 pub(super) const INTERRUPTED: u8 = 130;
 
-/// An option that makes no sense beside the others.
+/// Options that contradict each other; the process exits with code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct UsageError(pub String);
 
-/// Says on stderr why something could not be done, and gives the exit code.
-pub fn fail(error: &anyhow::Error) -> ExitCode {
-    // Who reads no further needs no sentence.
+/// Prints an error on stderr and returns the exit code that belongs to it.
+pub(super) fn report_failure(error: &anyhow::Error) -> ExitCode {
+    // The reader of a pipe that went away needs no message.
     if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
         return ExitCode::from(FAILED);
     }
-    // Every error here says in its own sentence what caused it.
-    tell(&error.to_string());
+    // Every error is one sentence that names its cause: the chain below it would repeat it.
+    print_note(&error.to_string());
     ExitCode::from(match error.downcast_ref::<PlanError>() {
-        // The option makes sense; it is the file or the machine that does not fit it.
+        // The usage is right; the file or the machine does not fit it.
         Some(PlanError::Input(_) | PlanError::Memory(_)) => FAILED,
         Some(_) => USAGE,
         None if error.is::<UsageError>() => USAGE,
@@ -42,35 +42,35 @@ pub fn fail(error: &anyhow::Error) -> ExitCode {
     })
 }
 
-/// Says why a command line was not understood, in one sentence; help and version, which come the
-/// same way, go to stdout as they are.
-pub fn refuse(error: &clap::Error) -> ExitCode {
+/// Prints why the command line could not be parsed, in one sentence on stderr. `--help` and
+/// `--version` arrive here, too; they go to stdout unchanged.
+pub(super) fn report_parse_error(error: &clap::Error) -> ExitCode {
     let text = error.render();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         let done = print(&text.to_string());
-        return done.map_or_else(|error| fail(&error), |()| ExitCode::SUCCESS);
+        return done.map_or_else(|error| report_failure(&error), |()| ExitCode::SUCCESS);
     }
     let text = text.to_string();
-    // What follows the sentence is a hint on usage.
+    // The lines after the sentence are a usage hint.
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let sentence: Vec<_> =
         lines.take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more")).collect();
     let sentence = sentence.join(" ");
     let sentence = sentence.replace(" tip: ", "; ");
-    tell(sentence.strip_prefix("error: ").unwrap_or(&sentence));
+    print_note(sentence.strip_prefix("error: ").unwrap_or(&sentence));
     ExitCode::from(USAGE)
 }
 
-/// A sentence on stderr, on one line. If nobody can read it, there is nobody to tell.
-pub(super) fn tell(sentence: &str) {
+/// Prints a sentence on stderr, on one line. A stderr that cannot be written is ignored.
+pub(super) fn print_note(sentence: &str) {
     let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
     let _ = writeln!(io::stderr(), "tilescope: {sentence}");
 }
 
-/// Text on stdout.
+/// Prints text on stdout.
 ///
 /// # Errors
-/// If stdout takes nothing, such as a pipe that nobody reads any more.
+/// If stdout cannot be written, such as a pipe whose reader has gone.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {

@@ -20,7 +20,7 @@ Exit code: 0, whether there is a GPU or not.";
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Devices {
-    /// Print one JSON object in place of the list
+    /// Print one JSON object instead of the list
     #[arg(long, help_heading = "Output")]
     json: bool,
 }

@@ -23,7 +23,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
     std::fs::create_dir_all(folder)
         .map_err(|cause| crate::files::FileError::Write { path: folder.to_owned(), cause })?;
-    let interrupt = Interrupt::listen()?;
+    let interrupt = Interrupt::install()?;
     let spec = RunSpec::default();
     let mut overlapping = spec.clone();
     overlapping.method.overlap = vec![OVERLAP];
@@ -39,7 +39,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         };
         let view = ViewSpec { cycle: at_cycle.cycle, ..view.clone() };
         let path = folder.join(name);
-        interrupt.hold(|| save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view)))?;
+        interrupt.protect(|| save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view)))?;
         files.push((path, "the residual after 40 cycles"));
         ends.push(at_end);
     }
@@ -49,16 +49,17 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         let kind = FigureKind::Curves;
         let view = ViewSpec { cycle: run.cycle, kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
-        interrupt.hold(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
+        interrupt.protect(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
         files.push((path, "how the residual falls, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
-        interrupt
-            .hold(|| curve_table(run.history.records(), sweeps, run.start_residual).save(&path))?;
+        interrupt.protect(|| {
+            curve_table(run.history.records(), sweeps, run.start_residual).save(&path)
+        })?;
         files.push((path, "the norms of the first run, cycle by cycle"));
     }
     let path = folder.join("run.toml");
-    interrupt.hold(|| save_run(&path, &spec))?;
+    interrupt.protect(|| save_run(&path, &spec))?;
     files.push((path, "the first run; `tilescope open` and `tilescope solve --run` take it"));
 
     let list = files.iter().map(|(path, what)| format!("{:<40}{what}\n", path.display()));
@@ -81,7 +82,7 @@ fn solve(
     let early = Snapshot::of(&experiment, &snapshot_request)?;
     let mut progress = Progress::start();
     while experiment.run().outcome().is_none() {
-        if interrupt.came() {
+        if interrupt.is_requested() {
             return Ok(None);
         }
         experiment.advance(u64::MAX)?;

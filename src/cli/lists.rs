@@ -1,46 +1,45 @@
-//! The lists of settings that are gone through: what `sweep`, `tune` and `bench ladder` have in
-//! common.
+//! Options for lists of settings, shared by `sweep`, `tune` and `bench kernels`.
 
 use super::values::{self, List, PerAxisList};
 use crate::run::PerAxis;
 use crate::solver::Kernel;
 use clap::Args;
 
-/// The options. What a list holds where it is not given is up to the subcommand.
+/// Lists of settings. Each subcommand has its own defaults.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ListArgs {
-    /// Subiterations of a cycle: values and ranges (from:to:step) with commas
+    /// Subiterations per cycle: comma-separated values and ranges (from:to:step)
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
     k: Option<List>,
-    /// Points that neighbouring tiles share, even: a list, in which 4x2 is 4 along x and 2 along y
+    /// Overlap of neighbouring tiles in points, even; 4x2 is 4 along x and 2 along y
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list)]
     overlap: Option<PerAxisList>,
-    /// Points of a tile along each axis: a list, in which 32x16 is 32 along x and 16 along y
+    /// Tile size in points per axis; 32x16 is 32 along x and 16 along y
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list)]
     tile: Option<PerAxisList>,
-    /// Kernels of a GPU, with commas between them
+    /// GPU kernels, comma-separated
     #[arg(long, value_name = "NAMES", help_heading = "Settings", value_delimiter = ',')]
     kernel: Vec<Kernel>,
 }
 
 impl ListArgs {
-    /// The values of k, or those.
-    pub fn k(&self, or: &[usize]) -> Vec<usize> {
-        self.k.clone().map_or_else(|| or.to_vec(), |List(values)| values)
+    /// The values of k; `default` if there are none.
+    pub fn k(&self, default: &[usize]) -> Vec<usize> {
+        self.k.clone().map_or_else(|| default.to_vec(), |List(values)| values)
     }
 
-    /// The overlaps, or those.
-    pub fn overlap(&self, or: &[PerAxis]) -> Vec<PerAxis> {
-        self.overlap.clone().map_or_else(|| or.to_vec(), |PerAxisList(values)| values)
+    /// The overlaps; `default` if there are none.
+    pub fn overlap(&self, default: &[PerAxis]) -> Vec<PerAxis> {
+        self.overlap.clone().map_or_else(|| default.to_vec(), |PerAxisList(values)| values)
     }
 
-    /// The tiles, or those.
-    pub fn tile(&self, or: &[PerAxis]) -> Vec<PerAxis> {
-        self.tile.clone().map_or_else(|| or.to_vec(), |PerAxisList(values)| values)
+    /// The tile sizes; `default` if there are none.
+    pub fn tile(&self, default: &[PerAxis]) -> Vec<PerAxis> {
+        self.tile.clone().map_or_else(|| default.to_vec(), |PerAxisList(values)| values)
     }
 
-    /// The kernels, or those.
-    pub fn kernel(&self, or: &[Kernel]) -> Vec<Kernel> {
-        if self.kernel.is_empty() { or.to_vec() } else { self.kernel.clone() }
+    /// The kernels; `default` if there are none.
+    pub fn kernel(&self, default: &[Kernel]) -> Vec<Kernel> {
+        if self.kernel.is_empty() { default.to_vec() } else { self.kernel.clone() }
     }
 }

@@ -1,11 +1,12 @@
-//! The entry from a terminal: what is asked for, one file a subcommand.
+//! The command line: options, exit codes, one file per subcommand.
 //!
-//! Options become a [`RunSpec`](crate::run::RunSpec) in one step (`args`); everything after that
-//! is the same as for a file or for the window. A new subcommand is a file, a row in `Command`,
-//! and a row in [`dispatch`].
+//! Options become a [`RunSpec`](crate::run::RunSpec) in one step (`args`); from there on the command
+//! line, a run file and the window are the same. A new subcommand is a file, a variant of `Command`
+//! and an arm of `dispatch`.
 
 mod args;
 mod bench;
+mod choices;
 mod console;
 mod devices;
 mod first_look;
@@ -22,58 +23,63 @@ mod window;
 #[cfg(test)]
 mod words;
 
-pub use console::{fail, refuse};
-
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
-/// See hierarchical Jacobi converge, tile by tile.
+/// Hierarchical Jacobi iteration, made visible cycle by cycle
 ///
-/// Without a subcommand the window opens. Where there is no display, the default experiment is
-/// rendered to tilescope-out/ instead.
+/// Without a subcommand the window opens. Without a display, the default experiment is drawn to
+/// files in tilescope-out/ instead.
 #[derive(Parser, Debug)]
 #[command(name = "tilescope", version, after_help = EXAMPLES)]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand, Debug)]
 enum Command {
-    /// Solve a system, and say how it went
+    /// Solve a system and print a summary
     Solve(solve::Solve),
-    /// Draw a figure of a run: a map of a field, or the convergence
+    /// Draw a figure or an animation of a run
     Render(Box<render::Render>),
-    /// Measure many settings of k, overlap, tile and kernel, into a table that grows row by row
+    /// Measure a grid of settings (k, overlap, tile, kernel) and write a table
     Sweep(sweep::Sweep),
-    /// Find the best setting for a problem, and the command line that runs it
+    /// Find the fastest setting for a problem and print its command line
     Tune(tune::Tune),
     /// Open a run file, or a figure that carries its run, in the window
     Open(open::Open),
-    /// List what solvers can run on, and say why there is no GPU
+    /// List the devices that a solver can run on
     Devices(devices::Devices),
-    /// Time the kernels side by side, or repeat the papers' experiments
+    /// Time the kernels, or repeat the experiments of the papers
     Bench(bench::Bench),
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  tilescope                                             the window
-  tilescope solve --shape 1024x1024 --k 32 --overlap 4  the paper's problem, to 1e-4
-  tilescope render --at-cycle 40 -o residual.png        where the residual sits after 40 cycles
-  tilescope sweep --k 4,8,16 --overlap 0:30:2 -o s.csv  what every setting costs
-  tilescope tune --shape 512x512                        which setting is the fastest
-  tilescope open residual.png                           that run again, in the window
-  tilescope devices                                     what it can run on
-  tilescope bench ladder --to-tolerance                 how fast each kernel is on it
+  tilescope                                             open the window
+  tilescope solve --shape 1024x1024 --k 32 --overlap 4  solve the paper's problem to 1e-4
+  tilescope render --at-cycle 40 -o residual.png        draw the residual after 40 cycles
+  tilescope sweep --k 4,8,16 --overlap 0:30:2 -o s.csv  measure 48 settings
+  tilescope tune --shape 512x512                        find the fastest setting
+  tilescope open residual.png                           open that run in the window
+  tilescope devices                                     list the CPU and the GPUs
+  tilescope bench kernels --to-tolerance                compare the kernels
 
-Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
+Exit codes: 0 success; 1 failure, or an explicit tolerance was not reached; 2 wrong usage;
+130 interrupted by Ctrl-C.";
 
-/// Does what was asked for.
-///
-/// # Errors
-/// Whatever kept it from being done; [`fail`] says it and knows the exit code.
-pub fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
+/// Parses the command line, runs the subcommand and returns the exit code of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    match Cli::try_parse() {
+        Ok(cli) => dispatch(cli).unwrap_or_else(|error| console::report_failure(&error)),
+        Err(error) => console::report_parse_error(&error),
+    }
+}
+
+/// Runs the subcommand, or opens the window if there is none.
+fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         None => window::window(None),
         Some(Command::Solve(solve)) => solve.run(),

@@ -1,4 +1,4 @@
-//! `tilescope open`: a run that somebody saved, in the window.
+//! `tilescope open`: a saved run in the window.
 
 use super::window::window;
 use crate::picture;
@@ -12,8 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope open run.toml
   tilescope open residual.png
-      a figure that tilescope saved carries its run; it is made up to the cycle that the figure
-      shows, and looked at in the same way";
+      a figure carries its run: the window repeats it up to the cycle of the figure and shows it
+      with the same field, colours and scale";
 
 /// The options of `tilescope open`.
 #[derive(Args, Debug)]
@@ -25,10 +25,10 @@ pub struct Open {
 }
 
 impl Open {
-    /// Checks the file, then opens the window.
+    /// Validates the file, then opens the window.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let opened = picture::open(&self.file)?;
-        // Found out here, so that a terminal hears of it even where there is no window.
+        // Checked here for a message on the terminal even without a display.
         if let Err(refused) = Planner::default().plan(&opened.run) {
             bail!("{} cannot be run: {refused}", self.file.display());
         }

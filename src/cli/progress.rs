@@ -1,20 +1,20 @@
-//! A line that says how far a long solve is, for a person at a terminal.
+//! A progress line on the terminal for long runs.
 
 use crate::picture::{counted, rounded, seconds};
 use crate::run::{Run, reduction};
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// Shorter solves need no line.
+/// The line appears after this time; shorter runs show none.
 const AFTER: Duration = Duration::from_millis(500);
 
-/// The line changes no faster than this.
+/// Shortest time between two updates of the line.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Back to the start of the line, and clear it (ECMA-48: carriage return, erase in line).
+/// Carriage return and "erase in line" (ECMA-48).
 const CLEAR: &str = "\r\x1b[2K";
 
-/// The line; it vanishes when it is dropped.
+/// The progress line on stderr; dropping it clears it.
 pub(super) struct Progress {
     terminal: bool,
     next: Instant,
@@ -22,13 +22,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// No line yet. A pipe never gets one.
+    /// Starts without a line. Only a terminal ever shows one.
     pub fn start() -> Self {
         let terminal = io::stderr().is_terminal();
         Self { terminal, next: Instant::now() + AFTER, shown: false }
     }
 
-    /// Shows a new line, if it is time for one.
+    /// Replaces the line, if enough time has passed.
     pub fn show(&mut self, line: impl FnOnce() -> String) {
         if !self.terminal || Instant::now() < self.next {
             return;
@@ -39,7 +39,7 @@ impl Progress {
         let _ = io::stderr().flush();
     }
 
-    /// Shows how far a run is.
+    /// Shows cycle, sweeps, relative residual and solver time of a run.
     pub fn show_run(&mut self, run: &Run) {
         self.show(|| {
             let known = run.history().records().rev().find_map(|record| record.residual);

@@ -1,7 +1,7 @@
 //! `tilescope render`: a figure of a run, or of two.
 
 use super::args::RunArgs;
-use super::console::{INTERRUPTED, UsageError, tell};
+use super::console::{INTERRUPTED, UsageError, print_note};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use super::solve::stopped;
@@ -242,12 +242,12 @@ impl Render {
         view.check(&first.problem.shape, &shapes)
             .map_err(|refused| UsageError(refused.to_string()))?;
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
-            tell(&warning);
+            print_note(&warning);
         }
         for correction in self.corrections(&first) {
-            tell(&correction);
+            print_note(&correction);
         }
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::install()?;
         let mut runs = Vec::new();
         let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
@@ -261,16 +261,16 @@ impl Render {
                 Ok(snapshots) => runs.push(snapshots),
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
-                        tell(&stopped(*cycle));
+                        print_note(&stopped(*cycle));
                         return Ok(ExitCode::from(INTERRUPTED));
                     }
                     _ => return Err(error),
                 },
             }
         }
-        match interrupt.hold(|| self.save(&spec, &runs, view, interrupt)) {
+        match interrupt.protect(|| self.save(&spec, &runs, view, interrupt)) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
-                tell("interrupted; nothing was saved");
+                print_note("interrupted; nothing was saved");
                 Ok(ExitCode::from(INTERRUPTED))
             }
             saved => saved.map(|()| ExitCode::SUCCESS),
@@ -524,7 +524,7 @@ fn shoot_one(
     };
     drop(progress);
     if let Some(Outcome::Diverged(divergence)) = seen.outcome {
-        tell(&divergence.to_string());
+        print_note(&divergence.to_string());
     }
     // What is drawn is how far it goes; what it was to go to, its description says.
     let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };

@@ -1,7 +1,7 @@
 //! `tilescope solve`: a run from its start to its end, and its numbers.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, print, tell};
+use super::console::{FAILED, INTERRUPTED, print, print_note};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
 use crate::files;
@@ -37,7 +37,7 @@ Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2
 pub struct Solve {
     #[command(flatten)]
     run: RunArgs,
-    /// Print one JSON object in place of the summary
+    /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
     /// Save the interior of u as a NumPy array: [ny, nx] of a plane, [copies, nx] of lines
@@ -57,17 +57,17 @@ impl Solve {
         }
         let plan = Arc::new(Planner::default().plan(&spec)?);
         if let Some(warning) = plan.warning() {
-            tell(&warning);
+            print_note(&warning);
         }
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::install()?;
         let mut run = Run::new(&plan)?;
         run.find_all_norms(self.save_curve.is_some());
         if !advance(&mut run, interrupt)? {
-            tell(&stopped(run.cycle()));
+            print_note(&stopped(run.cycle()));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         run.settle()?;
-        interrupt.hold(|| self.save(&run))?;
+        interrupt.protect(|| self.save(&run))?;
         let summary = Summary::of(&run)?;
         print(&if self.json { summary.json()? } else { summary.text(&run) })?;
         Ok(ExitCode::from(self.judge(&run)))
@@ -89,13 +89,13 @@ impl Solve {
     fn judge(&self, run: &Run) -> u8 {
         match run.outcome() {
             Some(Outcome::Diverged(divergence)) => {
-                tell(&divergence.to_string());
+                print_note(&divergence.to_string());
                 FAILED
             }
-            Some(Outcome::OutOfCycles) if self.run.asks_tolerance() => {
+            Some(Outcome::OutOfCycles) if self.run.has_explicit_tolerance() => {
                 let Some(tolerance) = run.plan().stop.tolerance else { return 0 };
                 let stop = run.plan().stop.rule;
-                tell(&format!(
+                print_note(&format!(
                     "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles",
                     stop.name(),
                     counted(run.cycle(), "cycle"),
@@ -111,7 +111,7 @@ impl Solve {
 fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
     let mut progress = Progress::start();
     while run.outcome().is_none() {
-        if interrupt.came() {
+        if interrupt.is_requested() {
             return Ok(false);
         }
         run.advance(u64::MAX)?;

@@ -1,7 +1,7 @@
 //! `tilescope sweep`: many settings, measured one after the other into a table.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, UsageError, print, tell};
+use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
@@ -72,7 +72,7 @@ pub struct Sweep {
     /// Draw the map of k x overlap: .png or .svg
     #[arg(long, value_name = "FIGURE", help_heading = "Output")]
     plot: Option<PathBuf>,
-    /// Print one JSON object in place of the summary
+    /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -108,19 +108,19 @@ impl Sweep {
         } else {
             (SweepTable::create(&self.output)?, Vec::new())
         };
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::install()?;
         let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();
-        let is_probed = !times || !is_new || sweep.probe(interrupt.halt())?;
+        let is_probed = !times || !is_new || sweep.probe(interrupt.should_stop())?;
         let is_whole = is_probed && under_way.go_on(&mut sweep, &done, interrupt)?;
         let rows = in_order(&under_way.rows, &sweep);
-        let classic = if is_whole { sweep.classic(interrupt.halt())? } else { None };
+        let classic = if is_whole { sweep.classic(interrupt.should_stop())? } else { None };
         if let Some(plot) = &self.plot {
-            interrupt.hold(|| save_map(plot, &sweep, &rows, classic))?;
+            interrupt.protect(|| save_map(plot, &sweep, &rows, classic))?;
         }
         if !is_whole {
-            tell(&format!(
+            print_note(&format!(
                 "interrupted after {} of {}; {} holds them, and --resume goes on",
                 rows.len(),
                 counted(sweep.cells().len() as u64, "setting"),
@@ -211,10 +211,10 @@ impl UnderWay {
                     if made > 0 { format!(" · about {left:.0} s left") } else { String::new() };
                 format!("{} of {}{left}", self.rows.len(), counted(all as u64, "setting"))
             });
-            let rows = sweep.measure(part, self.jobs, interrupt.halt())?;
+            let rows = sweep.measure(part, self.jobs, interrupt.should_stop())?;
             let is_whole = rows.len() == part.len();
             for row in rows {
-                interrupt.hold(|| self.table.push(&row))?;
+                interrupt.protect(|| self.table.push(&row))?;
                 self.rows.push(row);
             }
             if !is_whole {

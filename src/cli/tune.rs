@@ -1,7 +1,7 @@
 //! `tilescope tune`: the best setting for a problem, by measuring the most promising ones.
 
 use super::args::CommonArgs;
-use super::console::{FAILED, INTERRUPTED, print, tell};
+use super::console::{FAILED, INTERRUPTED, print, print_note};
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
@@ -17,7 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope tune --shape 512x512
       the setting that gets to 1e-4 soonest, and the command line that runs it
-  tilescope tune --shape 1024 --copies 64 --tile 32,64 --tol 1e-6 --json
+  tilescope tune --shape 1024 --batch 64 --tile 32,64 --tol 1e-6 --json
       of two tiles, for a program
   tilescope tune --backend cuda --kernel shared,register --shape 1024x1024
       on a GPU, both kernels
@@ -49,7 +49,7 @@ pub struct Tune {
     lists: ListArgs,
     #[command(flatten)]
     common: CommonArgs,
-    /// Print one JSON object in place of the summary
+    /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
 }
@@ -76,9 +76,9 @@ impl Tune {
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let mut sweep = Sweep::new(spec).map_err(usage)?;
-        let interrupt = Interrupt::listen()?;
+        let interrupt = Interrupt::install()?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
-            tell("interrupted before the most promising settings were measured");
+            print_note("interrupted before the most promising settings were measured");
             return Ok(ExitCode::from(INTERRUPTED));
         };
         let fastest = SweepRow::best(&tried);
@@ -100,11 +100,11 @@ fn search(
 ) -> anyhow::Result<Option<(usize, Vec<SweepRow>)>> {
     let mut progress = Progress::start();
     progress.show(|| "a short probe of this machine".to_owned());
-    if !sweep.probe(interrupt.halt())? {
+    if !sweep.probe(interrupt.should_stop())? {
         return Ok(None);
     }
     progress.show(|| "telling cycles from the iteration's modes".to_owned());
-    let Some(mut predictions) = sweep.predict(interrupt.halt())? else { return Ok(None) };
+    let Some(mut predictions) = sweep.predict(interrupt.should_stop())? else { return Ok(None) };
     predictions.sort_by(by_predicted_cost);
     let settings = predictions.len();
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
@@ -118,7 +118,7 @@ fn search(
         }
         progress.show(|| format!("{} of {most} measured", tried.len()));
         let cell = sweep.cells()[place].clone();
-        let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.halt())?;
+        let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.should_stop())?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
         if SweepRow::best(&tried).is_none_or(|best| row.cost() < best.cost()) {
             least = cost;

@@ -1,6 +1,6 @@
-//! Command lines taken apart, for tests of those that the program writes.
+//! Splits command lines, for tests of those that the program writes.
 
-/// The words of a command line as a POSIX shell takes it apart; quotes are single ones.
+/// The words of a command line by the rules of a POSIX shell, with single quotes only.
 pub(super) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
     let mut characters = line.chars();

@@ -1,6 +1,5 @@
 //! The two floating-point types that the solvers run in.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// A floating-point type of the solvers: `f32` or `f64`.
@@ -54,9 +53,8 @@ real!(f32, Precision::F32);
 real!(f64, Precision::F64);
 
 /// The precision that a run is made in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[value(rename_all = "lowercase")]
 pub enum Precision {
     /// 32 bits, about 7 digits
     F32,
@@ -82,6 +80,14 @@ impl Precision {
         match self {
             Self::F32 => "f32",
             Self::F64 => "f64",
+        }
+    }
+
+    /// What it is, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::F32 => "Single precision: 32 bits, about 7 decimal digits.",
+            Self::F64 => "Double precision: 64 bits, about 16 decimal digits.",
         }
     }
 }

@@ -13,7 +13,7 @@ pub fn command_line(spec: &RunSpec) -> String {
     line.option("problem", problem.kind.name());
     line.option("shape", &joined(&problem.shape, "x"));
     if problem.copies != 1 {
-        line.option("copies", &problem.copies.to_string());
+        line.option("batch", &problem.copies.to_string());
     }
     if let Some(rhs) = &problem.rhs {
         line.option("rhs", &rhs.to_string_lossy());

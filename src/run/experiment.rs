@@ -6,12 +6,11 @@ use super::runner::Run;
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::solver::{EdgeShare, Look, Quantity, Samples, Solver, SolverError, Statistics, Window};
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The fields that can be shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
     /// r = b − A u: what is wrong at a point, and where tile edges show at once

@@ -2,28 +2,28 @@
 
 use super::preset::Preset;
 use super::spec::RunSpec;
-use clap::ValueEnum;
 use serde::Serialize;
 
 /// Experiments that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     /// Islam & Wang's timings of the classic iteration
     Classic,
     /// Islam & Wang, table I: lines, without overlap
-    #[value(name = "table-1")]
     Table1,
     /// Islam & Wang, table II: lines, with the best overlap
-    #[value(name = "table-2")]
     Table2,
     /// Islam & Wang, table III: a plane, with the best overlap
-    #[value(name = "table-3")]
     Table3,
     /// The article's heat plate
     HeatPlate,
 }
 
 impl Group {
+    /// All of them, in the order of the publications.
+    pub const ALL: [Self; 5] =
+        [Self::Classic, Self::Table1, Self::Table2, Self::Table3, Self::HeatPlate];
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -32,6 +32,17 @@ impl Group {
             Self::Table2 => "table-2",
             Self::Table3 => "table-3",
             Self::HeatPlate => "heat-plate",
+        }
+    }
+
+    /// What it repeats, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Classic => "Islam & Wang's timings of the classic iteration.",
+            Self::Table1 => "Islam & Wang, table I: 1D, without overlap.",
+            Self::Table2 => "Islam & Wang, table II: 1D, with the best overlap.",
+            Self::Table3 => "Islam & Wang, table III: 2D, with the best overlap.",
+            Self::HeatPlate => "The article's heat plate.",
         }
     }
 

@@ -5,7 +5,6 @@ use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
 use crate::solver::Kernel;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +36,7 @@ pub struct RunSpec {
 }
 
 /// The problems that are ready-made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
     /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero all around
@@ -85,7 +84,7 @@ pub struct ProblemSpec {
 }
 
 /// The two methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MethodName {
     /// Jacobi's iteration, a sweep over the whole grid at a time
@@ -96,7 +95,7 @@ pub enum MethodName {
 }
 
 /// Where the solver runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
     /// The cores of this machine
@@ -130,7 +129,7 @@ pub struct MethodSpec {
 }
 
 /// What is compared with the tolerance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
     /// The residual over that of the start, ‖r‖₂ / ‖r₀‖₂
@@ -281,6 +280,9 @@ impl ProblemKind {
 }
 
 impl MethodName {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 2] = [Self::Classic, Self::Hierarchical];
+
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -288,9 +290,22 @@ impl MethodName {
             Self::Hierarchical => "hierarchical",
         }
     }
+
+    /// What it means, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Classic => "Jacobi's iteration, one sweep over the whole grid per cycle.",
+            Self::Hierarchical => {
+                "k sweeps inside every tile per cycle, with the halo of the tile frozen."
+            }
+        }
+    }
 }
 
 impl StopRule {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 2] = [Self::Residual, Self::Change];
+
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -298,14 +313,33 @@ impl StopRule {
             Self::Change => "change",
         }
     }
+
+    /// What it means, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Residual => "The residual relative to that of the initial guess, ‖r‖₂ / ‖r₀‖₂.",
+            Self::Change => "The largest update of a cycle, ‖Δu‖∞.",
+        }
+    }
 }
 
 impl Backend {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 2] = [Self::Cpu, Self::Cuda];
+
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
             Self::Cuda => "cuda",
+        }
+    }
+
+    /// What it means, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Cpu => "The cores of this machine.",
+            Self::Cuda => "An NVIDIA GPU.",
         }
     }
 }

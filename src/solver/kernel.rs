@@ -1,10 +1,9 @@
 //! The rungs of the ladder: how a method runs on a GPU.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// How a GPU makes cycles. No result depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kernel {
     /// The fastest that can take the setting

@@ -1,4 +1,4 @@
-//! What it takes from a solver that somebody looks at it.
+//! The speed of a solver while its iterates are observed as by the window.
 
 use super::measure::warm_up;
 use crate::run::{
@@ -10,34 +10,34 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A screen's time for a frame.
+/// Time of a frame at 60 Hz.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
-/// Pixels of the map, in a window of a usual size.
+/// Pixels of the heat map in a window of common size.
 const VIEW: [usize; 2] = [1000, 800];
 
-/// The time is divided into turns of about this length, and so many at the least: whatever else the machine
-/// does falls on all alike.
+/// Length and least number of the turns in which the variants alternate, so that other load on the
+/// machine affects all of them alike.
 const TURN: Duration = Duration::from_millis(500);
 const TURNS: u32 = 3;
 
-/// The worker is not silent for so long, unless it fails.
+/// Longest wait for a report of the worker.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Cycles a second of one setting.
+/// Cycles per second of one setting, observed and not.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Frames {
-    /// Of the solver alone, with norms, by the clock on the wall.
-    pub bare: f64,
-    /// Of the worker while its reports are taken 60 times a second.
-    pub watched: f64,
-    /// Of the worker while it makes Jacobi's iteration beside the run too.
+    /// Cycles per second of the solver alone, with norms, by wall-clock time.
+    pub unobserved: f64,
+    /// Cycles per second of the worker while its reports are taken 60 times per second.
+    pub observed: f64,
+    /// The same while the worker also makes the classic Jacobi iteration for the staleness.
     pub with_reference: f64,
-    /// Reports a second.
+    /// Reports per second.
     pub reports: f64,
 }
 
-/// Measures for about `span`, in turns.
+/// Measures all variants in turns, for about `span` in total.
 ///
 /// # Errors
 /// If the solver fails, or the worker.
@@ -51,7 +51,7 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
         Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
     };
     warm_up(&mut batch)?;
-    let mut watcher = Watcher::start(plan)?;
+    let mut observer = Observer::start(plan)?;
     let mut all = [(); 4].map(|()| Vec::new());
     for _ in 0..turns {
         let begin = Instant::now();
@@ -60,36 +60,36 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
             cycles += batch()?.cycles;
         }
         all[0].push(cycles as f64 / begin.elapsed().as_secs_f64());
-        let (rate, reports) = watcher.watch(turn, false)?;
+        let (rate, reports) = observer.observe(turn, false)?;
         all[1].push(rate);
         all[2].push(reports);
-        all[3].push(watcher.watch(turn, true)?.0);
+        all[3].push(observer.observe(turn, true)?.0);
     }
-    let [bare, watched, reports, with_reference] = all.map(|mut rates: Vec<f64>| {
+    let [unobserved, observed, reports, with_reference] = all.map(|mut rates: Vec<f64>| {
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
     });
-    Ok(Frames { bare, watched, with_reference, reports })
+    Ok(Frames { unobserved, observed, with_reference, reports })
 }
 
-/// Bytes that the window lets a run keep of its iterates.
+/// Memory budget for keyframes in bytes, the default of the window.
 const MEMORY: usize = 512_000_000;
 
-/// Somebody who looks at a run as the window does at first: at the map, along a cut, and about tile
-/// borders.
-struct Watcher {
+/// Observes a run as the window does at first start: map, profile and statistics by distance from
+/// tile borders.
+struct Observer {
     worker: Worker,
     request: WorkerRequest,
 }
 
-impl Watcher {
+impl Observer {
     fn start(plan: &Plan) -> anyhow::Result<Self> {
         let mut spec = plan.spec.clone();
-        // It is to be busy for as long as it is looked at.
+        // The run must not end while it is measured.
         spec.stop.tolerance = None;
         spec.stop.max_cycles = u64::MAX;
         let worker =
-            Worker::start(|| {}).map_err(|error| anyhow!("the system gives no thread: {error}"))?;
+            Worker::start(|| {}).map_err(|error| anyhow!("cannot start a thread: {error}"))?;
         let line = CutLine::middle(&plan.problem.shape);
         let cut = ProfileRequest { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
         let view = ObservationRequest {
@@ -111,12 +111,12 @@ impl Watcher {
         Ok(Self { worker, request })
     }
 
-    /// Lets the run go on for a while; gives its cycles and its reports a second.
-    fn watch(&mut self, span: Duration, reference: bool) -> anyhow::Result<(f64, f64)> {
+    /// Continues the run for `span`; returns cycles and reports per second.
+    fn observe(&mut self, span: Duration, reference: bool) -> anyhow::Result<(f64, f64)> {
         self.request.view.reference = reference;
-        self.tell(true);
+        self.send(true);
         let begin = Instant::now();
-        // Until batches have the size that they keep.
+        // Warm-up until the batches have their final size.
         while begin.elapsed() < span / 4 {
             self.frame();
         }
@@ -126,32 +126,32 @@ impl Watcher {
             reports += u32::from(self.frame());
         }
         let (end, last) = self.next()?;
-        // A reference would catch up with the run while that waits.
+        // Without a reference the worker does not use the pause to catch up with it.
         self.request.view.reference = false;
-        self.tell(false);
+        self.send(false);
         let seconds = (end - begin).as_secs_f64();
         let cycles = last.latest.cycle - first.latest.cycle;
         Ok((cycles as f64 / seconds, f64::from(reports) / seconds))
     }
 
-    fn tell(&mut self, running: bool) {
+    fn send(&mut self, running: bool) {
         self.request.running = running;
         self.worker.request(self.request.clone());
     }
 
-    /// Waits for a frame, and takes the report that is there, if any.
+    /// Waits for one frame, then takes the newest report; `false` if there is none.
     fn frame(&self) -> bool {
         std::thread::sleep(FRAME);
         self.worker.answer().is_some()
     }
 
-    /// A report that is made from now on, and when it came.
+    /// The next report from now on, and the time of its arrival.
     fn next(&self) -> anyhow::Result<(Instant, Box<Report>)> {
         _ = self.worker.answer();
         let answer = self
             .worker
             .wait(PATIENCE)
-            .ok_or_else(|| anyhow!("the worker gave no report for a minute"))?;
+            .ok_or_else(|| anyhow!("the worker sent no report for a minute"))?;
         let report = answer.map_err(|refusal| anyhow!(refusal.why))?;
         Ok((Instant::now(), report))
     }

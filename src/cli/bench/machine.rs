@@ -1,4 +1,4 @@
-//! Where something was measured.
+//! The machine of a record.
 
 use super::super::devices::processor;
 use crate::solver::cuda;
@@ -12,16 +12,16 @@ pub(super) struct Machine {
     cores: usize,
     gpu: Option<String>,
     driver: Option<String>,
-    /// Bytes a second that the GPU's memory moves at its clock.
+    /// Peak bandwidth of the GPU's memory, bytes per second.
     pub memory_bytes_per_second: Option<f64>,
-    /// Seconds that the first use of the GPU took.
+    /// Seconds of the first use of the GPU.
     opened_seconds: Option<f64>,
-    /// The command line, to measure it again.
+    /// The command line that repeats the measurement.
     pub command: String,
 }
 
 impl Machine {
-    /// This one, where the GPU counts if it was opened.
+    /// This machine; with its GPU if that was opened.
     pub fn here(opened_seconds: Option<f64>) -> Self {
         let gpus = opened_seconds.and_then(|_| cuda::devices().ok());
         let gpu = gpus.and_then(|gpus| gpus.into_iter().next());
@@ -41,7 +41,7 @@ impl Machine {
         }
     }
 
-    /// In one line.
+    /// All of it in one line.
     pub fn line(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.gpu.clone());

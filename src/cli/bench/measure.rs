@@ -1,4 +1,4 @@
-//! What is measured of one setting.
+//! Measurements of one setting.
 
 use super::super::progress::Progress;
 use super::frames::Frames;
@@ -10,21 +10,21 @@ use serde::Serialize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Nothing counts before this much was made: a GPU raises its clock, and learns how many cycles
-/// make a batch.
+/// Warm-up before the first sample: a GPU raises its clock, and its solver finds the size of a
+/// batch.
 const WARM_UP: Duration = Duration::from_millis(200);
 const WARM_BATCHES: usize = 3;
 
-/// Seconds of cycles that make a sample.
+/// Seconds of cycles per sample.
 const SAMPLE: f64 = 0.05;
 
-/// Transfers of a kind that a median is taken of.
+/// Samples per median of a transfer.
 const TRANSFERS: usize = 3;
 
-/// What was measured of one setting.
+/// The measurements of one setting.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Row {
-    /// What the row is called: a kernel, or on the CPU a method.
+    /// Name of the kernel, or of the method on the CPU.
     pub name: &'static str,
     pub backend: &'static str,
     pub tile: Vec<usize>,
@@ -32,41 +32,42 @@ pub(super) struct Row {
     pub overlap: Vec<usize>,
     #[serde(skip)]
     pub method: Method,
-    /// Microseconds of a cycle of which nothing is found out, and of one that tells ‖r‖₂ (on the CPU all its
-    /// norms).
+    /// Microseconds per cycle without norms.
     pub cycle_us: Timing,
+    /// Microseconds per cycle with ‖r‖₂ (on the CPU with all norms).
     pub with_norms_us: Timing,
-    /// Point updates that are kept, a second.
-    pub points_per_second: f64,
-    /// Bytes that a cycle moves at the least: the iterate and the right-hand side in, the next out.
+    /// Updates of owned points per second.
+    pub owned_updates_per_second: f64,
+    /// Least memory traffic of a cycle in bytes: iterate and right-hand side read, next iterate
+    /// written.
     pub least_bytes: f64,
-    /// Computed updates for each that is kept.
-    pub work: f64,
-    /// Seconds to set the solver up, its arrays filled.
+    /// Redundant work: computed point updates over owned ones.
+    pub redundancy: f64,
+    /// Seconds to set up the solver, including its arrays.
     pub set_up_seconds: f64,
-    /// Seconds to take an iterate to the GPU, and from it; `None` on the CPU.
+    /// Times of the transfers to and from the GPU; `None` on the CPU.
     pub transfers: Option<Transfers>,
-    /// Cycles to the tolerance, where they were asked for, and where it can be reached.
+    /// Cycles to the tolerance, if they were counted and it was reached.
     pub cycles: Option<u64>,
     pub frames: Option<Frames>,
     pub footprint: Option<Footprint>,
 }
 
-/// Seconds of copying one array of the grid, with the change of its precision.
+/// Seconds to copy one field of the grid, including the conversion of its precision.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Transfers {
-    pub there: f64,
-    pub back: f64,
+    pub to_gpu: f64,
+    pub from_gpu: f64,
 }
 
 impl Transfers {
-    /// The right-hand side and the start go there, the solution comes back.
+    /// Right-hand side and initial guess to the GPU, solution from it.
     pub fn of_a_run(self) -> f64 {
-        2.0 * self.there + self.back
+        2.0 * self.to_gpu + self.from_gpu
     }
 }
 
-/// Some samples of one time.
+/// Median and range of the samples of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(super) struct Timing {
     pub median: f64,
@@ -85,46 +86,46 @@ impl Timing {
         }
     }
 
-    /// Half of what lies between the least and the largest, as a part of the median.
+    /// Half the range of the samples, relative to the median.
     pub fn spread(&self) -> f64 {
         (self.largest - self.least) / (2.0 * self.median)
     }
 
-    /// The time of so many.
+    /// All of it multiplied by a factor.
     pub fn times(&self, factor: f64) -> Self {
         let Self { median, least, largest } = *self;
         Self { median: median * factor, least: least * factor, largest: largest * factor }
     }
 
-    /// Whether the samples of the two lie over each other, so that neither is known to be faster.
+    /// Whether the ranges of the samples overlap, so that neither is known to be faster.
     pub fn is_equal(&self, other: &Self) -> bool {
         self.least <= other.largest && other.least <= self.largest
     }
 }
 
 impl Row {
-    /// Microseconds of a sweep.
+    /// Microseconds per sweep.
     pub fn sweep_us(&self) -> Timing {
         self.cycle_us.times(1.0 / self.k as f64)
     }
 
-    /// Point updates that are computed, a second, whether they are kept or not.
-    pub fn raw_points_per_second(&self) -> f64 {
-        self.points_per_second * self.work
+    /// Computed point updates per second, owned or not.
+    pub fn computed_updates_per_second(&self) -> f64 {
+        self.owned_updates_per_second * self.redundancy
     }
 
-    /// Seconds to the tolerance.
+    /// Seconds to the tolerance, if its cycles were counted.
     pub fn to_tolerance(&self) -> Option<Timing> {
         Some(self.cycle_us.times(self.cycles? as f64 * 1e-6))
     }
 
-    /// The part of what the GPU's arithmetic allows.
-    pub fn of_limit(&self) -> Option<f64> {
-        Some(self.points_per_second / self.footprint?.points_per_second)
+    /// Owned point updates per second as a fraction of the GPU's peak; `None` on the CPU.
+    pub fn of_peak(&self) -> Option<f64> {
+        Some(self.owned_updates_per_second / self.footprint?.points_per_second)
     }
 }
 
-/// What a setting is called.
+/// The name of a setting's kernel, or of its method on the CPU.
 pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, method.backend) {
@@ -134,11 +135,11 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     }
 }
 
-/// Seconds until a first, tiny solver was there: what a program spends on a GPU once. `None` on
-/// the CPU.
+/// Seconds to set up a first, tiny solver: the time that a program spends on opening a GPU. `None`
+/// on the CPU.
 ///
 /// # Errors
-/// [`SolverError`] if the GPU cannot be had.
+/// [`SolverError`] if the GPU cannot be opened.
 pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
     if plan.spec.method.backend == Backend::Cpu {
         return Ok(None);
@@ -162,7 +163,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
 /// Times one setting.
 ///
 /// # Errors
-/// [`SolverError`] if its arrays do not fit, its kernel cannot take it, or the GPU fails.
+/// [`SolverError`] if its arrays do not fit, its kernel does not accept it, or the GPU fails.
 pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     let begin = Instant::now();
     let mut solver =
@@ -183,7 +184,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     let axes = |of: fn(&crate::grid::AxisTiling) -> usize, tiling: &Tiling| {
         tiling.axes().iter().map(of).collect::<Vec<_>>()
     };
-    let (tile, overlap, work) = match &plan.method {
+    let (tile, overlap, redundancy) = match &plan.method {
         Method::Classic => (Vec::new(), Vec::new(), 1.0),
         Method::Hierarchical { tiling, .. } => (
             axes(crate::grid::AxisTiling::tile, tiling),
@@ -198,11 +199,11 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         k,
         overlap,
         method: plan.method.clone(),
-        points_per_second: (points * k) as f64 / (cycle_us.median * 1e-6),
+        owned_updates_per_second: (points * k) as f64 / (cycle_us.median * 1e-6),
         cycle_us,
         with_norms_us,
         least_bytes: (3 * points * plan.precision.bytes()) as f64,
-        work,
+        redundancy,
         set_up_seconds,
         transfers,
         cycles: None,
@@ -211,7 +212,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     })
 }
 
-/// Microseconds of a cycle, by the solver's own clock.
+/// Microseconds per cycle, by the solver's own clock.
 fn time(
     repeats: u32,
     mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
@@ -230,7 +231,7 @@ fn time(
     Ok(Timing::of(samples))
 }
 
-/// Makes batches that do not count.
+/// Makes batches that are not measured.
 pub(super) fn warm_up(
     mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
 ) -> Result<(), SolverError> {
@@ -244,19 +245,19 @@ pub(super) fn warm_up(
 }
 
 fn transfers(solver: &mut dyn Solver, start: &Field<f64>) -> Result<Transfers, SolverError> {
-    let (mut there, mut back) = (Vec::new(), Vec::new());
+    let (mut to_gpu, mut from_gpu) = (Vec::new(), Vec::new());
     for _ in 0..TRANSFERS {
         let begin = Instant::now();
         solver.start_from(start)?;
-        there.push(begin.elapsed().as_secs_f64());
+        to_gpu.push(begin.elapsed().as_secs_f64());
         let begin = Instant::now();
         solver.solution()?;
-        back.push(begin.elapsed().as_secs_f64());
+        from_gpu.push(begin.elapsed().as_secs_f64());
     }
-    Ok(Transfers { there: Timing::of(there).median, back: Timing::of(back).median })
+    Ok(Transfers { to_gpu: Timing::of(to_gpu).median, from_gpu: Timing::of(from_gpu).median })
 }
 
-/// Cycles until the tolerance is met; `None` if it never is.
+/// Cycles to the tolerance; `None` if the run stops before it.
 ///
 /// # Errors
 /// [`SolverError`] as [`row`].
@@ -282,17 +283,17 @@ pub(super) fn to_the_end(plan: &Arc<Plan>, progress: &mut Progress) -> Result<Ru
     Ok(run)
 }
 
-/// A run as a whole, over and over.
+/// The times of whole runs.
 pub(super) struct Whole {
-    /// What ran it: a kernel, or on the CPU a method.
+    /// Name of the kernel, or of the method on the CPU.
     pub kernel: &'static str,
-    /// Seconds of the run, or of one of its cycles where the number of cycles was left out.
+    /// Seconds of the run, or of one cycle if the number of cycles was `None`.
     pub solver: Timing,
     pub transfers: Option<Transfers>,
 }
 
-/// Times so many cycles from the start; where `cycles` is left out, a cycle among some. `show` is
-/// told how much of it is done.
+/// Times `cycles` cycles from the initial guess; with `None`, the average cycle of a few. `on_progress`
+/// gets the completed fraction.
 ///
 /// # Errors
 /// [`SolverError`] as [`row`].
@@ -301,7 +302,7 @@ pub(super) fn whole(
     cycles: Option<u64>,
     norms: bool,
     repeats: u32,
-    mut show: impl FnMut(f64),
+    mut on_progress: impl FnMut(f64),
 ) -> Result<Whole, SolverError> {
     let mut solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
@@ -327,11 +328,11 @@ pub(super) fn whole(
         solver.restart()?;
         let (mut made, mut seconds) = (0, 0.0);
         while made < cycles {
-            let some = batch(&mut *solver, cycles - made)?;
-            made += some.cycles;
-            seconds += some.seconds;
-            let part = made as f64 / cycles.max(1) as f64;
-            show((f64::from(repeat) + part) / f64::from(repeats));
+            let batch = batch(&mut *solver, cycles - made)?;
+            made += batch.cycles;
+            seconds += batch.seconds;
+            let fraction = made as f64 / cycles.max(1) as f64;
+            on_progress((f64::from(repeat) + fraction) / f64::from(repeats));
         }
         samples.push(seconds);
     }
@@ -343,7 +344,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_equal_where_their_samples_lie_over_each_other() {
+    fn times_are_equal_where_their_ranges_overlap() {
         let one = Timing::of(vec![3.0, 1.0, 2.0]);
         assert_eq!(one, Timing { median: 2.0, least: 1.0, largest: 3.0 });
         assert_eq!((one.spread(), one.times(2.0).median), (0.5, 4.0));

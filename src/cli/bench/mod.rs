@@ -1,14 +1,14 @@
-//! `tilescope bench`: how fast cycles are made here, as records that can be made again.
+//! `tilescope bench`: reproducible performance records of this machine.
 
 mod frames;
-mod ladder;
+mod kernels;
 mod machine;
 mod measure;
 mod paper;
 mod record;
 mod table;
 
-use super::console::{print, tell};
+use super::console::{print, print_note};
 use crate::files;
 use crate::run::Backend;
 use crate::solver::{SolverError, cuda};
@@ -21,43 +21,44 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 pub struct Bench {
     #[command(subcommand)]
-    what: What,
+    benchmark: Benchmark,
 }
 
 #[derive(Subcommand, Debug)]
-enum What {
-    /// Time every kernel of the GPU side by side, and the CPU's methods beside them
-    Ladder(ladder::Ladder),
-    /// Repeat the experiments of the papers, and print the published figures beside the measured ones
+enum Benchmark {
+    /// Compare the GPU kernels, and the methods on the CPU
+    #[command(alias = "ladder")]
+    Kernels(kernels::Kernels),
+    /// Repeat the experiments of the papers, beside the published figures
     Paper(paper::Paper),
 }
 
 impl Bench {
-    /// Measures what was asked for, prints the tables, saves them.
+    /// Measures, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        match &self.what {
-            What::Ladder(ladder) => ladder.run(),
-            What::Paper(paper) => paper.run(),
+        match &self.benchmark {
+            Benchmark::Kernels(kernels) => kernels.run(),
+            Benchmark::Paper(paper) => paper.run(),
         }
     }
 }
 
-/// Where a record goes, and in which form.
+/// Where a record goes, and in which format.
 #[derive(Args, Debug)]
 struct Output {
-    /// Print one JSON object in place of the tables
+    /// Print one JSON object instead of the tables
     #[arg(long, conflicts_with = "csv", help_heading = "Output")]
     json: bool,
-    /// Print the rows as CSV in place of the tables
+    /// Print the rows as CSV instead of the tables
     #[arg(long, help_heading = "Output")]
     csv: bool,
-    /// Save the tables as Markdown
+    /// Also save the tables as a Markdown file
     #[arg(short, long, value_name = "RECORD.md", help_heading = "Output")]
     output: Option<PathBuf>,
 }
 
-/// What was measured, in the forms that it can be told in.
-trait Told {
+/// A record of measurements in the formats of [`Output`].
+trait Formats {
     fn text(&self) -> String;
     fn markdown(&self) -> String;
     fn csv(&self) -> anyhow::Result<String>;
@@ -65,7 +66,7 @@ trait Told {
 }
 
 impl Output {
-    /// Refuses a file that could not be written, before anything is timed.
+    /// Checks before the measurement that the file can be written.
     fn check(&self) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
             files::check_place(path)?;
@@ -73,8 +74,8 @@ impl Output {
         Ok(())
     }
 
-    /// Saves the record, if that was asked for, and prints it.
-    fn tell(&self, record: &impl Told) -> anyhow::Result<()> {
+    /// Saves the record if there is a file for it, and prints it.
+    fn publish(&self, record: &impl Formats) -> anyhow::Result<()> {
         if let Some(path) = &self.output {
             let text = record.markdown();
             files::write_atomically(path, |file| file.write_all(text.as_bytes()))?;
@@ -87,21 +88,21 @@ impl Output {
     }
 }
 
-/// Where it runs: where it was asked to; otherwise on the GPU and on the CPU, or, without a GPU,
-/// on the CPU alone, which is said.
+/// The back ends to measure: `requested`; if that is empty, the GPU and the CPU, or the CPU alone
+/// with a note where there is no GPU. The GPU comes first.
 ///
 /// # Errors
-/// [`SolverError`] if a GPU was asked for and there is none.
-fn backends(asked: &[Backend]) -> Result<Vec<Backend>, SolverError> {
-    if !asked.is_empty() && !asked.contains(&Backend::Cuda) {
+/// [`SolverError`] if a GPU is requested and there is none.
+fn backends(requested: &[Backend]) -> Result<Vec<Backend>, SolverError> {
+    if !requested.is_empty() && !requested.contains(&Backend::Cuda) {
         return Ok(vec![Backend::Cpu]);
     }
     match cuda::gpus() {
-        // The GPU first: its classic is what all others are compared with.
-        Ok(_) if asked == [Backend::Cuda] => Ok(vec![Backend::Cuda]),
+        // The GPU first: all others are compared with its classic kernel.
+        Ok(_) if requested == [Backend::Cuda] => Ok(vec![Backend::Cuda]),
         Ok(_) => Ok(vec![Backend::Cuda, Backend::Cpu]),
-        Err(why) if asked.is_empty() => {
-            tell(&format!("{why}; the CPU is timed"));
+        Err(why) if requested.is_empty() => {
+            print_note(&format!("{why}; measuring the CPU only"));
             Ok(vec![Backend::Cpu])
         }
         Err(why) => Err(why.into()),

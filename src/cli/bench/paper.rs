@@ -1,4 +1,4 @@
-//! `tilescope bench paper`: the papers' experiments again, the published figures beside.
+//! `tilescope bench paper`: repeats the experiments of the papers.
 
 mod record;
 
@@ -17,47 +17,46 @@ use std::sync::Arc;
 const EXAMPLES: &str = "\
 Examples:
   tilescope bench paper
-      every experiment to its end: seconds on a GPU, hours on a few cores
+      all experiments to their end: seconds on a GPU, hours on a few cores
   tilescope bench paper --quick -o paper.md
-      a few cycles of each, times the number that a whole run makes
+      time a few cycles of each and multiply by the cycles of the whole run
   tilescope bench paper --only table-2,table-3 --csv
-      two tables of Islam & Wang's
+      two tables of Islam & Wang
 
-Times are the solver's own clock (on a GPU its events), medians after a warm-up. Those of Islam &
-Wang hold the transfers to and from the GPU and no norms, those of the article the norms of every
-cycle and no transfers. × is how many times as fast as the first row of its problem: the classic
-iteration, or for the heat plate one thread of the CPU.";
+Times are medians after a warm-up, by the solver's own clock (on a GPU by its events). As published,
+times of Islam & Wang include the transfers to and from the GPU but no norms; times of the article
+include the norms of every cycle but no transfers. × is the speedup over the first row of the same
+problem: the classic iteration, or one CPU thread for the heat plate.";
 
 /// The options of `tilescope bench paper`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Paper {
-    /// Groups of experiments, with commas between them [default: all]; what × refers to is always
-    /// made
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
+    /// Groups of experiments, comma-separated [default: all]; the reference of × is always included
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
     only: Vec<Group>,
-    /// Back end [default: cuda where there is a GPU]
-    #[arg(long, help_heading = "What is timed")]
+    /// Back end [default: cuda with a GPU, otherwise cpu]
+    #[arg(long, help_heading = "Measurement")]
     backend: Option<Backend>,
-    /// Divide each side, and the copies, by this, to try it out: the figures compare no more
+    /// Divide each side and the batch by this, for a trial: figures are no longer comparable
     #[arg(
         long,
         value_name = "N",
         default_value = "1",
         hide_default_value = true,
-        help_heading = "What is timed",
+        help_heading = "Measurement",
         value_parser = clap::value_parser!(u16).range(1..=64)
     )]
     shrink: u16,
-    /// Time a few cycles alone, and multiply by the number that a whole run is known to make
-    #[arg(long, help_heading = "How")]
+    /// Time a few cycles only, and multiply by the known number of cycles of the whole run
+    #[arg(long, help_heading = "Measurement")]
     quick: bool,
-    /// Samples that a median is taken of
+    /// Samples per median
     #[arg(
         long,
         value_name = "N",
         default_value = "3",
-        help_heading = "How",
+        help_heading = "Measurement",
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     repeats: u32,
@@ -65,21 +64,22 @@ pub(super) struct Paper {
     output: Output,
 }
 
-/// One experiment, made one way.
+/// One experiment with one kernel.
 #[derive(Clone, Debug)]
 struct Row {
     experiment: &'static Experiment,
-    /// What ran it.
+    /// Name of the kernel, or of the method on the CPU.
     kernel: &'static str,
     backend: &'static str,
     cycles: u64,
-    /// Seconds without transfers, and those of the transfers.
+    /// Seconds without transfers.
     solver: Timing,
+    /// Seconds of the transfers.
     transfers: Option<Transfers>,
 }
 
 impl Row {
-    /// Seconds, with what the paper counts.
+    /// Seconds, including transfers where the paper includes them.
     fn seconds(&self) -> f64 {
         let transfers = self.transfers.filter(|_| self.experiment.counts_transfers());
         self.solver.median + transfers.map_or(0.0, Transfers::of_a_run)
@@ -87,15 +87,15 @@ impl Row {
 }
 
 impl Paper {
-    /// Makes the experiments, prints the table, saves it.
+    /// Runs the experiments, prints the table and saves it.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check()?;
-        let asked = self.backend.as_slice();
-        // The first of them is the GPU, where there is one.
-        let backend = backends(asked)?.into_iter().next().unwrap_or(Backend::Cpu);
+        let requested = self.backend.as_slice();
+        // The GPU comes first where there is one.
+        let backend = backends(requested)?.into_iter().next().unwrap_or(Backend::Cpu);
         let mut planner = Planner::default();
         let mut plans = Vec::new();
-        for experiment in EXPERIMENTS.iter().filter(|experiment| self.takes(experiment)) {
+        for experiment in EXPERIMENTS.iter().filter(|experiment| self.includes(experiment)) {
             for spec in self.specs(experiment, backend) {
                 plans.push((experiment, Arc::new(planner.plan(&spec)?)));
             }
@@ -117,19 +117,22 @@ impl Paper {
         }
         drop(progress);
         let machine = Machine::here(opened);
-        self.output.tell(&Record::new(machine, self.quick, self.shrink, self.repeats, rows))?;
+        self.output.publish(&Record::new(machine, self.quick, self.shrink, self.repeats, rows))?;
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Whether an experiment was asked for, or another that was refers to it.
-    fn takes(&self, experiment: &Experiment) -> bool {
-        let asked = |other: &Experiment| self.only.is_empty() || self.only.contains(&other.group);
-        asked(experiment)
+    /// Whether an experiment is selected, or is the reference of a selected one.
+    fn includes(&self, experiment: &Experiment) -> bool {
+        let is_selected =
+            |other: &Experiment| self.only.is_empty() || self.only.contains(&other.group);
+        is_selected(experiment)
             || experiment.is_reference()
-                && EXPERIMENTS.iter().any(|other| other.preset == experiment.preset && asked(other))
+                && EXPERIMENTS
+                    .iter()
+                    .any(|other| other.preset == experiment.preset && is_selected(other))
     }
 
-    /// The ways to make an experiment: on a GPU the paper's kernel and the fastest.
+    /// The runs of an experiment: on a GPU one with the paper's kernel and one with the fastest.
     fn specs(&self, experiment: &Experiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
         let shrink = usize::from(self.shrink);
@@ -163,7 +166,8 @@ impl Paper {
         methods.into_iter().map(|method| RunSpec { method, ..run.clone() }).collect()
     }
 
-    /// Cycles of a whole run: known for the papers' sizes, otherwise counted, once for all kernels.
+    /// Cycles of a whole run: known for the sizes of the papers, otherwise counted once for all
+    /// kernels.
     fn cycles(
         &self,
         experiment: &'static Experiment,
@@ -185,7 +189,7 @@ impl Paper {
             Backend::Cpu => Place::Cpu { threads: 0 },
             Backend::Cuda => Place::Cuda { kernel: Kernel::Auto },
         };
-        // Whatever is the fastest counts: the number is the same everywhere.
+        // The number of cycles is the same for every kernel, so the fastest counts them.
         let plan = Arc::new(Plan { place, ..plan.clone() });
         let cycles = measure::to_the_end(&plan, progress)?.history().latest().cycle;
         counted.push((experiment.preset, plan.method.clone(), cycles));
@@ -203,7 +207,7 @@ impl Paper {
         let norms = experiment.counts_norms();
         let measure::Whole { solver, transfers, kernel } =
             measure::whole(plan, whole, norms, self.repeats, show)?;
-        // A sample is of the whole run, or of one cycle.
+        // A sample is the time of the whole run, or of one cycle.
         let solver = if self.quick { solver.times(cycles as f64) } else { solver };
         Ok(Row {
             experiment,

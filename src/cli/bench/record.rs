@@ -1,6 +1,6 @@
-//! What was measured of the kernels, as tables for a person and as JSON.
+//! The record of a kernel comparison: tables as text and Markdown, rows as CSV and JSON.
 
-use super::Told;
+use super::Formats;
 use super::machine::Machine;
 use super::measure::{Row, Timing, Transfers};
 use super::table::{NOTHING, Table, axes, csv, known, percent};
@@ -9,13 +9,13 @@ use crate::run::Plan;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// All rows, and where they were measured.
+/// The rows, and where they were measured.
 #[derive(Debug, Serialize)]
 pub(super) struct Record {
     title: String,
     precision: &'static str,
     tolerance: Option<f64>,
-    /// Samples of each time.
+    /// Samples per median.
     repeats: u32,
     machine: Machine,
     #[serde(skip)]
@@ -23,7 +23,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Takes the rows of some plans, which are of one problem, one of which is `plan`.
+    /// A record of rows that solve the same problem as `plan`.
     pub fn new(plan: &Plan, repeats: u32, machine: Machine, rows: Vec<Row>) -> Self {
         Self {
             title: problem_title(&plan.spec, &plan.problem.shape),
@@ -36,15 +36,15 @@ impl Record {
     }
 }
 
-impl Told for Record {
+impl Formats for Record {
     fn json(&self) -> anyhow::Result<String> {
-        /// What follows from the rows together.
+        /// A row with its ratios to the peak and to classic.
         #[derive(Serialize)]
         struct Line<'a> {
             #[serde(flatten)]
             row: &'a Row,
-            of_limit: Option<f64>,
-            of_memory: Option<f64>,
+            of_peak: Option<f64>,
+            of_bandwidth: Option<f64>,
             ratio_to_classic: Option<f64>,
             seconds_to_tolerance: Option<f64>,
             speedup: Option<f64>,
@@ -55,15 +55,15 @@ impl Told for Record {
             record: &'a Record,
             rows: Vec<Line<'a>>,
         }
-        let told = |row| Line {
+        let line = |row| Line {
             row,
-            of_limit: row.of_limit(),
-            of_memory: self.of_memory(row),
+            of_peak: row.of_peak(),
+            of_bandwidth: self.of_bandwidth(row),
             ratio_to_classic: self.ratio_to_classic(row),
             seconds_to_tolerance: row.to_tolerance().map(|time| time.median),
             speedup: self.speedup(row),
         };
-        let all = All { record: self, rows: self.rows.iter().map(told).collect() };
+        let all = All { record: self, rows: self.rows.iter().map(line).collect() };
         Ok(serde_json::to_string_pretty(&all)? + "\n")
     }
 
@@ -79,18 +79,18 @@ impl Told for Record {
             least_us: f64,
             largest_us: f64,
             with_norms_us: f64,
-            raw_points_per_second: f64,
-            useful_points_per_second: f64,
-            of_limit: Option<f64>,
-            of_memory: Option<f64>,
+            computed_updates_per_second: f64,
+            owned_updates_per_second: f64,
+            of_peak: Option<f64>,
+            of_bandwidth: Option<f64>,
             ratio_to_classic: Option<f64>,
             set_up_seconds: f64,
             transfer_seconds: Option<f64>,
             cycles_to_tolerance: Option<u64>,
             seconds_to_tolerance: Option<f64>,
             speedup: Option<f64>,
-            bare_cycles_per_second: Option<f64>,
-            watched_cycles_per_second: Option<f64>,
+            unobserved_cycles_per_second: Option<f64>,
+            observed_cycles_per_second: Option<f64>,
             with_reference_cycles_per_second: Option<f64>,
             reports_per_second: Option<f64>,
         }
@@ -104,18 +104,18 @@ impl Told for Record {
             least_us: row.cycle_us.least,
             largest_us: row.cycle_us.largest,
             with_norms_us: row.with_norms_us.median,
-            raw_points_per_second: row.raw_points_per_second(),
-            useful_points_per_second: row.points_per_second,
-            of_limit: row.of_limit(),
-            of_memory: self.of_memory(row),
+            computed_updates_per_second: row.computed_updates_per_second(),
+            owned_updates_per_second: row.owned_updates_per_second,
+            of_peak: row.of_peak(),
+            of_bandwidth: self.of_bandwidth(row),
             ratio_to_classic: self.ratio_to_classic(row),
             set_up_seconds: row.set_up_seconds,
             transfer_seconds: row.transfers.map(Transfers::of_a_run),
             cycles_to_tolerance: row.cycles,
             seconds_to_tolerance: row.to_tolerance().map(|time| time.median),
             speedup: self.speedup(row),
-            bare_cycles_per_second: row.frames.map(|frames| frames.bare),
-            watched_cycles_per_second: row.frames.map(|frames| frames.watched),
+            unobserved_cycles_per_second: row.frames.map(|frames| frames.unobserved),
+            observed_cycles_per_second: row.frames.map(|frames| frames.observed),
             with_reference_cycles_per_second: row.frames.map(|frames| frames.with_reference),
             reports_per_second: row.frames.map(|frames| frames.reports),
         }))
@@ -142,7 +142,7 @@ impl Told for Record {
         }
         _ = write!(
             text,
-            "\n{}\n\nTimes are the solver's own clock (on a GPU its events), the medians of {} samples after a warm-up; ± is half of what lies between the least and the largest. Useful points are those that are kept, raw ones all that are computed. The limit is that of the GPU's arithmetic for useful points at its highest clock; of memory is what a cycle must move at the least (the iterate and the right-hand side read, the next iterate written) over what the GPU's memory moves at its clock, and may pass 100 % where a cache holds the grid.\n",
+            "\n{}\n\nTimes are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. Redundant work is computed point updates over owned ones. % of peak compares owned point updates with the GPU's arithmetic at its highest clock. % of bandwidth compares the least traffic of a cycle (iterate and right-hand side read, next iterate written) with the GPU's memory; it may exceed 100 % where a cache holds the grid.\n",
             self.fastest(),
             self.repeats
         );
@@ -155,24 +155,24 @@ impl Record {
         format!("{} · {}", self.title, self.precision)
     }
 
-    /// The best classic there is: the GPU's, where there is one.
+    /// The fastest classic row: that of the GPU where there is one.
     fn classic(&self) -> Option<&Row> {
         let classics = self.rows.iter().filter(|row| row.is_classic());
         classics.min_by(|one, other| one.cycle_us.median.total_cmp(&other.cycle_us.median))
     }
 
-    /// How many times as fast as classic a sweep is.
+    /// Time of a classic sweep over the time of a sweep of this row.
     fn ratio_to_classic(&self, row: &Row) -> Option<f64> {
         Some(self.classic()?.sweep_us().median / row.sweep_us().median)
     }
 
-    /// How many times as fast as classic the tolerance is met.
+    /// Time to the tolerance of classic over that of this row.
     fn speedup(&self, row: &Row) -> Option<f64> {
         Some(self.classic()?.to_tolerance()?.median / row.to_tolerance()?.median)
     }
 
-    /// The part of what the GPU's memory moves that the cycles of a row must move.
-    fn of_memory(&self, row: &Row) -> Option<f64> {
+    /// The least memory traffic of a cycle as a fraction of the GPU's bandwidth.
+    fn of_bandwidth(&self, row: &Row) -> Option<f64> {
         row.footprint?;
         let rate = row.least_bytes / (row.cycle_us.median * 1e-6);
         Some(rate / self.machine.memory_bytes_per_second?)
@@ -181,7 +181,7 @@ impl Record {
     fn tables(&self) -> Vec<Table> {
         let mut tables = vec![self.cycles()];
         if self.tolerance.is_some() {
-            tables.push(self.tolerance_met());
+            tables.push(self.to_tolerance());
         }
         if self.rows.iter().any(|row| row.frames.is_some()) {
             tables.push(self.frames());
@@ -192,7 +192,7 @@ impl Record {
         tables
     }
 
-    /// A table with the setting in front of each row.
+    /// A table in which each row begins with its setting.
     fn table(&self, heads: &[&str], cells: impl Fn(&Row) -> Option<Vec<String>>) -> Table {
         let heads = ["kernel", "on", "tile", "k", "overlap"].iter().chain(heads);
         let mut lines = vec![heads.map(ToString::to_string).collect::<Vec<_>>()];
@@ -214,14 +214,14 @@ impl Record {
 
     fn cycles(&self) -> Table {
         let heads = [
-            "µs a cycle",
+            "µs/cycle",
             "±",
             "with norms",
-            "work",
-            "raw 10⁹ points/s",
-            "useful",
-            "of limit",
-            "of memory",
+            "redundant work",
+            "10⁹ updates/s",
+            "owned",
+            "% of peak",
+            "% of bandwidth",
             "× classic",
             "set-up ms",
             "transfers ms",
@@ -232,11 +232,11 @@ impl Record {
                 digits(median),
                 percent(row.cycle_us.spread()),
                 format!("{:+.1} %", 100.0 * (row.with_norms_us.median / median - 1.0)),
-                format!("{:.2}", row.work),
-                digits(row.raw_points_per_second() * 1e-9),
-                digits(row.points_per_second * 1e-9),
-                known(row.of_limit(), percent),
-                known(self.of_memory(row), percent),
+                format!("{:.2}×", row.redundancy),
+                digits(row.computed_updates_per_second() * 1e-9),
+                digits(row.owned_updates_per_second * 1e-9),
+                known(row.of_peak(), percent),
+                known(self.of_bandwidth(row), percent),
                 known(self.ratio_to_classic(row), |ratio| format!("{ratio:.2}")),
                 digits(row.set_up_seconds * 1e3),
                 known(row.transfers, |transfers| digits(transfers.of_a_run() * 1e3)),
@@ -244,7 +244,7 @@ impl Record {
         })
     }
 
-    fn tolerance_met(&self) -> Table {
+    fn to_tolerance(&self) -> Table {
         let tolerance = self.tolerance.unwrap_or_default();
         let cycles = format!("cycles to {}", number(tolerance));
         let heads = [&*cycles, "sweeps", "ms", "± ms", "× classic", "with transfers ms"];
@@ -266,24 +266,22 @@ impl Record {
     }
 
     fn frames(&self) -> Table {
-        let heads =
-            ["cycles/s unseen", "watched", "part", "reports/s", "with Jacobi's beside", "part"];
+        let heads = ["cycles/s", "observed", "ratio", "frames/s", "with classic Jacobi", "ratio"];
         self.table(&heads, |row| {
             let frames = row.frames?;
             Some(vec![
-                digits(frames.bare),
-                digits(frames.watched),
-                percent(frames.watched / frames.bare),
+                digits(frames.unobserved),
+                digits(frames.observed),
+                percent(frames.observed / frames.unobserved),
                 format!("{:.0}", frames.reports),
                 digits(frames.with_reference),
-                percent(frames.with_reference / frames.bare),
+                percent(frames.with_reference / frames.unobserved),
             ])
         })
     }
 
     fn footprints(&self) -> Table {
-        let heads =
-            ["threads", "registers", "shared B", "blocks", "blocks a multiprocessor", "waves"];
+        let heads = ["threads", "registers", "shared B", "blocks", "blocks per SM", "waves"];
         self.table(&heads, |row| {
             let footprint = row.footprint?;
             Some(vec![
@@ -297,22 +295,23 @@ impl Record {
         })
     }
 
-    /// Which row is the fastest, by the time to the tolerance where that is known, and which are as
-    /// fast as far as the samples tell.
+    /// The fastest row, by the time to the tolerance where that is known, otherwise by the time of a
+    /// sweep, and the rows that are equal to it within noise.
     fn fastest(&self) -> String {
-        let all_met = self.tolerance.is_some();
-        let time = |row: &Row| if all_met { row.to_tolerance() } else { Some(row.sweep_us()) };
+        let has_tolerance = self.tolerance.is_some();
+        let time =
+            |row: &Row| if has_tolerance { row.to_tolerance() } else { Some(row.sweep_us()) };
         let timed = self.rows.iter().filter_map(|row| Some((row, time(row)?)));
         let mut timed: Vec<_> = timed.collect();
         timed.sort_by(|(_, one), (_, other)| one.median.total_cmp(&other.median));
         let Some(((best, least), others)) = timed.split_first() else {
             return "No setting reached the tolerance.".to_owned();
         };
-        let what = if all_met { "to the tolerance" } else { "a sweep" };
+        let what = if has_tolerance { "to the tolerance" } else { "per sweep" };
         let mut text = format!("Fastest {what}: {}", best.setting());
         for (row, time) in others {
             if time.is_equal(least) {
-                _ = write!(text, "; equal within the noise: {}", row.setting());
+                _ = write!(text, "; equal within noise: {}", row.setting());
             }
         }
         text + "."

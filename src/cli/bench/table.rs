@@ -1,11 +1,11 @@
-//! Tables of what was measured, in columns, as Markdown and as CSV.
+//! Tables as aligned text and as Markdown; rows as CSV.
 
 use serde::Serialize;
 
-/// What there is no figure for.
+/// A cell without a value.
 pub(super) const NOTHING: &str = "–";
 
-/// `32`, or `32x16`.
+/// A number per axis: `32` if all are equal, otherwise `32x16`.
 pub(super) fn axes(values: &[usize]) -> String {
     match values {
         [] => NOTHING.to_owned(),
@@ -14,18 +14,20 @@ pub(super) fn axes(values: &[usize]) -> String {
     }
 }
 
+/// The text of a value, or [`NOTHING`].
 pub(super) fn known<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
-pub(super) fn percent(part: f64) -> String {
-    format!("{:.1} %", 100.0 * part)
+/// A fraction in per cent.
+pub(super) fn percent(fraction: f64) -> String {
+    format!("{:.1} %", 100.0 * fraction)
 }
 
-/// Rows as CSV, under the names of their fields.
+/// Rows as CSV; the header is the names of their fields.
 ///
 /// # Errors
-/// None that text in memory could cause.
+/// If a row cannot be serialised.
 pub(super) fn csv<R: Serialize>(rows: impl Iterator<Item = R>) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for row in rows {
@@ -34,24 +36,26 @@ pub(super) fn csv<R: Serialize>(rows: impl Iterator<Item = R>) -> anyhow::Result
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
-/// Lines of cells, the first being the heads of the columns.
+/// Lines of cells; the first line is the header.
 pub(super) struct Table(Vec<Vec<String>>);
 
 impl Table {
-    /// A table without the columns that have nothing to say here, such as transfers on the CPU.
+    /// A table without the columns that are empty here, such as transfers on the CPU.
     pub fn of(lines: Vec<Vec<String>>) -> Self {
-        let says =
+        let has_values =
             |column: usize| column == 0 || lines.iter().skip(1).any(|line| line[column] != NOTHING);
-        let columns: Vec<_> = (0..lines.first().map_or(0, Vec::len)).filter(|&c| says(c)).collect();
+        let columns: Vec<_> =
+            (0..lines.first().map_or(0, Vec::len)).filter(|&c| has_values(c)).collect();
         let kept = |line: &Vec<String>| columns.iter().map(|&c| line[c].clone()).collect();
         Self(lines.iter().map(kept).collect())
     }
 
-    /// Columns in line: names to the left, numbers to the right.
+    /// Aligned text: the first column to the left, the others to the right.
     pub fn text(&self) -> String {
         self.lines(|cells| cells.join("  ").trim_end().to_owned())
     }
 
+    /// A Markdown table.
     pub fn markdown(&self) -> String {
         let mut lines = self.lines(|cells| format!("| {} |", cells.join(" | ")));
         let columns = self.0.first().map_or(0, Vec::len);
@@ -89,9 +93,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_in_line() {
+    fn columns_are_aligned_and_empty_ones_dropped() {
         let line = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
-        let head = line(["kernel", "k", "of limit", "µs"]);
+        let head = line(["kernel", "k", "% of peak", "µs"]);
         let table = Table::of(vec![head, line(["register", "32", NOTHING, "24.1"])]);
         assert_eq!(table.text(), "kernel     k    µs\nregister  32  24.1\n");
         assert_eq!(

@@ -4,13 +4,12 @@ use super::sides::PerAxis;
 use crate::run::plan::PlanError;
 use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
 use crate::solver::{Kernel, cuda};
-use clap::ValueEnum;
 
 /// The most settings of a sweep: each takes a good part of a second, so nobody waits for more.
 pub const MOST_SETTINGS: usize = 1_000_000;
 
 /// What is measured of a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Measure {
     /// Seconds of a cycle, by the solver's own clock
     Time,
@@ -19,11 +18,22 @@ pub enum Measure {
 }
 
 impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Time, Self::Cycles];
+
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::Time => "time",
             Self::Cycles => "cycles",
+        }
+    }
+
+    /// What is measured, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Time => "Seconds per cycle, by the solver's own clock.",
+            Self::Cycles => "Cycles to the tolerance.",
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What was measured of the papers' experiments, beside what was published.
+//! The record of the repeated experiments: measured figures beside the published ones.
 
-use super::super::Told;
+use super::super::Formats;
 use super::super::machine::Machine;
 use super::super::table::{Table, csv, known, percent};
 use super::Row;
@@ -9,11 +9,11 @@ use crate::run::papers::Experiment;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// All rows, and where they were measured.
+/// The rows, and where they were measured.
 #[derive(Debug, Serialize)]
 pub(super) struct Record {
     machine: Machine,
-    /// Whether times are those of a few cycles, multiplied.
+    /// Whether times are extrapolated from a few cycles.
     quick: bool,
     shrink: u16,
     repeats: u32,
@@ -21,7 +21,7 @@ pub(super) struct Record {
     rows: Vec<Row>,
 }
 
-/// A row with all that follows from it, under names for programs.
+/// A row of the CSV and JSON formats.
 #[derive(Serialize)]
 struct Line {
     source: &'static str,
@@ -68,7 +68,7 @@ impl Record {
         })
     }
 
-    /// How many times as fast as the first row of the same run.
+    /// Speedup over the first row of the same problem.
     fn speedup(&self, row: &Row) -> Option<f64> {
         let mut same =
             self.rows.iter().filter(|other| other.experiment.preset == row.experiment.preset);
@@ -80,7 +80,7 @@ impl Record {
             "source",
             "run",
             "setting",
-            "made by",
+            "kernel",
             "on",
             "cycles",
             "published ms",
@@ -108,20 +108,20 @@ impl Record {
         Table::of(lines)
     }
 
-    /// What a reader must know to compare.
+    /// What a reader must know to compare the figures.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.shrink > 1 {
             notes.push(format!(
-                "Each side is 1/{} of the published one: the figures do not compare.",
+                "Each side is 1/{} of the published one: the figures are not comparable.",
                 self.shrink
             ));
         }
         if self.quick {
-            notes.push("Quick: the time of a cycle, measured over some, times the number of cycles of a whole run, counted once by this program (the papers tell none).".to_owned());
+            notes.push("Quick: the time of a cycle, measured over a few, times the number of cycles of the whole run as counted by this program (the papers give none).".to_owned());
         }
         notes.push(format!(
-            "Times are medians of {} samples after a warm-up by the solver's own clock (on a GPU its events), ± half of what lies between the least and the largest. Those of Islam & Wang hold the transfers and no norms, those of the article the norms of every cycle and no transfers. × is against the first row of the same run.",
+            "Times are medians of {} samples after a warm-up, by the solver's own clock (on a GPU by its events); ± is half the range of the samples. As published, times of Islam & Wang include the transfers but no norms, those of the article the norms of every cycle but no transfers. × is the speedup over the first row of the same problem.",
             self.repeats
         ));
         for row in &self.rows {
@@ -134,10 +134,10 @@ impl Record {
     }
 }
 
-/// What stands over the table.
-const HEADING: &str = "The papers' experiments, repeated";
+/// The title of the record.
+const HEADING: &str = "The experiments of the papers, repeated";
 
-impl Told for Record {
+impl Formats for Record {
     fn text(&self) -> String {
         let mut text = format!("{HEADING}\n{}\n\n{}", self.machine.line(), self.table().text());
         for note in self.notes() {

@@ -1,6 +1,6 @@
-//! `tilescope bench ladder`: the kernels side by side.
+//! `tilescope bench kernels`: the kernel comparison.
 
-use super::super::console::{FAILED, tell};
+use super::super::console::{FAILED, print_note};
 use super::super::lists::ListArgs;
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
@@ -21,30 +21,30 @@ use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
-  tilescope bench ladder
-      the kernels on 1024 x 1024 points of the model problem, each beside classic
-  tilescope bench ladder --to-tolerance -o ladder.md
-      the same with the time to 1e-4, as a Markdown file
-  tilescope bench ladder --shape 8192x8192 --precision f32 --kernel classic,register --k 32 --overlap 4
-      a grid that no cache holds, in single precision
-  tilescope bench ladder --shape 1024 --copies 1024 --tile 32,1024 --k 16,64 --to-tolerance
-      lines, and tiles that hold a whole one
-  tilescope bench ladder --kernel register --k 32 --overlap 4 --frames
-      what showing 60 frames a second takes away
+  tilescope bench kernels
+      all kernels on 1024 x 1024 points of the model problem, compared with classic
+  tilescope bench kernels --to-tolerance -o kernels.md
+      the same with the time to 1e-4, also as a Markdown file
+  tilescope bench kernels --shape 8192x8192 --precision f32 --kernel classic,register --k 32 --overlap 4
+      a grid larger than any cache, in single precision
+  tilescope bench kernels --shape 1024 --batch 1024 --tile 32,1024 --k 16,64 --to-tolerance
+      a batch of 1D systems, and tiles that hold a whole system
+  tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
+      what is left of the speed while the window shows 60 frames per second
 
-Where nothing else is given: kernels classic,shared,register (on the CPU classic,auto), k 8,16,32,
-overlap 0,4 and tile 32; of lines k 16,64, overlap 0 and tile 32,1024. Times are the solver's own clock
-(on a GPU its events) without set-up and transfers, which stand apart. Each is the median of some samples after a warm-up; ± is half of what lies between the least
-and the largest of them.";
+Defaults: kernels classic,shared,register (on the CPU classic,auto), k 8,16,32, overlap 0,4, tile 32;
+in 1D k 16,64, overlap 0, tile 32,1024. Times are taken by the solver's own clock (on a GPU by its
+events), without set-up and transfers, which have columns of their own. Each is the median of several
+samples after a warm-up; ± is half the range of the samples.";
 
-/// The options of `tilescope bench ladder`.
+/// The options of `tilescope bench kernels`.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Ladder {
+pub(super) struct Kernels {
     /// The system to solve
     #[arg(long, default_value = "poisson", hide_default_value = true, help_heading = "Problem")]
     problem: ProblemKind,
-    /// Interior points: 1024 for a line, 256x192 for a plane
+    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D
     #[arg(
         long,
         value_name = "N | NXxNY",
@@ -53,9 +53,10 @@ pub(super) struct Ladder {
         value_parser = values::axes
     )]
     shape: Axes,
-    /// Independent copies of a line
+    /// Independent 1D systems solved together
     #[arg(
-        long,
+        long = "batch",
+        alias = "copies",
         value_name = "N",
         default_value = "1",
         help_heading = "Problem",
@@ -65,62 +66,62 @@ pub(super) struct Ladder {
 
     #[command(flatten)]
     lists: ListArgs,
-    /// Precision of the arithmetic [default: f64]
+    /// Floating-point precision [default: f64]
     #[arg(
         long,
         default_value = "f64",
         hide_default_value = true,
         hide_possible_values = true,
         value_name = "f32 | f64",
-        help_heading = "What is timed"
+        help_heading = "Measurement"
     )]
     precision: Precision,
-    /// Back ends, with commas between them [default: cuda,cpu where there is a GPU]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "What is timed")]
+    /// Back ends, comma-separated [default: cuda,cpu with a GPU, otherwise cpu]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Measurement")]
     backend: Vec<Backend>,
-    /// Threads on the CPU; 0 for one a core
+    /// CPU threads; 0 for one per core
     #[arg(
         long,
         value_name = "N",
         default_value = "0",
         hide_default_value = true,
-        help_heading = "What is timed",
+        help_heading = "Measurement",
         value_parser = values::whole::<usize>
     )]
     threads: usize,
 
-    /// Samples that a median is taken of
+    /// Samples per median
     #[arg(
         long,
         value_name = "N",
         default_value = "11",
-        help_heading = "How",
+        help_heading = "Measurement",
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     repeats: u32,
-    /// Count the cycles to the tolerance too, and tell the time that they take
-    #[arg(long, help_heading = "How")]
+    /// Also count the cycles to the tolerance, and give their time
+    #[arg(long, help_heading = "Measurement")]
     to_tolerance: bool,
-    /// The tolerance of the residual [default: 1e-4]
+    /// Tolerance of the relative residual [default: 1e-4]
     #[arg(
         long,
         value_name = "TOL",
         requires = "to_tolerance",
-        help_heading = "How",
+        help_heading = "Measurement",
         value_parser = values::number
     )]
     tol: Option<f64>,
-    /// Measure too how many of the cycles are left while reports are taken 60 times a second, as
-    /// by the window
-    #[arg(long, help_heading = "How")]
+    /// Also measure the cycles per second while the iterate is observed 60 times per second, as by
+    /// the window
+    #[arg(long, help_heading = "Measurement")]
     frames: bool,
-    /// Seconds that --frames takes for each setting
+    /// Seconds of --frames per setting
     #[arg(
         long,
         value_name = "S",
         default_value = "6",
         requires = "frames",
-        help_heading = "How",
+        help_heading = "Measurement",
         value_parser = clap::value_parser!(u32).range(1..=3600)
     )]
     seconds: u32,
@@ -129,18 +130,18 @@ pub(super) struct Ladder {
     output: Output,
 }
 
-/// Lists that are used where none is given: of planes and of lines.
-const PLANES: (&[usize], &[usize], &[usize]) = (&[8, 16, 32], &[0, 4], &[32]);
-const LINES: (&[usize], &[usize], &[usize]) = (&[16, 64], &[0], &[32, 1024]);
+/// Default k, overlap and tile in 2D and in 1D.
+const DEFAULTS_2D: (&[usize], &[usize], &[usize]) = (&[8, 16, 32], &[0, 4], &[32]);
+const DEFAULTS_1D: (&[usize], &[usize], &[usize]) = (&[16, 64], &[0], &[32, 1024]);
 
-impl Ladder {
-    /// Times every setting, prints the tables, saves them.
+impl Kernels {
+    /// Times every setting, prints the tables and saves them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         self.output.check()?;
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();
         let plans = backends.iter().flat_map(|&backend| self.specs(backend, backends.len() > 1));
-        // All that makes no sense is refused before anything is timed.
+        // Invalid settings are refused before the first measurement.
         let plans: Vec<_> =
             plans.map(|spec| planner.plan(&spec).map(Arc::new)).collect::<Result<_, _>>()?;
         let Some(first) = plans.first() else {
@@ -156,7 +157,7 @@ impl Ladder {
             progress.show(|| format!("{} of {}: {name} on {on}", number + 1, plans.len()));
             match self.measure(plan, &rows, &mut progress) {
                 Ok(row) => rows.push(row),
-                // The others go on without it.
+                // A setting that a kernel cannot run does not stop the others.
                 Err(error) => match error.downcast::<SolverError>()? {
                     error @ SolverError::Kernel { .. } if refused.contains(&error) => {}
                     error @ SolverError::Kernel { .. } => refused.push(error),
@@ -166,12 +167,12 @@ impl Ladder {
         }
         drop(progress);
         for error in &refused {
-            tell(&error.to_string());
+            print_note(&error.to_string());
         }
         if rows.is_empty() {
             return Ok(ExitCode::from(FAILED));
         }
-        self.output.tell(&Record::new(first, self.repeats, Machine::here(opened), rows))?;
+        self.output.publish(&Record::new(first, self.repeats, Machine::here(opened), rows))?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -183,7 +184,7 @@ impl Ladder {
     ) -> anyhow::Result<Row> {
         let mut row = row(plan, self.repeats)?;
         if self.to_tolerance {
-            // Every kernel makes the same iterates: they are counted once.
+            // All kernels make the same iterates, so cycles are counted once per method.
             let same = before.iter().find(|before| before.method == plan.method);
             row.cycles = match same {
                 Some(same) => same.cycles,
@@ -197,22 +198,22 @@ impl Ladder {
         Ok(row)
     }
 
-    /// What is timed, in the order of the table: classic first, and then by kernel.
+    /// The settings in the order of the table: classic first, then by kernel.
     fn specs(&self, backend: Backend, beside_others: bool) -> Vec<RunSpec> {
         let Axes(shape) = &self.shape;
-        let (k, overlap, tile) = if shape.len() == 1 { LINES } else { PLANES };
+        let (k, overlap, tile) = if shape.len() == 1 { DEFAULTS_1D } else { DEFAULTS_2D };
         let sides = |points: &[usize]| points.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
         let k = self.lists.k(k);
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
-        let usual: &[Kernel] = match backend {
+        let defaults: &[Kernel] = match backend {
             Backend::Cpu => &[Kernel::Classic, Kernel::Auto],
             Backend::Cuda => &[Kernel::Classic, Kernel::Shared, Kernel::Register],
         };
-        let mut kernels = self.lists.kernel(usual);
+        let mut kernels = self.lists.kernel(defaults);
         if backend == Backend::Cpu && beside_others {
-            // Kernels that were asked for by name are the GPU's.
-            kernels.retain(|kernel| usual.contains(kernel));
+            // Kernels named on the command line are kernels of the GPU.
+            kernels.retain(|kernel| defaults.contains(kernel));
         }
         let mut methods = Vec::new();
         if kernels.contains(&Kernel::Classic) {

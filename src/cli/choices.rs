@@ -1,0 +1,30 @@
+//! Possible values of options, made from the names and sentences that the library's own enums have.
+//!
+//! The library does not know the parser of the command line. This is the one place that ties the two
+//! together: an enum with `ALL`, `name()` and `about()` becomes an option's list of values, and its
+//! help, by one line below.
+
+use crate::grid::Precision;
+use crate::run::papers::Group;
+use crate::run::{Backend, FieldKind, Measure, MethodName, ProblemKind, StopRule};
+use crate::solver::Kernel;
+use clap::ValueEnum;
+use clap::builder::PossibleValue;
+
+macro_rules! choices {
+    ($($choice:ty),* $(,)?) => {$(
+        impl ValueEnum for $choice {
+            fn value_variants<'a>() -> &'a [Self] {
+                &Self::ALL
+            }
+
+            fn to_possible_value(&self) -> Option<PossibleValue> {
+                // Help on the command line has no full stop at its end.
+                let help = self.about().trim_end_matches('.');
+                Some(PossibleValue::new(self.name()).help(help))
+            }
+        }
+    )*};
+}
+
+choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Precision, ProblemKind, StopRule);
