@@ -32,12 +32,12 @@ const INSTRUCTIONS: usize = 4;
 
 /// The model problem on a square.
 fn solver(n: usize, method: Method, threads: usize) -> CpuSolver<f64> {
-    let shape = Shape::plane(n, n).expect("a shape that can be numbered");
+    let shape = Shape::grid_2d(n, n).expect("a shape that can be numbered");
     let problem = Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Constant(1.0),
+        initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),
     };
     CpuSolver::new(&Arc::new(problem), method, Level::best(), threads).expect("enough memory")

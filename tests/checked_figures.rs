@@ -17,7 +17,7 @@ fn cycles(shape: Shape, method: Method) -> usize {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Constant(1.0),
+        initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),
     };
     let mut solver =
@@ -33,11 +33,11 @@ fn cycles(shape: Shape, method: Method) -> usize {
 }
 
 fn line() -> Shape {
-    Shape::line(1024, 1).expect("a small shape")
+    Shape::grid_1d(1024, 1).expect("a small shape")
 }
 
 fn plane() -> Shape {
-    Shape::plane(1024, 1024).expect("a small shape")
+    Shape::grid_2d(1024, 1024).expect("a small shape")
 }
 
 fn hierarchical(shape: &Shape, k: usize, overlap: usize) -> Method {

@@ -327,7 +327,7 @@ fn a_saved_field_is_the_librarys_solution() {
     let folder = folder();
     let cases = [
         ("--shape 24x20 --tile 8 --k 4 --max-cycles 9", vec![20, 24], "'<f8'"),
-        ("--shape 50 --copies 3 --tile 8 --k 4 --max-cycles 9", vec![3, 50], "'<f8'"),
+        ("--shape 50 --batch 3 --tile 8 --k 4 --max-cycles 9", vec![3, 50], "'<f8'"),
         ("--shape 24x20 --tile 8 --k 4 --precision f32 --max-cycles 9", vec![20, 24], "'<f4'"),
     ];
     for (arguments, shape, kind) in cases {
@@ -339,7 +339,7 @@ fn a_saved_field_is_the_librarys_solution() {
         let mut spec = RunSpec::default();
         let numbers = arguments.split_whitespace().nth(1).unwrap().split('x');
         spec.problem.shape = numbers.map(|n| n.parse().unwrap()).collect();
-        spec.problem.copies = if arguments.contains("copies") { 3 } else { 1 };
+        spec.problem.batch = if arguments.contains("batch") { 3 } else { 1 };
         spec.method.tile = vec![8];
         spec.method.k = 4;
         if kind == "'<f4'" {
@@ -910,8 +910,8 @@ fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
         ("--shape 5x5x5", &["shape is [5, 5, 5]", "one number (a line) or two (a plane)"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
-        ("--copies 0 --shape 9", &["copies is 0", "at least 1"]),
-        ("--copies 2", &["copies is 2", "a plane comes in one copy"]),
+        ("--copies 0 --shape 9", &["batch is 0", "at least 1"]),
+        ("--batch 2", &["batch is 2", "1D grid alone"]),
         ("--tol -1", &["tolerance is -1", "positive"]),
         ("--tol 0", &["tolerance is 0", "positive"]),
         ("--tol NaN", &["tolerance is NaN", "positive"]),

@@ -43,14 +43,14 @@ pub struct CommonArgs {
     shape: Option<Axes>,
     /// Independent 1D systems solved together
     #[arg(
-        long = "batch",
+        long,
         alias = "copies",
         value_name = "N",
         help_heading = "Problem",
         value_parser = values::whole::<usize>,
         allow_negative_numbers = true
     )]
-    copies: Option<usize>,
+    batch: Option<usize>,
     /// Right-hand side from an image (PNG, JPEG) or a NumPy array (.npy); implies --problem picture,
     /// and sets the shape unless --shape is given
     #[arg(long, value_name = "FILE", help_heading = "Problem")]
@@ -206,21 +206,21 @@ impl CommonArgs {
         let mut problem = base.problem.clone();
         if let Some(kind) = self.kind().filter(|kind| *kind != problem.kind) {
             // Parameters of the other problem do not apply to this one.
-            let ProblemSpec { shape, copies, .. } = problem;
-            problem = ProblemSpec { kind, shape, copies, ..ProblemSpec::default() };
+            let ProblemSpec { shape, batch, .. } = problem;
+            problem = ProblemSpec { kind, shape, batch, ..ProblemSpec::default() };
         }
         if let Some(rhs) = &self.rhs {
             problem.rhs = Some(rhs.clone());
             if self.shape.is_none() {
                 let natural = input::natural_shape(rhs)?;
                 problem.shape = natural.axes().to_vec();
-                problem.copies = natural.copies();
+                problem.batch = natural.batch();
             }
         }
         if let Some(Axes(shape)) = &self.shape {
             problem.shape.clone_from(shape);
         }
-        problem.copies = self.copies.unwrap_or(problem.copies);
+        problem.batch = self.batch.unwrap_or(problem.batch);
         problem.velocity = self.velocity.or(problem.velocity);
         problem.seed = self.seed.or(problem.seed);
         problem.boundary = self.boundary.or(problem.boundary);

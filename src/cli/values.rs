@@ -66,24 +66,32 @@ pub(super) fn boundary(text: &str) -> Result<Boundary, String> {
             "right" => boundary.right = value,
             "top" => boundary.top = value,
             "bottom" => boundary.bottom = value,
-            _ => return Err(format!("{name} is no side; left, right, top and bottom are")),
+            "front" => boundary.front = value,
+            "back" => boundary.back = value,
+            _ => {
+                return Err(format!(
+                    "{name} is not a side; left, right, top, bottom, front and back are"
+                ));
+            }
         }
     }
     Ok(boundary)
 }
 
 pub(super) fn stencil(text: &str) -> Result<Stencil, String> {
-    let mut entries = [None; 5];
+    const NAMES: [&str; 7] = ["d", "a", "c", "e", "f", "p", "q"];
+    let mut entries = [None; 7];
     for (name, value) in pairs(text)? {
-        let entry = ["d", "a", "c", "e", "f"].iter().position(|entry| *entry == name);
+        let entry = NAMES.iter().position(|entry| *entry == name);
         match entry {
             Some(entry) => entries[entry] = Some(value),
-            None => return Err(format!("{name} is no entry; d, a, c, e and f are")),
+            None => return Err(format!("{name} is not an entry; d, a, c, e, f, p and q are")),
         }
     }
     match entries {
-        [Some(d), Some(a), Some(c), e, f] => {
-            Ok(Stencil { d, a, c, e: e.unwrap_or(0.0), f: f.unwrap_or(0.0) })
+        [Some(d), Some(a), Some(c), others @ ..] => {
+            let [e, f, p, q] = others.map(Option::unwrap_or_default);
+            Ok(Stencil { d, a, c, e, f, p, q })
         }
         _ => Err("d, a and c must be given, such as d=4,a=-1,c=-1,e=-1,f=-1".to_owned()),
     }
@@ -250,7 +258,7 @@ mod tests {
         for wrong in ["", "left", "left=a", "front=1", "left=1,left=2"] {
             assert!(boundary(wrong).is_err(), "{wrong}");
         }
-        let expected = Stencil { d: 2.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 };
+        let expected = Stencil { d: 2.0, a: -1.0, c: -1.0, ..Stencil::default() };
         assert_eq!(stencil("d=2,a=-1,c=-1"), Ok(expected));
         assert!(stencil("d=2,a=-1").is_err() && stencil("d=2,a=-1,c=-1,g=1").is_err());
         assert_eq!(size("640x480"), Ok(Size::Pixels([640, 480])));

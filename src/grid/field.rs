@@ -1,12 +1,14 @@
-//! One array of the grid: interior values and the ring around them.
+//! One array of the grid: interior values and the boundary around them.
 
 use super::{Real, Shape};
 use std::ops::Range;
 
-/// Values of a grid, with its ring of Dirichlet values.
+/// Values of a grid, with its boundary of Dirichlet values.
 ///
 /// Layout: rows of [`Shape::stride`] values, the first and last of each row belonging to the
-/// ring; a plane has one more ring row above and one below. Rows lie one after the other.
+/// boundary. In 2D and 3D each xy-plane has one more boundary row before its first row and one
+/// after its last; in 3D there is one more boundary plane before the first plane and one after
+/// the last. Rows lie one after the other, and so do planes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field<R> {
     shape: Shape,
@@ -14,12 +16,12 @@ pub struct Field<R> {
 }
 
 impl<R: Real> Field<R> {
-    /// A field of one value everywhere, ring included.
+    /// A field of one value everywhere, boundary included.
     pub fn filled(shape: Shape, value: R) -> Self {
         Self { shape, values: vec![value; shape.stored()] }
     }
 
-    /// A field whose interior is `value(i, row)` and whose ring is zero.
+    /// A field whose interior is `value(i, row)` and whose boundary is zero.
     pub fn from_fn(shape: Shape, mut value: impl FnMut(usize, usize) -> R) -> Self {
         let mut field = Self::filled(shape, R::default());
         for row in 0..shape.rows() {
@@ -30,7 +32,7 @@ impl<R: Real> Field<R> {
         field
     }
 
-    /// A field of all its stored values, ring included.
+    /// A field of all its stored values, boundary included.
     ///
     /// # Panics
     /// If they are not as many as the shape has.
@@ -44,12 +46,12 @@ impl<R: Real> Field<R> {
         &self.shape
     }
 
-    /// All stored values, ring included.
+    /// All stored values, boundary included.
     pub fn as_slice(&self) -> &[R] {
         &self.values
     }
 
-    /// All stored values, ring included.
+    /// All stored values, boundary included.
     pub fn as_mut_slice(&mut self) -> &mut [R] {
         &mut self.values
     }
@@ -65,26 +67,27 @@ impl<R: Real> Field<R> {
 
     /// The interior values of one interior row, `nx` of them.
     pub fn interior(&self, row: usize) -> &[R] {
-        let start = self.row_start(row) + 1;
+        let start = self.shape.row_start(row) + 1;
         &self.values[start..start + self.shape.nx()]
     }
 
     /// The interior values of one interior row, `nx` of them.
     pub fn interior_mut(&mut self, row: usize) -> &mut [R] {
-        let start = self.row_start(row) + 1;
+        let start = self.shape.row_start(row) + 1;
         let nx = self.shape.nx();
         &mut self.values[start..start + nx]
     }
 
-    /// A part of the field; its ring is what lies around it, points or ring.
+    /// A part of a 1D or 2D field: its boundary is what lies around it, points or boundary.
     ///
     /// # Panics
-    /// If a column or a row lies outside the grid, or there are none.
+    /// If the field is 3D, if a column or a row lies outside the grid, or if there are none.
     pub fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
         let inside = columns.end <= self.shape.nx() && rows.end <= self.shape.rows();
         assert!(inside && !columns.is_empty() && !rows.is_empty(), "a part of the grid");
+        assert!(self.shape.dim() < 3, "a part of a 1D or 2D grid");
         let shape = self.shape.part(columns.len(), rows.len());
-        let stored = (rows.start..).take(rows.len() + 2 * shape.ring_rows());
+        let stored = (rows.start..).take(rows.len() + 2 * shape.boundary_rows());
         let values = stored.flat_map(|row| {
             let start = row * self.shape.stride() + columns.start;
             &self.values[start..start + shape.stride()]
@@ -98,13 +101,8 @@ impl<R: Real> Field<R> {
         Field::from_stored(self.shape, values)
     }
 
-    /// All interior values in C order: `[ny, nx]` of a plane, `[copies, nx]` of lines.
+    /// All interior values in C order: `[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`.
     pub fn to_interior(&self) -> Vec<R> {
         (0..self.shape.rows()).flat_map(|row| self.interior(row).iter().copied()).collect()
-    }
-
-    /// Where the row of an interior row begins, its left ring value included.
-    fn row_start(&self, row: usize) -> usize {
-        (row + self.shape.ring_rows()) * self.shape.stride()
     }
 }

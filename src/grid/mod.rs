@@ -1,14 +1,16 @@
-//! Floor 0: how many points there are, where they are kept, and how they are cut into tiles.
+//! Floor 0: shapes of grids, fields on them, their partition into tiles, and memory.
 //!
-//! Nothing here knows of a matrix or of an iteration.
+//! Nothing here depends on a matrix or an iteration.
 
 mod field;
+mod geometry;
 pub mod memory;
 mod real;
 mod shape;
 mod tiling;
 
 pub use field::Field;
+pub use geometry::{AXIS_NAMES, Geometry, Need, Slice, SliceError};
 pub use real::{Precision, Real};
 pub use shape::{Shape, ShapeError};
-pub use tiling::{AxisTiling, Tiling, TilingError};
+pub use tiling::{AxisTiling, Region, Tiling, TilingError};

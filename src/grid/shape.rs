@@ -1,32 +1,36 @@
-//! The shape of a problem: its interior points, axis by axis.
+//! The shape of a grid: its interior points, axis by axis.
 
+use super::Slice;
 use std::fmt;
+use std::ops::Range;
 
 /// Arrays of a grid that a run may hold at once: right-hand side, two iterates, exact solution. A
 /// shape is refused unless all of them together can be addressed, so that no later count of bytes
-/// wraps around.
+/// overflows.
 const ARRAYS: usize = 4;
 
-/// The interior points of a problem, without the ring of Dirichlet values around them.
+/// The interior points of a 1D, 2D or 3D grid, without the boundary around them.
 ///
-/// A line may come in several independent copies, which share the matrix and differ in nothing
-/// but where they lie in memory; a plane is one. Axis 0 (x) runs along memory, axis 1 (y) from
-/// row to row: row `j = 0` is the first in memory and the top one in every picture.
+/// A 1D grid may be a batch of independent systems, which share the matrix. Axis 0 (x) is the
+/// fastest in memory: arrays are `[nx]`, `[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`.
+///
+/// A *row* is a run of `nx` interior points along x. Rows are numbered from 0 in the order of
+/// memory: by system in a batch, by `j` in 2D, by `j + ny · k` in 3D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Points of each axis; axes past `dim` hold 1. Three of them, so that a box finds room.
+    /// Points of each axis; axes past `dim` hold 1.
     n: [usize; 3],
     dim: usize,
-    copies: usize,
+    batch: usize,
 }
 
 /// Why a shape was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// An axis, or the number of copies, is zero.
+    /// An axis, or the batch, is zero.
     #[error("{field} is 0; it must be at least 1")]
     Zero {
-        /// `shape` or `copies`.
+        /// `shape` or `batch`.
         field: &'static str,
     },
     /// More than any machine can address.
@@ -40,40 +44,54 @@ pub enum ShapeError {
 }
 
 impl Shape {
-    /// `copies` independent lines of `n` points each.
+    /// A batch of `batch` independent 1D systems of `n` points each.
     ///
     /// # Errors
     /// [`ShapeError`] if a number is 0 or the points cannot be addressed.
-    pub fn line(n: usize, copies: usize) -> Result<Self, ShapeError> {
-        Self { n: [n, 1, 1], dim: 1, copies }.checked()
+    pub fn grid_1d(n: usize, batch: usize) -> Result<Self, ShapeError> {
+        Self { n: [n, 1, 1], dim: 1, batch }.checked()
     }
 
-    /// `nx` × `ny` points.
+    /// A 2D grid of `nx` × `ny` points.
     ///
     /// # Errors
     /// [`ShapeError`] if a number is 0 or the points cannot be addressed.
-    pub fn plane(nx: usize, ny: usize) -> Result<Self, ShapeError> {
-        Self { n: [nx, ny, 1], dim: 2, copies: 1 }.checked()
+    pub fn grid_2d(nx: usize, ny: usize) -> Result<Self, ShapeError> {
+        Self { n: [nx, ny, 1], dim: 2, batch: 1 }.checked()
     }
 
-    /// The shape of a part of this one: so many columns of so many rows.
+    /// A 3D grid of `nx` × `ny` × `nz` points.
+    ///
+    /// # Errors
+    /// [`ShapeError`] if a number is 0 or the points cannot be addressed.
+    pub fn grid_3d(nx: usize, ny: usize, nz: usize) -> Result<Self, ShapeError> {
+        Self { n: [nx, ny, nz], dim: 3, batch: 1 }.checked()
+    }
+
+    /// The shape of a part of a 1D or 2D grid: so many columns of so many rows.
     pub(crate) fn part(&self, columns: usize, rows: usize) -> Self {
         match self.dim {
-            1 => Self { n: [columns, 1, 1], dim: 1, copies: rows },
-            _ => Self { n: [columns, rows, 1], ..*self },
+            1 => Self { n: [columns, 1, 1], dim: 1, batch: rows },
+            _ => Self { n: [columns, rows, 1], dim: 2, batch: 1 },
         }
+    }
+
+    /// The 2D shape of a slice through a 3D grid.
+    pub(super) fn slice(&self, slice: Slice) -> Self {
+        let [across, down] = slice.axes().map(|axis| self.n[axis]);
+        Self { n: [across, down, 1], dim: 2, batch: 1 }
     }
 
     fn checked(self) -> Result<Self, ShapeError> {
         if self.n.contains(&0) {
             return Err(ShapeError::Zero { field: "shape" });
         }
-        if self.copies == 0 {
-            return Err(ShapeError::Zero { field: "copies" });
+        if self.batch == 0 {
+            return Err(ShapeError::Zero { field: "batch" });
         }
-        let columns = self.n[0] as u128 + 2;
-        let rows = if self.dim == 1 { self.copies as u128 } else { self.n[1] as u128 + 2 };
-        let values = columns.saturating_mul(rows);
+        // Each axis with its two boundary values; a batch has none between its systems.
+        let stored = self.axes().iter().map(|&n| n as u128 + 2);
+        let values = stored.fold(self.batch as u128, u128::saturating_mul);
         let bytes = values.saturating_mul((ARRAYS * size_of::<f64>()) as u128);
         if bytes <= isize::MAX as u128 {
             Ok(self)
@@ -82,7 +100,7 @@ impl Shape {
         }
     }
 
-    /// 1 for lines, 2 for a plane.
+    /// The number of axes: 1, 2 or 3.
     pub fn dim(&self) -> usize {
         self.dim
     }
@@ -97,50 +115,94 @@ impl Shape {
         self.n[0]
     }
 
-    /// Interior points along y; 1 for lines.
+    /// Interior points along y; 1 in 1D.
     pub fn ny(&self) -> usize {
         self.n[1]
     }
 
-    /// Independent copies of a line; 1 for a plane.
-    pub fn copies(&self) -> usize {
-        self.copies
+    /// Interior points along z; 1 in 1D and 2D.
+    pub fn nz(&self) -> usize {
+        self.n[2]
     }
 
-    /// Interior rows in memory: the rows of a plane, or one for each copy of a line.
+    /// Independent systems of a 1D grid; 1 in 2D and 3D.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// Interior rows: `batch` in 1D, `ny` in 2D, `ny · nz` in 3D.
     pub fn rows(&self) -> usize {
-        if self.dim == 1 { self.copies } else { self.ny() }
+        if self.dim == 1 { self.batch } else { self.ny() * self.nz() }
     }
 
-    /// Interior points, all copies together.
+    /// Rows of an xy-plane: all of them but in 3D, where it is `ny`.
+    pub fn rows_per_plane(&self) -> usize {
+        self.rows() / self.nz()
+    }
+
+    /// A range of rows, cut where one xy-plane ends and the next begins. The rows of each part are
+    /// a [`stride`](Self::stride) apart in storage.
+    #[inline]
+    pub fn by_plane(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
+        let in_plane = self.rows_per_plane();
+        let mut start = rows.start;
+        std::iter::from_fn(move || {
+            let end = ((start / in_plane + 1) * in_plane).min(rows.end);
+            let part = start..end;
+            start = end;
+            (!part.is_empty()).then_some(part)
+        })
+    }
+
+    /// Interior points of all systems.
     pub fn points(&self) -> usize {
         self.nx() * self.rows()
     }
 
-    /// Values between a point and the one below it: a row and its two ring values.
+    /// Stored values from a point to the next one along y: a row and its two boundary values.
     pub fn stride(&self) -> usize {
         self.nx() + 2
     }
 
-    /// Rows of the ring above the first interior row (and below the last): 1 for a plane, and 0
-    /// for lines, which have ring values at their two ends alone.
-    pub fn ring_rows(&self) -> usize {
-        usize::from(self.dim == 2)
+    /// Stored values from a point to the next one along z; 0 in 1D and 2D.
+    pub fn plane_stride(&self) -> usize {
+        if self.dim == 3 { (self.ny() + 2) * self.stride() } else { 0 }
     }
 
-    /// Values stored: interior and ring.
+    /// Rows of the boundary before the first row of an xy-plane (and after its last): 1 in 2D and
+    /// 3D, and 0 in 1D, where systems have boundary values at their two ends alone.
+    pub fn boundary_rows(&self) -> usize {
+        usize::from(self.dim > 1)
+    }
+
+    /// Where the row of an interior row begins in storage, its first boundary value included.
+    #[inline]
+    pub fn row_start(&self, row: usize) -> usize {
+        if self.dim < 3 {
+            return (row + self.boundary_rows()) * self.stride();
+        }
+        let (j, k) = (row % self.ny(), row / self.ny());
+        (k + 1) * self.plane_stride() + (j + 1) * self.stride()
+    }
+
+    /// Values stored: interior and boundary.
     pub fn stored(&self) -> usize {
-        self.stride() * (self.rows() + 2 * self.ring_rows())
+        match self.dim {
+            1 => self.stride() * self.batch,
+            2 => self.stride() * (self.ny() + 2),
+            _ => self.plane_stride() * (self.nz() + 2),
+        }
     }
 }
 
 impl fmt::Display for Shape {
-    /// `1024`, `4 × 1024` (copies first) or `256 × 192`.
+    /// `1024`, `4 × 1024` (batch first), `256 × 192` or `64 × 48 × 32`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.dim, self.copies) {
+        match (self.dim, self.batch) {
             (1, 1) => write!(f, "{}", self.nx()),
-            (1, copies) => write!(f, "{copies} × {}", self.nx()),
-            _ => write!(f, "{} × {}", self.nx(), self.ny()),
+            (1, batch) => write!(f, "{batch} × {}", self.nx()),
+            (2, _) => write!(f, "{} × {}", self.nx(), self.ny()),
+            _ => write!(f, "{} × {} × {}", self.nx(), self.ny(), self.nz()),
         }
     }
 }

@@ -13,10 +13,11 @@
 //! Source: Islam & Wang, section III-B (the left tile gives the left half of an overlap, the right
 //! tile the right half); the last tile, moved back so that it is full, is this project's rule.
 
+use super::Slice;
 use std::ops::Range;
 
-/// The tiles of one axis. Where they lie follows from four numbers, so that a tiling takes no
-/// memory, however many tiles there are.
+/// The tiles of one axis. Four numbers determine all of them, so a tiling takes no memory,
+/// however many tiles there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisTiling {
     n: usize,
@@ -37,7 +38,7 @@ pub enum TilingError {
         /// The overlap as it was given.
         overlap: usize,
     },
-    /// An overlap that leaves a tile nothing of its own.
+    /// An overlap that leaves a tile no points of its own.
     #[error("overlap {overlap} is too large for tile {tile}; it must be 0 to {}", .tile.saturating_sub(2) & !1)]
     OverlapTooLarge {
         /// The overlap as it was given.
@@ -121,9 +122,9 @@ impl AxisTiling {
         }
     }
 
-    /// Points from the start of a tile to that of the next; of the last two it may be fewer.
+    /// Points from the start of a tile to the start of the next; between the last two it may be fewer.
     pub(crate) fn stride(&self) -> usize {
-        // The one tile of a short axis may be shorter than the overlap that was asked for.
+        // The only tile of a short axis may be shorter than the overlap.
         self.tile.saturating_sub(self.overlap).max(1)
     }
 
@@ -144,8 +145,7 @@ impl AxisTiling {
         }
     }
 
-    /// How far point `i` is from the nearest border between two tiles: 1 for the two points next
-    /// to it, and `None` on an axis of one tile.
+    /// How far point `i` is from the nearest tile border: 1 for the two points next to it, and `None` on an axis of one tile.
     pub fn distance(&self, i: usize) -> Option<usize> {
         let owned = self.owned(self.owner(i));
         let left = (owned.start > 0).then(|| i - owned.start + 1);
@@ -154,14 +154,22 @@ impl AxisTiling {
     }
 }
 
-/// The tiles of a grid: the product of the tiles of its axes.
+/// A box of points: a range of each axis, x first; `0..1` for axes that the grid does not have.
+pub type Region = [Range<usize>; 3];
+
+/// How a grid is partitioned into tiles: the product of the tiles of its axes.
+///
+/// Tiles are numbered from 0, those along x first. Of a tile a solver needs what it computes and
+/// what it owns; its halo is the layer of one point around what it computes. The systems of a batch
+/// are all partitioned alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tiling {
     axes: Vec<AxisTiling>,
 }
 
 impl Tiling {
-    /// Cuts every axis of `axes` points (x first) into tiles.
+    /// Cuts every axis, of `axes[d]` points (x first), into tiles of `tile[d]` points that share
+    /// `overlap[d]` points.
     ///
     /// # Errors
     /// [`TilingError`] of the first axis that cannot be cut so.
@@ -175,6 +183,39 @@ impl Tiling {
             .map(|(axis, &n)| AxisTiling::new(n, tile[axis], overlap[axis]))
             .collect::<Result<_, _>>()?;
         Ok(Self { axes })
+    }
+
+    /// The position of a tile along each axis, x first.
+    pub fn position(&self, tile: usize) -> [usize; 3] {
+        let mut rest = tile;
+        std::array::from_fn(|axis| {
+            let count = self.axes.get(axis).map_or(1, AxisTiling::count);
+            let position = rest % count;
+            rest /= count;
+            position
+        })
+    }
+
+    /// The points that a tile computes.
+    pub fn computed(&self, tile: usize) -> Region {
+        self.region(tile, AxisTiling::computed)
+    }
+
+    /// The points that a tile owns and writes back.
+    pub fn owned(&self, tile: usize) -> Region {
+        self.region(tile, AxisTiling::owned)
+    }
+
+    fn region(&self, tile: usize, range: impl Fn(&AxisTiling, usize) -> Range<usize>) -> Region {
+        let position = self.position(tile);
+        std::array::from_fn(|axis| {
+            self.axes.get(axis).map_or(0..1, |tiles| range(tiles, position[axis]))
+        })
+    }
+
+    /// The tiles that a slice through a 3D grid cuts.
+    pub(super) fn slice(&self, slice: Slice) -> Self {
+        Self { axes: slice.axes().map(|axis| self.axes[axis].clone()).to_vec() }
     }
 
     /// The tiles along x.
@@ -192,7 +233,7 @@ impl Tiling {
         &self.axes
     }
 
-    /// The tile that owns a point (column, row), from the left and from the top.
+    /// The tile that owns a point (column, row) of a 1D or 2D grid: its position along x and y.
     pub fn owner(&self, [i, j]: [usize; 2]) -> [usize; 2] {
         [self.x().owner(i), self.y().map_or(0, |axis| axis.owner(j))]
     }
@@ -208,12 +249,12 @@ impl Tiling {
         self.axes.iter().map(|axis| (axis.count() * axis.tile()) as f64 / axis.n() as f64).product()
     }
 
-    /// Fast memory of one tile: two copies of it with its ring, and its right-hand side
+    /// Shared memory per tile, in bytes: two iterates of it with its halo, and its right-hand side
     /// (paper, section IV: (2 · (T+2)^d + T^d) values).
     pub fn bytes_per_tile(&self, bytes_per_value: usize) -> usize {
-        let with_ring: usize = self.axes.iter().map(|axis| axis.tile() + 2).product();
+        let with_halo: usize = self.axes.iter().map(|axis| axis.tile() + 2).product();
         let alone: usize = self.axes.iter().map(AxisTiling::tile).product();
-        (2 * with_ring + alone) * bytes_per_value
+        (2 * with_halo + alone) * bytes_per_value
     }
 
     /// Whether `k` subiterations make exactly `k` sweeps of Jacobi's iteration: staleness travels
@@ -223,10 +264,9 @@ impl Tiling {
         self.axes.iter().all(|axis| axis.count() == 1 || axis.overlap() >= 2 * (k.max(1) - 1))
     }
 
-    /// How far point (`i`, `j`) is from the nearest border between two tiles, counted along the
-    /// axes: 1 for points next to one, and `None` where there is one tile only.
-    pub fn distance(&self, i: usize, j: usize) -> Option<usize> {
-        let y = self.y().and_then(|axis| axis.distance(j));
-        self.x().distance(i).into_iter().chain(y).min()
+    /// How far a point is from the nearest tile border, counted along the axes: 1 for points next
+    /// to one, and `None` where there is one tile only.
+    pub fn distance(&self, point: &[usize]) -> Option<usize> {
+        self.axes.iter().zip(point).filter_map(|(axis, &i)| axis.distance(i)).min()
     }
 }

@@ -1,5 +1,5 @@
-//! Floor 1: the linear system. Stencil, right-hand side, start, Dirichlet values, ready-made
-//! problems, the exact solution of the discrete system, and the modes of Jacobi's iteration.
+//! Floor 1: the linear system. Stencil, right-hand side, initial guess, boundary, input files, the
+//! exact solution of the discrete system, and the modes of Jacobi's iteration.
 
 mod exact;
 pub mod input;

@@ -56,7 +56,7 @@ impl Spectrum {
         memory::check(shape, 3, Precision::F64).ok()?;
         let (nx, plane) = (shape.nx(), shape.dim() == 2);
         let mut values = vec![0.0; shape.points()];
-        residual(problem, &problem.start_field(), &mut values, cancel).ok()?;
+        residual(problem, &problem.initial_iterate(), &mut values, cancel).ok()?;
         sines(&mut values, nx);
         // Of lines each row is a copy with the same modes.
         let mut columns = vec![0.0; values.len()];
@@ -151,18 +151,18 @@ mod tests {
     use crate::grid::Shape;
     use crate::problem::{Boundary, Source, Stencil};
 
-    fn problem(shape: Shape, start: Source, left: f64) -> Problem {
+    fn problem(shape: Shape, initial_guess: Source, left: f64) -> Problem {
         let boundary = Boundary { left, ..Boundary::default() };
         let rhs = Source::Constant(1.0);
-        Problem { shape, stencil: Stencil::poisson(&shape), rhs, start, boundary }
+        Problem { shape, stencil: Stencil::poisson(&shape), rhs, initial_guess, boundary }
     }
 
     /// ‖r‖₂ / ‖r₀‖₂ after so many sweeps, made one by one.
     fn swept(problem: &Problem, sweeps: usize) -> f64 {
-        let mut field = problem.start_field::<f64>();
+        let mut field = problem.initial_iterate::<f64>();
         let (stride, shape) = (problem.shape.stride(), problem.shape);
-        let Stencil { d, a, c, e, f } = problem.stencil;
-        let down = shape.ring_rows() * stride;
+        let Stencil { d, a, c, e, f, .. } = problem.stencil;
+        let down = shape.boundary_rows() * stride;
         let mut norms = Vec::new();
         for _ in 0..=sweeps {
             let from = field.clone();
@@ -184,8 +184,8 @@ mod tests {
 
     #[test]
     fn it_tells_the_residual_after_any_number_of_sweeps() {
-        let line = Shape::line(40, 2).unwrap();
-        let plane = Shape::plane(23, 12).unwrap();
+        let line = Shape::grid_1d(40, 2).unwrap();
+        let plane = Shape::grid_2d(23, 12).unwrap();
         for problem in [
             problem(line, Source::Constant(1.0), 0.0),
             problem(line, Source::Random { seed: 3 }, 2.0),
@@ -204,11 +204,11 @@ mod tests {
 
     #[test]
     fn a_wind_has_no_sines_and_a_solution_no_residual() {
-        let shape = Shape::plane(16, 16).unwrap();
+        let shape = Shape::grid_2d(16, 16).unwrap();
         let go = AtomicBool::new(false);
         let mut windy = problem(shape, Source::Constant(1.0), 0.0);
         assert!(Spectrum::of(&windy, &go).is_some());
-        windy.stencil = Stencil::convection_diffusion(&shape, [3.0, 0.0]);
+        windy.stencil = Stencil::convection_diffusion(&shape, [3.0, 0.0, 0.0]);
         assert_eq!(Spectrum::of(&windy, &go), None);
         let solved =
             Problem { rhs: Source::Constant(0.0), ..problem(shape, Source::Constant(0.0), 0.0) };

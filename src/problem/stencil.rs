@@ -1,27 +1,35 @@
 //! The matrix: one row of constants for every interior point.
 
-use crate::grid::{Real, Shape};
+use crate::grid::{AXIS_NAMES, Real, Shape};
 use serde::{Deserialize, Serialize};
 
-/// The constants of a tri- or pentadiagonal matrix row (Islam & Wang, long version, Eqs. 4 and
-/// 11): `d·u_ij + a·u_{i−1,j} + c·u_{i+1,j} + e·u_{i,j−1} + f·u_{i,j+1} = b_ij`.
+/// The constants of a matrix row with 2, 4 or 6 neighbours (Islam & Wang, long version, Eqs. 4 and
+/// 11; p and q continue them in 3D):
+/// `d·u_ijk + a·u_{i−1} + c·u_{i+1} + e·u_{j−1} + f·u_{j+1} + p·u_{k−1} + q·u_{k+1} = b_ijk`.
 ///
-/// Entries are those of A itself, with its 1/h² scaling; `e` and `f` are 0 for lines.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// Entries are those of A itself, with its 1/h² scaling; those of axes that the grid does not have
+/// are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stencil {
     /// The diagonal.
     pub d: f64,
-    /// West: the point before, along x.
+    /// The previous point along x.
     pub a: f64,
-    /// East: the point after, along x.
+    /// The next point along x.
     pub c: f64,
-    /// South: the point before, along y.
+    /// The previous point along y.
     #[serde(default)]
     pub e: f64,
-    /// North: the point after, along y.
+    /// The next point along y.
     #[serde(default)]
     pub f: f64,
+    /// The previous point along z.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub p: f64,
+    /// The next point along z.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub q: f64,
 }
 
 /// Why a stencil was refused.
@@ -38,80 +46,95 @@ pub enum StencilError {
         /// Its value.
         value: f64,
     },
-    /// Lines have no neighbours along y.
-    #[error("stencil.{name} is {value}, but a line has no neighbours along y; leave it out or 0")]
+    /// A neighbour along an axis that the grid does not have.
+    #[error("stencil.{name} is {value}, but a {dim}D grid has no neighbours along {}; leave it out or 0", AXIS_NAMES[*.axis])]
     NoSuchAxis {
-        /// `e` or `f`.
+        /// Which coefficient.
         name: &'static str,
         /// Its value.
         value: f64,
+        /// The axis.
+        axis: usize,
+        /// The axes of the grid.
+        dim: usize,
     },
 }
 
 /// The weights of a Jacobi update, `u_new = g + Σ w_i u_i` with `w_i = −a_i / d`.
 ///
 /// Their form fixes the order of operations, which is the same in every back end, so that the
-/// same bits come out everywhere. With `fma(a, b, c) = a·b + c` rounded once:
+/// same bits come out everywhere. With `fma(a, b, c) = a·b + c` rounded once, `x⁻` the previous
+/// point along x and `x⁺` the next:
 ///
-/// | form | 1D | 2D |
-/// |---|---|---|
-/// | `Isotropic` | `fma(w, west + east, g)` | `fma(w, (west + east) + (south + north), g)` |
-/// | `PerAxis` | – | `fma(w_x, west + east, fma(w_y, south + north, g))` |
-/// | `General` | `fma(w_w, west, fma(w_e, east, g))` | `fma(w_w, west, fma(w_e, east, fma(w_s, south, fma(w_n, north, g))))` |
+/// | form | 1D | 2D | 3D |
+/// |---|---|---|---|
+/// | `Isotropic` | `fma(w, x⁻ + x⁺, g)` | `fma(w, (x⁻ + x⁺) + (y⁻ + y⁺), g)` | `fma(w, ((x⁻ + x⁺) + (y⁻ + y⁺)) + (z⁻ + z⁺), g)` |
+/// | `PerAxis` | – | `fma(w_x, x⁻ + x⁺, fma(w_y, y⁻ + y⁺, g))` | the same around `fma(w_z, z⁻ + z⁺, g)` |
+/// | `General` | `fma(w_x⁻, x⁻, fma(w_x⁺, x⁺, g))` | the same around `fma(w_y⁻, y⁻, fma(w_y⁺, y⁺, g))` | the same around `fma(w_z⁻, z⁻, fma(w_z⁺, z⁺, g))` |
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Weights<R> {
     /// All weights equal.
     Isotropic(R),
-    /// Equal along each axis of a plane.
-    PerAxis {
-        /// West and east.
-        x: R,
-        /// South and north.
-        y: R,
-    },
-    /// Any weights.
-    General {
-        /// Of the point before, along x.
-        west: R,
-        /// Of the point after, along x.
-        east: R,
-        /// Of the point before, along y; 0 for lines.
-        south: R,
-        /// Of the point after, along y; 0 for lines.
-        north: R,
-    },
+    /// Equal along each axis of a 2D or 3D grid; 0 for axes that it does not have.
+    PerAxis([R; 3]),
+    /// Any weights: along each axis those of the previous and of the next point.
+    General([[R; 2]; 3]),
+}
+
+fn is_zero(entry: &f64) -> bool {
+    *entry == 0.0
 }
 
 impl Stencil {
-    /// −∇² with central differences on the unit interval or square, spacing h = 1/(n+1).
+    /// −∇² with central differences on the unit interval, square or cube, spacing h = 1/(n+1).
     pub fn poisson(shape: &Shape) -> Self {
-        Self::convection_diffusion(shape, [0.0, 0.0])
+        Self::convection_diffusion(shape, [0.0; 3])
     }
 
-    /// −∇² + v·∇ with central differences on the unit interval or square; `velocity` is (v_x, v_y)
-    /// in units of the diffusivity over the side.
-    pub fn convection_diffusion(shape: &Shape, velocity: [f64; 2]) -> Self {
-        // 1/h² and v/(2h) of an axis.
-        let axis = |n: usize, v: f64| {
+    /// −∇² + v·∇ with central differences on the unit interval, square or cube; `velocity` is
+    /// (v_x, v_y, v_z) in units of the diffusivity over the side. Components along axes that the
+    /// grid does not have are ignored.
+    pub fn convection_diffusion(shape: &Shape, velocity: [f64; 3]) -> Self {
+        let mut stencil = Self::default();
+        for (axis, &n) in shape.axes().iter().enumerate() {
             let inverse_h = (n + 1) as f64;
-            (inverse_h * inverse_h, 0.5 * v * inverse_h)
-        };
-        let (cx, vx) = axis(shape.nx(), velocity[0]);
-        if shape.dim() == 1 {
-            return Self { d: 2.0 * cx, a: -cx - vx, c: -cx + vx, e: 0.0, f: 0.0 };
+            let (diffusion, convection) = (inverse_h * inverse_h, 0.5 * velocity[axis] * inverse_h);
+            stencil.d += 2.0 * diffusion;
+            let neighbours = [-diffusion - convection, -diffusion + convection];
+            let [previous, next] = stencil.along_mut(axis);
+            [*previous, *next] = neighbours;
         }
-        let (cy, vy) = axis(shape.ny(), velocity[1]);
-        Self { d: 2.0 * cx + 2.0 * cy, a: -cx - vx, c: -cx + vx, e: -cy - vy, f: -cy + vy }
+        stencil
+    }
+
+    /// The entries of the neighbours: along each axis, x first, the previous and the next point.
+    pub fn neighbours(&self) -> [[f64; 2]; 3] {
+        [[self.a, self.c], [self.e, self.f], [self.p, self.q]]
+    }
+
+    fn along_mut(&mut self, axis: usize) -> [&mut f64; 2] {
+        match axis {
+            0 => [&mut self.a, &mut self.c],
+            1 => [&mut self.e, &mut self.f],
+            _ => [&mut self.p, &mut self.q],
+        }
     }
 
     /// Checks the constants against the shape they are to be used on.
     ///
     /// # Errors
-    /// [`StencilError`] if the diagonal is zero, a constant is not finite, or a line is given
-    /// neighbours along y.
+    /// [`StencilError`] if the diagonal is zero, a constant is not finite, or there are neighbours
+    /// along an axis that the grid does not have.
     pub fn check(&self, shape: &Shape) -> Result<(), StencilError> {
+        const NAMES: [[&str; 2]; 3] = [["a", "c"], ["e", "f"], ["p", "q"]];
+        let entries = || {
+            let pairs = NAMES.into_iter().zip(self.neighbours()).enumerate();
+            pairs.flat_map(|(axis, (names, pair))| {
+                names.into_iter().zip(pair).map(move |(name, value)| (axis, name, value))
+            })
+        };
         for (name, value) in
-            [("d", self.d), ("a", self.a), ("c", self.c), ("e", self.e), ("f", self.f)]
+            [("d", self.d)].into_iter().chain(entries().map(|(_, name, value)| (name, value)))
         {
             if !value.is_finite() {
                 return Err(StencilError::NotFinite { name, value });
@@ -120,42 +143,30 @@ impl Stencil {
         if self.d == 0.0 {
             return Err(StencilError::ZeroDiagonal);
         }
-        if shape.dim() == 1 {
-            for (name, value) in [("e", self.e), ("f", self.f)] {
-                if value != 0.0 {
-                    return Err(StencilError::NoSuchAxis { name, value });
-                }
-            }
+        let dim = shape.dim();
+        match entries().find(|&(axis, _, value)| axis >= dim && value != 0.0) {
+            Some((axis, name, value)) => Err(StencilError::NoSuchAxis { name, value, axis, dim }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The weights of the update on a grid of `dim` axes, computed in `f64` and rounded once.
     pub fn weights<R: Real>(&self, dim: usize) -> Weights<R> {
         let weight = |entry: f64| R::from_f64(-entry / self.d);
-        let along_x = self.a == self.c;
-        if dim == 1 {
-            if along_x {
+        let axes = &self.neighbours()[..dim];
+        if axes.iter().all(|[previous, next]| previous == next) {
+            if axes.iter().all(|[entry, _]| *entry == self.a) {
                 return Weights::Isotropic(weight(self.a));
             }
-        } else if along_x && self.e == self.f {
-            if self.a == self.e {
-                return Weights::Isotropic(weight(self.a));
-            }
-            return Weights::PerAxis { x: weight(self.a), y: weight(self.e) };
+            return Weights::PerAxis(self.neighbours().map(|[entry, _]| weight(entry)));
         }
-        Weights::General {
-            west: weight(self.a),
-            east: weight(self.c),
-            south: weight(self.e),
-            north: weight(self.f),
-        }
+        Weights::General(self.neighbours().map(|pair| pair.map(weight)))
     }
 
-    /// Σ|a_i| / |d| of a row: at most 1 where the matrix is diagonally dominant, which is what
-    /// makes Jacobi's iteration converge for certain (Islam & Wang, section II-A).
+    /// Σ|a_i| / |d| of a row: at most 1 where the matrix is diagonally dominant, which guarantees
+    /// that Jacobi's iteration converges (Islam & Wang, section II-A).
     pub fn dominance(&self) -> f64 {
-        (self.a.abs() + self.c.abs() + self.e.abs() + self.f.abs()) / self.d.abs()
+        self.neighbours().into_iter().flatten().map(f64::abs).sum::<f64>() / self.d.abs()
     }
 
     /// Whether the matrix is diagonally dominant, up to rounding.

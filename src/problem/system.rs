@@ -1,35 +1,56 @@
-//! A problem as it is described, and the system of numbers that a solver works on.
+//! A problem by its description, and the arrays of numbers that a solver works on.
 
 use super::{Stencil, Weights};
 use crate::grid::{Field, Real, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Dirichlet values of the four sides; lines have only the first two.
+/// Dirichlet values on the sides of the grid: 1D has the first two, 2D the first four.
 ///
 /// Rows go down the page, as in a matrix: `top` bounds row 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Boundary {
-    /// West of the first column.
+    /// Before the first point along x.
     pub left: f64,
-    /// East of the last column.
+    /// After the last point along x.
     pub right: f64,
-    /// Before row 0 (the neighbour that the field calls south, `j − 1`).
+    /// Before the first point along y.
     pub top: f64,
-    /// After the last row (the neighbour that the field calls north, `j + 1`).
+    /// After the last point along y.
     pub bottom: f64,
+    /// Before the first point along z.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub front: f64,
+    /// After the last point along z.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub back: f64,
 }
 
-/// A value for every interior point, made when it is asked for, so that describing a problem
-/// takes no memory of the grid's size.
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl Boundary {
+    /// The names of the sides in files, in the order of [`Boundary::sides`].
+    pub const NAMES: [[&str; 2]; 3] = [["left", "right"], ["top", "bottom"], ["front", "back"]];
+
+    /// The values along each axis, x first: before its first and after its last point.
+    pub fn sides(&self) -> [[f64; 2]; 3] {
+        let Self { left, right, top, bottom, front, back } = *self;
+        [[left, right], [top, bottom], [front, back]]
+    }
+}
+
+/// A value for every interior point, computed on demand, so that describing a problem takes no
+/// memory of the grid's size. Points are (column `i`, row), with rows as [`Shape`] numbers them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// The same value everywhere.
     Constant(f64),
     /// Given point by point, zero elsewhere: (column, row, value), where no row means every row.
     Points(Vec<(usize, Option<usize>, f64)>),
-    /// One value in a box of columns and rows, zero elsewhere.
+    /// One value in a box of columns and rows of a 1D or 2D grid, zero elsewhere.
     Box {
         /// Columns of the box.
         columns: std::ops::Range<usize>,
@@ -43,7 +64,7 @@ pub enum Source {
         /// The seed.
         seed: u64,
     },
-    /// All values, in C order (`[ny, nx]` or `[copies, nx]`).
+    /// All values, in C order (`[batch, nx]`, `[ny, nx]` or `[nz, ny, nx]`).
     Array(Arc<[f64]>),
 }
 
@@ -70,7 +91,7 @@ impl Source {
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014) of a counter, mapped to [−1, 1). Written out here because
-/// a run must be the same for ever: no library promises its stream across versions.
+/// a run must stay the same for ever: no library promises its stream across versions.
 fn random(seed: u64, counter: u64) -> f64 {
     let mut z = seed.wrapping_add(counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -79,8 +100,8 @@ fn random(seed: u64, counter: u64) -> f64 {
     (z >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0
 }
 
-/// A linear system A u = b with its start, as it is described: shape, constants, and where the
-/// values come from.
+/// A linear system A u = b and its initial guess, as a description: shape, constants, and where
+/// the values come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The interior points.
@@ -89,9 +110,9 @@ pub struct Problem {
     pub stencil: Stencil,
     /// The right-hand side b, without what the boundary adds to it.
     pub rhs: Source,
-    /// The start u₀.
-    pub start: Source,
-    /// The Dirichlet values around.
+    /// The initial guess u₀.
+    pub initial_guess: Source,
+    /// The Dirichlet values on the sides.
     pub boundary: Boundary,
 }
 
@@ -102,7 +123,7 @@ pub struct System<R> {
     pub weights: Weights<R>,
     /// The diagonal d: a residual is d times a Jacobi update.
     pub diagonal: f64,
-    /// The right-hand side over the diagonal; its ring is zero and never read.
+    /// The right-hand side over the diagonal; its boundary is zero and never read.
     pub g: Field<R>,
 }
 
@@ -125,8 +146,8 @@ impl<R: Real> System<R> {
 }
 
 impl Problem {
-    /// The same system on a part of the grid, with which it starts anew: what lies around the part and
-    /// stands still there is the ring of the iterate that a solver is given.
+    /// The same system on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
+    /// a solver is given an iterate whose boundary holds the frozen values around the part.
     pub(crate) fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
         let Self { shape, stencil, rhs, .. } = self;
         let row = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
@@ -134,29 +155,38 @@ impl Problem {
             shape: shape.part(columns.len(), rows.len()),
             stencil: *stencil,
             rhs: Source::Array(rows.flat_map(row).collect()),
-            start: Source::Constant(0.0),
+            initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),
         }
     }
 
-    /// The start u₀ inside its ring of Dirichlet values. The corners of the ring belong to no
-    /// stencil and hold zero.
-    pub fn start_field<R: Real>(&self) -> Field<R> {
+    /// The initial guess u₀ inside the Dirichlet values of the boundary. Edges and corners of the
+    /// boundary belong to no stencil and hold zero.
+    pub fn initial_iterate<R: Real>(&self) -> Field<R> {
         let shape = self.shape;
-        let mut field =
-            Field::from_fn(shape, |i, row| R::from_f64(self.start.at(shape.nx(), i, row)));
-        let Boundary { left, right, top, bottom } = self.boundary;
-        let stride = shape.stride();
-        let ring_rows = shape.ring_rows();
+        let guess = |i, row| R::from_f64(self.initial_guess.at(shape.nx(), i, row));
+        let mut field = Field::from_fn(shape, guess);
+        let sides = self.boundary.sides().map(|side| side.map(R::from_f64));
+        let (nx, stride, plane) = (shape.nx(), shape.stride(), shape.plane_stride());
+        let [first_row, last_row] = [0, shape.rows() - 1].map(|row| shape.row_start(row) + 1);
         let values = field.as_mut_slice();
-        let last = values.len() - stride;
-        for row in values[ring_rows * stride..last + (1 - ring_rows) * stride].chunks_mut(stride) {
-            row[0] = R::from_f64(left);
-            row[stride - 1] = R::from_f64(right);
+        for row in 0..shape.rows() {
+            let start = shape.row_start(row);
+            [values[start], values[start + nx + 1]] = sides[0];
         }
-        if ring_rows == 1 {
-            values[1..stride - 1].fill(R::from_f64(top));
-            values[last + 1..last + stride - 1].fill(R::from_f64(bottom));
+        if shape.dim() > 1 {
+            for k in 0..shape.nz() {
+                let first = first_row + k * plane;
+                let last = first + (shape.ny() - 1) * stride;
+                values[first - stride..][..nx].fill(sides[1][0]);
+                values[last + stride..][..nx].fill(sides[1][1]);
+            }
+        }
+        if shape.dim() > 2 {
+            for j in 0..shape.ny() {
+                values[first_row + j * stride - plane..][..nx].fill(sides[2][0]);
+                values[last_row - j * stride + plane..][..nx].fill(sides[2][1]);
+            }
         }
         field
     }

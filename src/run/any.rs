@@ -18,17 +18,17 @@ prop_compose! {
     fn problem()(
         kind in proptest::sample::select(&ProblemKind::ALL[..]),
         shape in prop::collection::vec(0..3000_usize, 1..=2),
-        copies in prop_oneof![Just(1), 0..2000_usize],
+        batch in prop_oneof![Just(1), 0..2000_usize],
         rhs in prop_oneof![Just("b.npy".to_owned()), "[-a-zé' \"$\\\\/.=\n]{1,12}"],
         seed in proptest::option::of(prop_oneof![0..9_u64, any::<u64>()]),
         velocity in proptest::option::of([number(), number()]),
         sides in proptest::option::of([number(), number(), number(), number()]),
         entries in proptest::option::of([number(), number(), number(), number(), number()]),
     ) -> ProblemSpec {
-        let boundary = sides.map(|[left, right, top, bottom]| Boundary { left, right, top, bottom });
-        let stencil = entries.map(|[d, a, c, e, f]| Stencil { d, a, c, e, f });
+        let boundary = sides.map(|[left, right, top, bottom]| Boundary { left, right, top, bottom, ..Boundary::default() });
+        let stencil = entries.map(|[d, a, c, e, f]| Stencil { d, a, c, e, f, ..Stencil::default() });
         let rhs = (kind == ProblemKind::Picture).then(|| PathBuf::from(rhs));
-        ProblemSpec { kind, shape, copies, rhs, seed, velocity, boundary, stencil }
+        ProblemSpec { kind, shape, batch, rhs, seed, velocity, boundary, stencil }
     }
 }
 

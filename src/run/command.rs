@@ -12,8 +12,8 @@ pub fn command_line(spec: &RunSpec) -> String {
     let RunSpec { problem, method, stop, .. } = spec;
     line.option("problem", problem.kind.name());
     line.option("shape", &joined(&problem.shape, "x"));
-    if problem.copies != 1 {
-        line.option("batch", &problem.copies.to_string());
+    if problem.batch != 1 {
+        line.option("batch", &problem.batch.to_string());
     }
     if let Some(rhs) = &problem.rhs {
         line.option("rhs", &rhs.to_string_lossy());

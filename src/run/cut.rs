@@ -273,7 +273,7 @@ mod tests {
             tile in 3..30_usize,
             overlap in 0..8_usize,
         ) {
-            let shape = Shape::plane(60, 60).unwrap();
+            let shape = Shape::grid_2d(60, 60).unwrap();
             let overlap = 2 * overlap.min((tile - 2) / 2);
             let tiling = Tiling::new(&[60, 60], &[tile; 2], &[overlap; 2]).unwrap();
             let segment = CutLine::Segment(ends);
@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_row_and_a_column_are_all_their_points_and_no_segment_is_longer_than_the_grid() {
-        let shape = Shape::plane(4, 3).unwrap();
+        let shape = Shape::grid_2d(4, 3).unwrap();
         let points = |line: CutLine| line.points(&shape).collect::<Vec<_>>();
         assert_eq!(points(CutLine::Row(1)), [[0, 1], [1, 1], [2, 1], [3, 1]]);
         assert_eq!(points(CutLine::Column(9)), [[3, 0], [3, 1], [3, 2]]);
@@ -310,7 +310,7 @@ mod tests {
         assert_eq!(points(beyond), [[3, 0], [2, 1], [1, 1], [0, 2]]);
         assert!(beyond.check(&shape).unwrap_err().contains("0,0 to 3,2"));
         assert_eq!(CutLine::diagonal(&shape).check(&shape), Ok(()));
-        let line = Shape::line(4, 2).unwrap();
+        let line = Shape::grid_1d(4, 2).unwrap();
         assert!(CutLine::diagonal(&line).check(&line).unwrap_err().contains("rows alone"));
         for whole in [CutLine::Row(2), CutLine::Column(1), CutLine::diagonal(&shape)] {
             assert_eq!(CutLine::between(whole.ends(&shape), &shape), whole);

@@ -55,7 +55,7 @@ fn settings(spec: &RunSpec) -> Vec<(&'static str, String)> {
     vec![
         ("", problem.kind.label().to_owned()),
         ("n", shape),
-        ("copies", problem.copies.to_string()),
+        ("batch", problem.batch.to_string()),
         ("right-hand side", some(problem.rhs.as_ref().map(|path| path.display().to_string()))),
         ("seed", some(problem.seed.map(|seed| seed.to_string()))),
         ("velocity", some(problem.velocity.map(|[x, y]| format!("({x}, {y})")))),

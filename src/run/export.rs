@@ -270,7 +270,7 @@ mod tests {
     fn a_field_comes_back_in_shape_precision_and_value() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("u.npy");
-        let shapes = [(Shape::plane(5, 3), [3, 5]), (Shape::line(4, 2), [2, 4])];
+        let shapes = [(Shape::grid_2d(5, 3), [3, 5]), (Shape::grid_1d(4, 2), [2, 4])];
         for (shape, expected) in shapes {
             let field = Field::from_fn(shape.unwrap(), |i, row| 0.1 * i as f64 - row as f64);
             save_field(&path, &field, Precision::F64).unwrap();
@@ -289,7 +289,7 @@ mod tests {
     fn a_profile_has_a_row_a_point() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p.csv");
-        let shape = Shape::plane(9, 3).unwrap();
+        let shape = Shape::grid_2d(9, 3).unwrap();
         let values = vec![0.25, f32::NAN, -1e-7];
         let samples = Samples { columns: 7..8, rows: 0..3, block: [1, 1], size: [1, 3], values };
         let table = profile_table(&shape, CutLine::Column(7), FieldKind::Residual, &samples);

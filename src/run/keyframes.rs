@@ -183,7 +183,7 @@ mod tests {
             shape,
             stencil: Stencil::poisson(&shape),
             rhs: Source::Constant(1.0),
-            start: Source::Random { seed: 3 },
+            initial_guess: Source::Random { seed: 3 },
             boundary: Boundary::default(),
         });
         solver::on_cpu(&problem, Method::Classic, precision, 1).unwrap()
@@ -197,7 +197,7 @@ mod tests {
             batches in 0_u64..300,
             later in 0_usize..40,
         ) {
-            let shape = Shape::line(3, 1).unwrap();
+            let shape = Shape::grid_1d(3, 1).unwrap();
             let solver = solver(shape, Precision::F32);
             let bytes = shape.stored() * 4;
             let keyframes = Keyframes::new(&shape, Precision::F32, room * bytes);
@@ -219,7 +219,7 @@ mod tests {
         #[test]
         fn an_iterate_comes_back_to_the_last_bit(single in any::<bool>(), cycles in 1_u64..5) {
             let precision = if single { Precision::F32 } else { Precision::F64 };
-            let shape = Shape::plane(5, 4).unwrap();
+            let shape = Shape::grid_2d(5, 4).unwrap();
             let mut solver = solver(shape, precision);
             let keyframes = Keyframes::new(&shape, precision, usize::MAX);
             for cycle in 1..=cycles {
@@ -236,7 +236,7 @@ mod tests {
 
     #[test]
     fn copies_take_no_more_of_the_time_than_they_may() {
-        let shape = Shape::line(3, 1).unwrap();
+        let shape = Shape::grid_1d(3, 1).unwrap();
         let keyframes = Keyframes::new(&shape, Precision::F64, usize::MAX);
         let solver = solver(shape, Precision::F64);
         keyframes.kept().due = Instant::now() + Duration::from_secs(1000);

@@ -156,7 +156,7 @@ mod tests {
     /// A window that is smaller than what stands around the map once asked for such a part.
     #[test]
     fn a_part_that_makes_no_sense_is_at_least_a_point_of_the_grid() {
-        let shape = Shape::plane(64, 40).unwrap();
+        let shape = Shape::grid_2d(64, 40).unwrap();
         for part in [[(32, 8), (39, 3)], [(90, 200), (0, 0)], [(usize::MAX, 1), (40, 41)]] {
             let part = part.map(|(start, end)| start..end);
             let view = ObservationRequest { part: Some(part), ..ObservationRequest::default() };

@@ -4,7 +4,7 @@ use super::spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
 };
 use crate::grid::memory::{self, OutOfMemory};
-use crate::grid::{Precision, Shape, ShapeError, Tiling, TilingError};
+use crate::grid::{Geometry, Precision, Shape, ShapeError, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
 use crate::solver::{Method, Place};
@@ -133,6 +133,12 @@ impl Plan {
         self.method.sweeps_per_cycle() as u64
     }
 
+    /// Where the points of the problem lie; `None` for a problem without a grid, of which there is
+    /// none yet.
+    pub fn geometry(&self) -> Option<Geometry> {
+        Some(Geometry::new(self.problem.shape, self.tiling.clone()))
+    }
+
     /// What its user should know before trusting it to converge: a sentence, or nothing.
     pub fn warning(&self) -> Option<String> {
         let stencil = &self.problem.stencil;
@@ -159,11 +165,11 @@ fn value(field: &'static str, value: impl ToString, allowed: impl Into<String>) 
 /// The shape that was chosen.
 fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
     match spec.shape[..] {
-        [n] => Ok(Shape::line(n, spec.copies)?),
-        [_, _] if spec.copies != 1 => {
-            Err(value("copies", spec.copies, "a plane comes in one copy, lines in any number"))
+        [n] => Ok(Shape::grid_1d(n, spec.batch)?),
+        [_, _] if spec.batch != 1 => {
+            Err(value("batch", spec.batch, "it goes with a 1D grid alone"))
         }
-        [nx, ny] => Ok(Shape::plane(nx, ny)?),
+        [nx, ny] => Ok(Shape::grid_2d(nx, ny)?),
         _ => Err(value(
             "shape",
             format!("{:?}", spec.shape),
@@ -234,11 +240,11 @@ fn place(spec: &MethodSpec) -> Result<Place, PlanError> {
 fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
     let zero = Source::Constant(0.0);
     let poisson = Stencil::poisson(&shape);
-    let plain = |rhs: Source, start: Source| Problem {
+    let plain = |rhs: Source, initial_guess: Source| Problem {
         shape,
         stencil: poisson,
         rhs,
-        start,
+        initial_guess,
         boundary: Boundary::default(),
     };
     only_with(spec, "seed", spec.seed.is_some(), ProblemKind::Random)?;
@@ -303,11 +309,11 @@ fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, Pl
     if velocity.iter().any(|v| !v.is_finite()) {
         return Err(value("velocity", format!("{velocity:?}"), "it must be two finite numbers"));
     }
-    Ok(Stencil::convection_diffusion(shape, velocity))
+    Ok(Stencil::convection_diffusion(shape, [velocity[0], velocity[1], 0.0]))
 }
 
 fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
-    let Boundary { left, right, top, bottom } = *boundary;
+    let Boundary { left, right, top, bottom, .. } = *boundary;
     let sides = [
         ("boundary.left", left),
         ("boundary.right", right),

@@ -13,7 +13,7 @@ pub struct Preset {
     pub about: &'static str,
     kind: ProblemKind,
     shape: &'static [usize],
-    copies: usize,
+    batch: usize,
     /// A limit of cycles other than that of its kind.
     max_cycles: Option<u64>,
 }
@@ -42,11 +42,11 @@ pub const PRESETS: [Preset; 11] = [
         &[1024],
     ),
     Preset {
-        copies: 1024,
+        batch: 1024,
         ..preset(
             "paper-1d-copies",
-            "Poisson 1D, 1024 copies (paper)",
-            "The 1D problem as the paper times it: 1024 copies at once.",
+            "Poisson 1D, batch of 1024 (paper)",
+            "The 1D problem as the paper times it: a batch of 1024 systems.",
             ProblemKind::Poisson,
             &[1024],
         )
@@ -109,7 +109,7 @@ const fn preset(
     kind: ProblemKind,
     shape: &'static [usize],
 ) -> Preset {
-    Preset { name, label, about, kind, shape, copies: 1, max_cycles: None }
+    Preset { name, label, about, kind, shape, batch: 1, max_cycles: None }
 }
 
 impl Preset {
@@ -123,7 +123,7 @@ impl Preset {
         let problem = ProblemSpec {
             kind: self.kind,
             shape: self.shape.to_vec(),
-            copies: self.copies,
+            batch: self.batch,
             ..ProblemSpec::default()
         };
         let mut stop = self.kind.default_stop();

@@ -64,8 +64,9 @@ pub struct ProblemSpec {
     pub kind: ProblemKind,
     /// Interior points of each axis, x first: one number for a line, two for a plane.
     pub shape: Vec<usize>,
-    /// Independent copies of a line; 1 for a plane.
-    pub copies: usize,
+    /// Independent systems of a 1D grid, solved together; 1 in 2D and 3D.
+    #[serde(alias = "copies", skip_serializing_if = "is_single")]
+    pub batch: usize,
     /// The file of the right-hand side, for [`ProblemKind::Picture`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhs: Option<PathBuf>,
@@ -172,7 +173,7 @@ impl Default for ProblemSpec {
         Self {
             kind: ProblemKind::Poisson,
             shape: vec![256, 256],
-            copies: 1,
+            batch: 1,
             rhs: None,
             seed: None,
             velocity: None,
@@ -375,6 +376,10 @@ impl MethodSpec {
     }
 }
 
+fn is_single(batch: &usize) -> bool {
+    *batch == 1
+}
+
 fn is_auto(kernel: &Kernel) -> bool {
     *kernel == Kernel::Auto
 }
@@ -524,6 +529,14 @@ mod tests {
         assert!(text.contains("backend = \"cuda\"") && text.contains("kernel = \"register\""));
         assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
         assert_eq!(RunSpec::from_toml("version = 1", "it").unwrap(), RunSpec::default());
+    }
+
+    #[test]
+    fn a_batch_is_read_by_its_old_name_too() {
+        let spec =
+            RunSpec::from_toml("version = 1\n[problem]\nshape = [9]\ncopies = 4", "it").unwrap();
+        assert_eq!(spec.problem.batch, 4);
+        assert!(spec.to_toml().contains("batch = 4"));
     }
 
     #[test]

@@ -279,7 +279,7 @@ impl Part {
         });
         let mut part: Field<f64> = self.solver.solution_part(columns, rows)?;
         let (shape, last) = (*part.shape(), part.as_slice().len() - 1);
-        if shape.ring_rows() > 0 {
+        if shape.boundary_rows() > 0 {
             let right = shape.stride() - 1;
             for corner in [0, right, last - right, last] {
                 part.as_mut_slice()[corner] = f64::NAN;

@@ -93,11 +93,11 @@ fn every_kernel_gives_the_bits_of_the_cpu() {
 /// Tiles that take several warps, or long lines.
 fn large() -> impl Strategy<Value = Case> {
     let line = (200..=1500_usize, 1..=3_usize, 65..=1024_usize)
-        .prop_map(|(n, copies, tile)| (Shape::line(n, copies), [tile, 1]));
+        .prop_map(|(n, copies, tile)| (Shape::grid_1d(n, copies), [tile, 1]));
     let plane = (40..=300_usize, 40..=200_usize, 33..=128_usize, 17..=70_usize)
-        .prop_map(|(nx, ny, x, y)| (Shape::plane(nx, ny), [x, y]));
+        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [x, y]));
     let exact = (100..=300_usize, 100..=200_usize, 1..=4_usize, 1..=2_usize)
-        .prop_map(|(nx, ny, x, y)| (Shape::plane(nx, ny), [32 * x, 32 * y]));
+        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [32 * x, 32 * y]));
     let shapes = prop_oneof![line, plane, exact];
     (shapes, any::<u64>(), 1..=40_usize, 0..=16_usize, 0..3_u8).prop_map(
         |((shape, tile), seed, k, overlap, form)| {
@@ -106,9 +106,9 @@ fn large() -> impl Strategy<Value = Case> {
             let is_line = shape.dim() == 1;
             let stencil = match form {
                 0 => poisson,
-                1 if !is_line => Stencil { a: -1.0, c: -1.0, e: -2.5, f: -2.5, d: 7.5 },
+                1 if !is_line => Stencil { a: -1.0, c: -1.0, e: -2.5, f: -2.5, d: 7.5, ..poisson },
                 _ if is_line => Stencil { a: -1.0, c: -1.5, d: 3.0, ..poisson },
-                _ => Stencil { a: -1.0, c: -1.5, e: -2.0, f: -0.5, d: 5.5 },
+                _ => Stencil { a: -1.0, c: -1.5, e: -2.0, f: -0.5, d: 5.5, ..poisson },
             };
             let most = |tile: usize| 2 * (overlap / 2).min(tile.saturating_sub(2) / 2);
             let y = if is_line { 0 } else { 0.25_f64.to_bits() };
@@ -117,12 +117,13 @@ fn large() -> impl Strategy<Value = Case> {
                 right: -1.0,
                 top: f64::from_bits(y),
                 bottom: f64::from_bits(y),
+                ..Boundary::default()
             };
             let problem = Problem {
                 shape,
                 stencil,
                 rhs: Source::Random { seed },
-                start: Source::Random { seed: !seed },
+                initial_guess: Source::Random { seed: !seed },
                 boundary,
             };
             Case { problem: Arc::new(problem), tile, overlap: tile.map(most), k, cycles: 3 }

@@ -117,12 +117,12 @@ fn an_earlier_cycle_is_made_again() {
 }
 
 fn square(n: usize) -> Arc<Problem> {
-    let shape = Shape::plane(n, n).expect("a shape");
+    let shape = Shape::grid_2d(n, n).expect("a shape");
     Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Constant(1.0),
+        initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),
     })
 }

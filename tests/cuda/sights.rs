@@ -130,13 +130,13 @@ fn fields_are_those_of_the_cpu() {
 /// Where a warp looks at several rows, and a block finds more bins than it has room for: of noise, and of
 /// what is the same nearly everywhere.
 fn statistics_of_a_large_field() {
-    let shape = Shape::plane(2000, 6000).expect("a shape");
-    for start in [Source::Random { seed: 5 }, Source::Constant(0.0)] {
+    let shape = Shape::grid_2d(2000, 6000).expect("a shape");
+    for initial_guess in [Source::Random { seed: 5 }, Source::Constant(0.0)] {
         let problem = Arc::new(Problem {
             shape,
             stencil: Stencil::poisson(&shape),
             rhs: Source::Constant(1.0),
-            start,
+            initial_guess,
             boundary: Boundary::default(),
         });
         for (tile, overlap) in [([16, 16], [2, 2]), ([120, 60], [0, 4])] {

@@ -55,21 +55,29 @@ pub fn case() -> impl Strategy<Value = Case> {
 
 fn shape() -> impl Strategy<Value = Shape> {
     prop_oneof![
-        (1..=300_usize, 1..=5_usize).prop_map(|(n, copies)| Shape::line(n, copies)),
-        (1..=20_usize, 1..=40_usize).prop_map(|(n, copies)| Shape::line(n, copies)),
-        (1..=90_usize, 1..=24_usize).prop_map(|(nx, ny)| Shape::plane(nx, ny)),
-        (1..=24_usize, 1..=90_usize).prop_map(|(nx, ny)| Shape::plane(nx, ny)),
+        (1..=300_usize, 1..=5_usize).prop_map(|(n, copies)| Shape::grid_1d(n, copies)),
+        (1..=20_usize, 1..=40_usize).prop_map(|(n, copies)| Shape::grid_1d(n, copies)),
+        (1..=90_usize, 1..=24_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
+        (1..=24_usize, 1..=90_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
     ]
     .prop_map(|shape| shape.expect("a small shape"))
 }
 
 fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
     let side = -3.0..3.0_f64;
-    let boundary = [side.clone(), side.clone(), side.clone(), side]
-        .prop_map(|[left, right, top, bottom]| Boundary { left, right, top, bottom });
+    let boundary =
+        [side.clone(), side.clone(), side.clone(), side].prop_map(|[left, right, top, bottom]| {
+            Boundary { left, right, top, bottom, ..Boundary::default() }
+        });
     let boundary = prop_oneof![Just(Boundary::default()), boundary];
     (stencil(shape), source(shape, 500.0), source(shape, 1.0), boundary).prop_map(
-        move |(stencil, rhs, start, boundary)| Problem { shape, stencil, rhs, start, boundary },
+        move |(stencil, rhs, initial_guess, boundary)| Problem {
+            shape,
+            stencil,
+            rhs,
+            initial_guess,
+            boundary,
+        },
     )
 }
 
@@ -79,11 +87,12 @@ fn stencil(shape: Shape) -> impl Strategy<Value = Stencil> {
     let general =
         (entries, 0.9..2.0_f64, any::<bool>()).prop_map(|([a, c, e, f], excess, plus)| {
             let d = excess * (a.abs() + c.abs() + e.abs() + f.abs()) + 0.1;
-            Stencil { d: if plus { d } else { -d }, a, c, e, f }
+            Stencil { d: if plus { d } else { -d }, a, c, e, f, ..Stencil::default() }
         });
     prop_oneof![
         Just(Stencil::poisson(&shape)),
-        [-9.0..9.0_f64, -9.0..9.0].prop_map(move |v| Stencil::convection_diffusion(&shape, v)),
+        [-9.0..9.0_f64, -9.0..9.0, -9.0..9.0]
+            .prop_map(move |v| Stencil::convection_diffusion(&shape, v)),
         general.clone(),
         general.clone().prop_map(|s| Stencil { c: s.a, f: s.e, ..s }),
         general.prop_map(|s| Stencil { c: s.a, e: s.a, f: s.a, ..s }),

@@ -132,12 +132,12 @@ fn is_seen_alike(seen: &dyn Solver, other: &dyn Solver, by: &dyn Solver, look: L
 /// Large enough that threads share it.
 #[test]
 fn threads_and_vector_lengths_change_nothing_that_is_seen() {
-    let shape = Shape::plane(401, 307).expect("a small shape");
+    let shape = Shape::grid_2d(401, 307).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Random { seed: 2 },
-        start: Source::Random { seed: 3 },
+        initial_guess: Source::Random { seed: 3 },
         boundary: Boundary { left: 0.5, ..Boundary::default() },
     });
     let tiling = Tiling::new(&[401, 307], &[32, 16], &[4, 6]).expect("a tiling");
@@ -194,12 +194,12 @@ proptest! {
 #[test]
 fn a_line_of_one_point_never_vanishes() {
     let (nx, ny, column) = (1000, 300, 617);
-    let shape = Shape::plane(nx, ny).expect("a small shape");
+    let shape = Shape::grid_2d(nx, ny).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(0.0),
-        start: Source::Box { columns: column..column + 1, rows: 0..ny, value: -0.25 },
+        initial_guess: Source::Box { columns: column..column + 1, rows: 0..ny, value: -0.25 },
         boundary: Boundary::default(),
     });
     let solver =
@@ -218,14 +218,14 @@ fn a_line_of_one_point_never_vanishes() {
 /// A value that is not a number is never hidden by one that is.
 #[test]
 fn not_a_number_shows() {
-    let shape = Shape::line(64, 1).expect("a small shape");
+    let shape = Shape::grid_1d(64, 1).expect("a small shape");
     let mut start = vec![1e300; 64];
     start[40] = f64::NAN;
     let problem = Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(0.0),
-        start: Source::Array(start.into()),
+        initial_guess: Source::Array(start.into()),
         boundary: Boundary::default(),
     });
     let solver =

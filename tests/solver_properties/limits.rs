@@ -8,21 +8,21 @@ use tilescope::solver::{self, Method};
 #[test]
 fn shapes_that_cannot_be_addressed_are_refused() {
     let billion = 1_000_000_000;
-    let error = Shape::plane(billion, billion).expect_err("32 EB");
+    let error = Shape::grid_2d(billion, billion).expect_err("32 EB");
     assert!(matches!(error, ShapeError::TooLarge { .. }));
     assert!(error.to_string().contains("1000000000 × 1000000000"));
-    assert!(Shape::plane(usize::MAX, 1).is_err());
-    assert!(Shape::plane(1, usize::MAX - 1).is_err());
-    assert!(Shape::line(usize::MAX / 8, 1).is_err());
-    assert!(Shape::line(billion, billion).is_err());
-    assert_eq!(Shape::plane(0, 4), Err(ShapeError::Zero { field: "shape" }));
-    assert_eq!(Shape::line(4, 0), Err(ShapeError::Zero { field: "copies" }));
+    assert!(Shape::grid_2d(usize::MAX, 1).is_err());
+    assert!(Shape::grid_2d(1, usize::MAX - 1).is_err());
+    assert!(Shape::grid_1d(usize::MAX / 8, 1).is_err());
+    assert!(Shape::grid_1d(billion, billion).is_err());
+    assert_eq!(Shape::grid_2d(0, 4), Err(ShapeError::Zero { field: "shape" }));
+    assert_eq!(Shape::grid_1d(4, 0), Err(ShapeError::Zero { field: "batch" }));
 }
 
 /// The largest shape that can be numbered still has a size that can be told.
 #[test]
 fn sizes_do_not_wrap_around() {
-    let largest = (1..=63).rev().find_map(|bits| Shape::line((1 << bits) - 2, 1).ok());
+    let largest = (1..=63).rev().find_map(|bits| Shape::grid_1d((1 << bits) - 2, 1).ok());
     let shape = largest.expect("some shape is small enough");
     let error = memory::check(&shape, 4, Precision::F64).expect_err("no machine has that");
     assert_eq!(u128::from(error.needed), shape.stored() as u128 * 32);
@@ -30,12 +30,12 @@ fn sizes_do_not_wrap_around() {
 
 #[test]
 fn a_grid_larger_than_memory_is_refused_before_it_is_allocated() {
-    let shape = Shape::plane(3_000_000, 3_000_000).expect("it can be numbered");
+    let shape = Shape::grid_2d(3_000_000, 3_000_000).expect("it can be numbered");
     let problem = Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Constant(1.0),
+        initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),
     });
     for precision in Precision::ALL {

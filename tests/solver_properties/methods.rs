@@ -184,12 +184,12 @@ proptest! {
 /// Too little overlap must show, or the tests above prove nothing.
 #[test]
 fn too_little_overlap_is_not_jacobi() {
-    let shape = Shape::plane(40, 40).expect("a small shape");
+    let shape = Shape::grid_2d(40, 40).expect("a small shape");
     let problem = Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Random { seed: 1 },
+        initial_guess: Source::Random { seed: 1 },
         boundary: Boundary::default(),
     };
     let tiling = Tiling::new(shape.axes(), &[16, 16], &[4, 4]).expect("a valid tiling");
@@ -204,7 +204,7 @@ fn too_little_overlap_is_not_jacobi() {
 #[test]
 fn a_solved_line_stays_where_it_is() {
     let n = 1000;
-    let shape = Shape::line(n, 2).expect("a small shape");
+    let shape = Shape::grid_1d(n, 2).expect("a small shape");
     let (left, right) = (-0.5, 2.0);
     let solution = |at: usize| {
         let x = (at % n + 1) as f64 / (n + 1) as f64;
@@ -214,7 +214,7 @@ fn a_solved_line_stays_where_it_is() {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(1.0),
-        start: Source::Array((0..2 * n).map(solution).collect()),
+        initial_guess: Source::Array((0..2 * n).map(solution).collect()),
         boundary: Boundary { left, right, ..Boundary::default() },
     });
     let case = Case { problem, tile: [32, 1], overlap: [4, 0], k: 16, cycles: 20 };

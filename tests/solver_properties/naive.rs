@@ -85,7 +85,7 @@ impl<R: Num> Naive<R> {
         };
         Self {
             problem: problem.clone(),
-            u: each(&|i, row| problem.start.at(shape.nx(), i, row)),
+            u: each(&|i, row| problem.initial_guess.at(shape.nx(), i, row)),
             g: each(&|i, row| problem.rhs.at(shape.nx(), i, row) / problem.stencil.d),
         }
     }

@@ -114,7 +114,7 @@ proptest! {
         let rows = top..shape.rows().min(top + 9);
         let part = solver.solution_part(columns.clone(), rows.clone()).expect("it does not fail");
         prop_assert_eq!((part.shape().nx(), part.shape().rows()), (columns.len(), rows.len()));
-        let ring = shape.ring_rows();
+        let ring = shape.boundary_rows();
         for row in 0..rows.len() + 2 * ring {
             for i in 0..columns.len() + 2 {
                 let there = (rows.start + row) * shape.stride() + columns.start + i;
@@ -134,12 +134,12 @@ fn large_tiles_are_told_in_steps() {
     use tilescope::solver::Method;
     use tilescope::solver::cpu::{CpuSolver, Level};
 
-    let shape = Shape::line(3000, 2).expect("a small shape");
+    let shape = Shape::grid_1d(3000, 2).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
         stencil: Stencil::poisson(&shape),
         rhs: Source::Constant(0.0),
-        start: Source::Random { seed: 5 },
+        initial_guess: Source::Random { seed: 5 },
         boundary: Boundary::default(),
     });
     let solver =

@@ -293,7 +293,7 @@ fn a_file_that_waits_in_vain_is_told() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("error.png");
     // 2 cos(π/3) = 1, so that the second of five modes is lost: there is no exact solution.
-    let stencil = Some(Stencil { d: 1.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 });
+    let stencil = Some(Stencil { d: 1.0, a: -1.0, c: -1.0, ..Stencil::default() });
     let problem = ProblemSpec { shape: vec![5], stencil, ..ProblemSpec::default() };
     let mut run = RunSpec { problem, ..RunSpec::default() };
     run.method.tile = vec![5];

@@ -388,7 +388,7 @@ fn open(path: &Path) -> Result<Done, String> {
     Ok(Done::Problem(ProblemSpec {
         kind: ProblemKind::Picture,
         shape: shape.axes().to_vec(),
-        copies: shape.copies(),
+        batch: shape.batch(),
         rhs: Some(path.to_owned()),
         ..ProblemSpec::default()
     }))

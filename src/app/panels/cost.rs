@@ -30,7 +30,7 @@ fn tiles(ui: &mut Ui, session: &Session) {
         return;
     }
     let counts: Vec<_> = tiling.axes().iter().map(|axis| axis.count().to_string()).collect();
-    let copies = session.spec.problem.copies;
+    let copies = session.spec.problem.batch;
     row(ui, "Tiles", "Tiles in all; the shared kernel gives each a block of threads.", |ui| {
         let text = match (&counts[..], copies) {
             ([along], 1) => along.clone(),

@@ -59,7 +59,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     if problem.shape.len() == 1 {
         let about = "Independent copies of the line, solved at once; the first is shown.";
         row(ui, "Copies", about, |ui| {
-            let value = typed(ui, &mut problem.copies, 1..=usize::MAX).speed(1.0);
+            let value = typed(ui, &mut problem.batch, 1..=usize::MAX).speed(1.0);
             named(ui.add(value), "Copies").on_hover_text(about);
         });
     }

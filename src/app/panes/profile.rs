@@ -222,7 +222,7 @@ fn read_off(
     let Some([i, j]) = point_at(line, shape, at.x) else {
         return format!("{name}{}", number(value));
     };
-    let border = match plan.tiling.distance(i, j) {
+    let border = match plan.tiling.distance(&[i, j]) {
         Some(1) => ", at a border".to_owned(),
         Some(distance) => format!(", {distance} points to a border"),
         None => String::new(),

@@ -55,14 +55,14 @@ pub(super) struct Kernels {
     shape: Axes,
     /// Independent 1D systems solved together
     #[arg(
-        long = "batch",
+        long,
         alias = "copies",
         value_name = "N",
         default_value = "1",
         help_heading = "Problem",
         value_parser = values::whole::<usize>
     )]
-    copies: usize,
+    batch: usize,
 
     #[command(flatten)]
     lists: ListArgs,
@@ -239,7 +239,7 @@ impl Kernels {
             problem: ProblemSpec {
                 kind: self.problem,
                 shape: shape.clone(),
-                copies: self.copies,
+                batch: self.batch,
                 ..ProblemSpec::default()
             },
             method: MethodSpec {

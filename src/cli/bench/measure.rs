@@ -144,14 +144,14 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
     if plan.spec.method.backend == Backend::Cpu {
         return Ok(None);
     }
-    let Ok(shape) = Shape::line(1, 1) else {
+    let Ok(shape) = Shape::grid_1d(1, 1) else {
         return Ok(None);
     };
     let problem = Problem {
         shape,
         stencil: crate::problem::Stencil::poisson(&shape),
         rhs: crate::problem::Source::Constant(1.0),
-        start: crate::problem::Source::Constant(0.0),
+        initial_guess: crate::problem::Source::Constant(0.0),
         boundary: crate::problem::Boundary::default(),
     };
     let begin = Instant::now();
@@ -170,7 +170,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
     let set_up_seconds = begin.elapsed().as_secs_f64();
     let transfers = match solver.device() {
-        Some(_) => Some(transfers(&mut *solver, &plan.problem.start_field())?),
+        Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
         None => None,
     };
     let cycle_us = time(repeats, || solver.cycles_without_norms(u64::MAX))?;
@@ -307,7 +307,7 @@ pub(super) fn whole(
     let mut solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
     let transfers = match solver.device() {
-        Some(_) => Some(transfers(&mut *solver, &plan.problem.start_field())?),
+        Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
         None => None,
     };
     let batch = |solver: &mut dyn Solver, most| {

@@ -136,7 +136,7 @@ impl Paper {
     fn specs(&self, experiment: &Experiment, backend: Backend) -> Vec<RunSpec> {
         let mut run = experiment.run();
         let shrink = usize::from(self.shrink);
-        for points in run.problem.shape.iter_mut().chain([&mut run.problem.copies]) {
+        for points in run.problem.shape.iter_mut().chain([&mut run.problem.batch]) {
             *points = points.div_ceil(shrink);
         }
         let method = MethodSpec { backend, ..MethodSpec::default() };

@@ -15,7 +15,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
     } else {
         String::new()
     };
-    match (shape.dim(), shape.copies()) {
+    match (shape.dim(), shape.batch()) {
         (1, 1) => format!("{name}{dim}, n = {}", shape.nx()),
         (1, copies) => format!("{name}{dim}, n = {}, {copies} copies", shape.nx()),
         _ => format!("{name}{dim}, {shape}"),

@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn what_does_not_go_together_is_told_in_a_sentence() {
-        let (plane, line) = (Shape::plane(9, 8).unwrap(), Shape::line(9, 1).unwrap());
+        let (plane, line) = (Shape::grid_2d(9, 8).unwrap(), Shape::grid_1d(9, 1).unwrap());
         let kind = |kind| ViewSpec { kind, ..ViewSpec::default() };
         assert!(said(&kind(FigureKind::SpaceTime), &plane, &[]).contains("plane of 9 × 8 points"));
         assert_eq!(kind(FigureKind::SpaceTime).check(&line, &[]), Ok(()));

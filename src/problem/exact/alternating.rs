@@ -38,7 +38,7 @@ pub(super) struct Alternating {
 
 impl Alternating {
     pub(super) fn new(shape: &Shape, stencil: &Stencil) -> Self {
-        let Stencil { d, a, c, e, f } = *stencil;
+        let Stencil { d, a, c, e, f, .. } = *stencil;
         // Each axis gets what its symmetric part needs, and half of what is over.
         let over = 0.5 * (d.abs() - (a + c).abs() - (e + f).abs());
         let axis = |n, lower: f64, upper: f64| {

@@ -76,7 +76,7 @@ pub enum ExactError {
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// The solution u* of A u = b inside its ring of Dirichlet values (that of
-/// [`Problem::start_field`]), correct to about 16 digits of its largest value.
+/// [`Problem::initial_iterate`]), correct to about 16 digits of its largest value.
 ///
 /// Runs on the threads of rayon, and looks at `cancel` in every row.
 ///
@@ -92,8 +92,8 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     // The solution, what is left to correct, and what the method works in.
     memory::check(shape, 2 + method.arrays(), Precision::F64)?;
     let mut solver = method.solver(shape, stencil)?;
-    let start = Source::Constant(0.0);
-    let mut u: Field<f64> = Problem { start, ..problem.clone() }.start_field();
+    let initial_guess = Source::Constant(0.0);
+    let mut u: Field<f64> = Problem { initial_guess, ..problem.clone() }.initial_iterate();
     let mut rest = vec![0.0; shape.points()];
     let mut previous = None;
     let mut settled = false;
@@ -219,7 +219,7 @@ pub(super) fn residual(
     let Problem { shape, stencil, rhs, .. } = problem;
     let (values, stride, nx) = (u.as_slice(), shape.stride(), shape.nx());
     // Lines have no neighbours along y, and zeros for their weights.
-    let down = shape.ring_rows() * stride;
+    let down = shape.boundary_rows() * stride;
     each_row(
         out,
         nx,

@@ -96,7 +96,7 @@ struct Modes {
 
 impl Modes {
     fn new(Plan { along_x, rho }: Plan, shape: &Shape, stencil: &Stencil) -> Self {
-        let Stencil { d, a, c, e, f } = *stencil;
+        let Stencil { d, a, c, e, f, .. } = *stencil;
         let (width, height, along, lower, upper) = if along_x {
             (shape.nx(), shape.ny(), a, e, f)
         } else {

@@ -13,8 +13,8 @@ fn problem(shape: Shape, stencil: Stencil) -> Problem {
         shape,
         stencil,
         rhs: Source::Random { seed: 7 },
-        start: Source::Constant(1.0),
-        boundary: Boundary { left: 0.5, right: -2.0, top: 1.5, bottom: 3.0 },
+        initial_guess: Source::Constant(1.0),
+        boundary: Boundary { left: 0.5, right: -2.0, top: 1.5, bottom: 3.0, ..Boundary::default() },
     }
 }
 
@@ -23,7 +23,7 @@ fn solved(problem: &Problem) -> Field<f64> {
 }
 
 fn plane(nx: usize, ny: usize) -> Shape {
-    Shape::plane(nx, ny).unwrap()
+    Shape::grid_2d(nx, ny).unwrap()
 }
 
 /// A u = b written out in full and eliminated with row exchanges, on one copy.
@@ -78,8 +78,9 @@ fn assert_near(actual: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn shapes() -> impl Strategy<Value = Shape> {
-    (1..=12usize, 1..=12usize, any::<bool>())
-        .prop_map(|(nx, ny, line)| if line { Shape::line(nx, 1).unwrap() } else { plane(nx, ny) })
+    (1..=12usize, 1..=12usize, any::<bool>()).prop_map(|(nx, ny, line)| {
+        if line { Shape::grid_1d(nx, 1).unwrap() } else { plane(nx, ny) }
+    })
 }
 
 /// Dominant by a margin, symmetric along an axis every now and then.
@@ -98,7 +99,7 @@ fn stencils(dim: usize) -> impl Strategy<Value = Stencil> {
                 (e, f) = (0.0, 0.0);
             }
             let d = a.abs() + c.abs() + e.abs() + f.abs() + margin;
-            Stencil { d: if negative { -d } else { d }, a, c, e, f }
+            Stencil { d: if negative { -d } else { d }, a, c, e, f, ..Stencil::default() }
         },
     )
 }
@@ -113,7 +114,7 @@ proptest! {
         let [left, right, top, bottom] = boundary;
         let problem = Problem {
             rhs: Source::Random { seed },
-            boundary: Boundary { left, right, top, bottom },
+            boundary: Boundary { left, right, top, bottom, ..Boundary::default() },
             ..problem(shape, stencil)
         };
         assert_near(&solved(&problem).to_interior(), &dense(&problem), 1e-11);
@@ -128,7 +129,7 @@ proptest! {
     ) {
         let [a, c, e, f] = entries.map(|entry| 0.5 * f64::from(entry));
         let y = if shape.dim() == 1 { 0.0 } else { 1.0 };
-        let stencil = Stencil { d: 0.5 * f64::from(d), a, c, e: y * e, f: y * f };
+        let stencil = Stencil { d: 0.5 * f64::from(d), a, c, e: y * e, f: y * f, ..Stencil::default() };
         let problem = problem(shape, stencil);
         match exact(&problem, &GOES_ON) {
             Ok(u) => {
@@ -164,18 +165,19 @@ fn finds_eigenfunctions_of_poisson() {
 /// One update leaves it where it is, to the rounding of the update.
 #[test]
 fn is_a_fixed_point_of_jacobi() {
+    let none = Stencil::default();
     for stencil in [
-        Stencil { d: 4.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0 },
-        Stencil { d: 8.0, a: -1.0, c: -1.0, e: -2.0, f: -2.0 },
-        Stencil { d: 8.0, a: -1.0, c: -2.0, e: -3.0, f: -1.5 },
+        Stencil { d: 4.0, a: -1.0, c: -1.0, e: -1.0, f: -1.0, ..none },
+        Stencil { d: 8.0, a: -1.0, c: -1.0, e: -2.0, f: -2.0, ..none },
+        Stencil { d: 8.0, a: -1.0, c: -2.0, e: -3.0, f: -1.5, ..none },
     ] {
         let problem = problem(plane(40, 31), stencil);
         let u = solved(&problem);
         let system = System::<f64>::new(&problem);
         let [w, e, s, n] = match system.weights {
             Weights::Isotropic(w) => [w; 4],
-            Weights::PerAxis { x, y } => [x, x, y, y],
-            Weights::General { west, east, south, north } => [west, east, south, north],
+            Weights::PerAxis([x, y, _]) => [x, x, y, y],
+            Weights::General([[west, east], [south, north], _]) => [west, east, south, north],
         };
         let (values, stride) = (u.as_slice(), u.shape().stride());
         let update = Field::from_fn(*u.shape(), |i, j| {
@@ -194,7 +196,7 @@ fn is_a_fixed_point_of_jacobi() {
 #[test]
 fn keeps_the_ring() {
     let problem = problem(plane(5, 4), Stencil::poisson(&plane(5, 4)));
-    let (mut u, mut start) = (solved(&problem), problem.start_field::<f64>());
+    let (mut u, mut start) = (solved(&problem), problem.initial_iterate::<f64>());
     for row in 0..4 {
         u.interior_mut(row).fill(0.0);
         start.interior_mut(row).fill(0.0);
@@ -207,7 +209,7 @@ fn keeps_the_ring() {
 #[test]
 fn is_right_to_the_last_digits_on_long_lines() {
     for (n, copies) in [(1, 1), (2, 3), (1_023, 4), (1_048_575, 1)] {
-        let shape = Shape::line(n, copies).unwrap();
+        let shape = Shape::grid_1d(n, copies).unwrap();
         let problem = Problem {
             rhs: Source::Constant(1.0),
             boundary: Boundary::default(),
@@ -237,23 +239,26 @@ fn solves_planes_of_every_kind() {
         (100, 140, [-800.0, 500.0]),
     ] {
         let shape = plane(nx, ny);
-        solved(&problem(shape, Stencil::convection_diffusion(&shape, velocity)));
+        solved(&problem(
+            shape,
+            Stencil::convection_diffusion(&shape, [velocity[0], velocity[1], 0.0]),
+        ));
     }
     for (a, c, e, f) in [(-1.5, -0.5, -1.5, -0.5), (-1.0, 0.0, 0.0, -1.0), (1.0, -1.0, 1.0, -1.0)] {
         let d: f64 = [a, c, e, f].iter().copied().map(f64::abs).sum();
-        solved(&problem(plane(150, 100), Stencil { d, a, c, e, f }));
+        solved(&problem(plane(150, 100), Stencil { d, a, c, e, f, ..Stencil::default() }));
     }
 }
 
 #[test]
 fn refuses_singular_matrices() {
     // 2 cos(π/3) = 1, so that the second of five modes is lost.
-    let line = Stencil { d: 1.0, a: -1.0, c: -1.0, e: 0.0, f: 0.0 };
-    let error = exact(&problem(Shape::line(5, 2).unwrap(), line), &GOES_ON).unwrap_err();
+    let line = Stencil { d: 1.0, a: -1.0, c: -1.0, ..Stencil::default() };
+    let error = exact(&problem(Shape::grid_1d(5, 2).unwrap(), line), &GOES_ON).unwrap_err();
     assert!(matches!(error, ExactError::Singular { .. }), "{error}");
     // cos(π/4) = −cos(3π/4), so that the modes (1, 3), (2, 2) and (3, 1) are lost.
     for d in [1e-300, 1e-17] {
-        let plane_of_zeros = Stencil { d, a: 1.0, c: 1.0, e: 1.0, f: 1.0 };
+        let plane_of_zeros = Stencil { d, a: 1.0, c: 1.0, e: 1.0, f: 1.0, ..Stencil::default() };
         let error = exact(&problem(plane(3, 3), plane_of_zeros), &GOES_ON).unwrap_err();
         assert!(error.to_string().contains("singular"), "{error}");
     }
@@ -266,7 +271,7 @@ fn refuses_what_is_not_a_number() {
     let nan = Problem { rhs: Source::Constant(f64::NAN), ..good.clone() };
     assert_eq!(exact(&nan, &GOES_ON), Err(ExactError::NotFinite));
     let huge = Problem { rhs: Source::Constant(1e308), ..good.clone() };
-    let tiny = Stencil { d: 1e-5, a: 0.0, c: 0.0, e: 0.0, f: 0.0 };
+    let tiny = Stencil { d: 1e-5, ..Stencil::default() };
     assert_eq!(exact(&Problem { stencil: tiny, ..huge }, &GOES_ON), Err(ExactError::NotFinite));
     let no_diagonal = Stencil { d: 0.0, ..good.stencil };
     let error = exact(&Problem { stencil: no_diagonal, ..good }, &GOES_ON).unwrap_err();
@@ -287,7 +292,7 @@ fn nothing_comes_of_nothing() {
 #[test]
 fn stops_when_it_is_cancelled() {
     let shape = plane(1024, 1024);
-    let stencil = Stencil::convection_diffusion(&shape, [500.0, 500.0]);
+    let stencil = Stencil::convection_diffusion(&shape, [500.0, 500.0, 0.0]);
     let cancel = AtomicBool::new(true);
     assert_eq!(exact(&problem(shape, stencil), &cancel), Err(ExactError::Cancelled));
     cancel.store(false, Ordering::Relaxed);

@@ -60,8 +60,8 @@ pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape
     let file = open(path, file)?;
     let axes: Option<Vec<usize>> = file.shape().iter().map(|&n| usize::try_from(n).ok()).collect();
     let shape = match axes.as_deref() {
-        Some(&[nx]) if nx > 0 => Shape::line(nx, 1),
-        Some(&[ny, nx]) if nx > 0 && ny > 0 => Shape::plane(nx, ny),
+        Some(&[nx]) if nx > 0 => Shape::grid_1d(nx, 1),
+        Some(&[ny, nx]) if nx > 0 && ny > 0 => Shape::grid_2d(nx, ny),
         _ => {
             let found = format!("{:?}", file.shape());
             return Err(InputError::NoShape { path: path.to_owned(), found });

@@ -46,7 +46,7 @@ pub(super) fn load(
     let stretched = imageops::resize(&bright, width, height, FilterType::Triangle);
     let values: Vec<f64> =
         stretched.into_raw().into_iter().map(|bright| PICTURE_PEAK * f64::from(bright)).collect();
-    Ok(if shape.copies() == 1 { values.into() } else { values.repeat(shape.copies()).into() })
+    Ok(if shape.batch() == 1 { values.into() } else { values.repeat(shape.batch()).into() })
 }
 
 pub(super) fn natural_shape(
@@ -59,7 +59,7 @@ pub(super) fn natural_shape(
         .map_err(|source| InputError::Picture { path: path.to_owned(), source })?;
     let scale = (f64::from(NATURAL_SIDE) / f64::from(width.max(height))).min(1.0);
     let scaled = |side: u32| ((f64::from(side) * scale).round() as usize).max(1);
-    Shape::plane(scaled(width), scaled(height))
+    Shape::grid_2d(scaled(width), scaled(height))
         .map_err(|source| InputError::Shape { path: path.to_owned(), source })
 }
 

@@ -32,7 +32,7 @@ impl Given {
 }
 
 fn plane(nx: usize, ny: usize) -> Shape {
-    Shape::plane(nx, ny).unwrap()
+    Shape::grid_2d(nx, ny).unwrap()
 }
 
 fn npy<T: npyz::Serialize>(
@@ -89,7 +89,7 @@ fn reads_arrays_of_every_kind() {
     ] {
         let file = given(&bytes);
         assert_eq!(file.load(plane(3, 2)).unwrap(), NUMBERS);
-        assert_eq!(file.load(Shape::line(3, 2).unwrap()).unwrap(), NUMBERS);
+        assert_eq!(file.load(Shape::grid_1d(3, 2).unwrap()).unwrap(), NUMBERS);
         assert_eq!(natural_shape(&file.path).unwrap(), plane(3, 2));
     }
 }
@@ -98,8 +98,8 @@ fn reads_arrays_of_every_kind() {
 fn one_line_serves_every_copy() {
     let file = given(&npy_f64(&[3], &NUMBERS[..3]));
     let expected = [1.0, 2.0, 3.0, 1.0, 2.0, 3.0];
-    assert_eq!(file.load(Shape::line(3, 2).unwrap()).unwrap(), expected);
-    assert_eq!(natural_shape(&file.path).unwrap(), Shape::line(3, 1).unwrap());
+    assert_eq!(file.load(Shape::grid_1d(3, 2).unwrap()).unwrap(), expected);
+    assert_eq!(natural_shape(&file.path).unwrap(), Shape::grid_1d(3, 1).unwrap());
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn names_both_shapes_when_they_differ() {
     let file = given(&npy_f64(&[2, 3], &NUMBERS));
     let error = file.load(plane(2, 3)).unwrap_err();
     assert!(error.ends_with("shape [2, 3]; shape 2 × 3 needs [3, 2], that is [ny, nx]"), "{error}");
-    let error = file.load(Shape::line(5, 4).unwrap()).unwrap_err();
+    let error = file.load(Shape::grid_1d(5, 4).unwrap()).unwrap_err();
     assert!(error.ends_with("shape [2, 3]; shape 4 × 5 needs [5] or [4, 5]"), "{error}");
     for shape in [&[][..], &[1, 2, 3], &[0, 3]] {
         let count = shape.iter().product::<u64>() as usize;
@@ -209,7 +209,7 @@ fn resampling_keeps_the_average() {
     // Left half white: any grid gets half the peak, and dark on the right.
     let picture = image::RgbImage::from_fn(64, 48, |x, _| Rgb([if x < 32 { 255 } else { 0 }; 3]));
     let file = given(&encoded(picture, ImageFormat::Png));
-    for shape in [plane(16, 12), plane(200, 150), plane(64, 5), Shape::line(32, 3).unwrap()] {
+    for shape in [plane(16, 12), plane(200, 150), plane(64, 5), Shape::grid_1d(32, 3).unwrap()] {
         let values = file.load(shape).unwrap();
         assert_eq!(values.len(), shape.points());
         let average = values.iter().sum::<f64>() / values.len() as f64;

@@ -60,11 +60,11 @@ pub(super) fn count(
 
 /// The same plan with a single line, where all of its copies are alike and converge alike.
 fn one_line(plan: &Arc<Plan>) -> Arc<Plan> {
-    let Problem { shape, rhs, start, .. } = &*plan.problem;
+    let Problem { shape, rhs, initial_guess, .. } = &*plan.problem;
     let is_alike = |source: &Source| !matches!(source, Source::Random { .. } | Source::Array(_));
-    let line = Shape::line(shape.nx(), 1);
+    let line = Shape::grid_1d(shape.nx(), 1);
     match line {
-        Ok(line) if shape.dim() == 1 && is_alike(rhs) && is_alike(start) => {
+        Ok(line) if shape.dim() == 1 && is_alike(rhs) && is_alike(initial_guess) => {
             let problem = Problem { shape: line, ..Problem::clone(&plan.problem) };
             Arc::new(Plan { problem: Arc::new(problem), ..Plan::clone(plan) })
         }

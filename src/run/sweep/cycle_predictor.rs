@@ -212,7 +212,7 @@ fn smaller(run: &RunSpec) -> Option<(usize, [(usize, RunSpec); 2])> {
             (smaller.problem.kind, smaller.problem.rhs) = (ProblemKind::Poisson, None);
         }
         // One line converges as many do.
-        smaller.problem.copies = 1;
+        smaller.problem.batch = 1;
         (side, smaller)
     };
     (sides[0] < sides[1] && 2 * sides[1] <= shortest).then(|| (shortest, sides.map(grid)))
@@ -242,7 +242,7 @@ mod tests {
             if spec.stop.rule == StopRule::Change {
                 continue;
             }
-            spec.problem.copies = 1;
+            spec.problem.batch = 1;
             (spec.method.k, spec.method.overlap, spec.method.tile) = (k, vec![overlap], vec![tile]);
             let plan = Planner::default().plan(&spec).unwrap();
             let cycle_prediction = predictor.cycles(&plan, &|| false).unwrap().unwrap();

@@ -48,7 +48,7 @@ pub(super) type Probe = ([f64; CONSTANTS], f64);
 pub(super) fn at_once(plan: &Plan, footprint: Option<Footprint>) -> Option<f64> {
     let Method::Hierarchical { tiling, .. } = &plan.method else { return None };
     let waves = footprint?.waves();
-    let lines = if plan.problem.shape.dim() == 1 { plan.problem.shape.copies() } else { 1 };
+    let lines = if plan.problem.shape.dim() == 1 { plan.problem.shape.batch() } else { 1 };
     (waves > 0.0).then(|| (tiling.count() * lines) as f64 / waves)
 }
 
@@ -114,7 +114,7 @@ pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let product = |of: fn(&AxisTiling) -> usize| {
         tiling.axes().iter().map(|axis| of(axis) as f64).product::<f64>()
     };
-    let copies = if shape.dim() == 1 { shape.copies() } else { 1 };
+    let copies = if shape.dim() == 1 { shape.batch() } else { 1 };
     let tiles = copies as f64 * product(AxisTiling::count);
     let (inside, with_ring) = (product(AxisTiling::tile), product(|axis| axis.tile() + 2));
     let waiting = match plan.place {

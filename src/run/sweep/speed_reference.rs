@@ -30,7 +30,7 @@ impl SpeedReference {
     /// [`SolverError`] if there is no memory even for a small grid.
     pub fn start(plan: &Plan) -> Result<Self, SolverError> {
         let (shape, tiling) =
-            (Shape::plane(SIDE, SIDE), Tiling::new(&[SIDE; 2], &[32; 2], &[0; 2]));
+            (Shape::grid_2d(SIDE, SIDE), Tiling::new(&[SIDE; 2], &[32; 2], &[0; 2]));
         let (Place::Cpu { .. }, Ok(shape), Ok(tiling)) = (plan.place, shape, tiling) else {
             return Ok(Self { solver: None });
         };
@@ -38,7 +38,7 @@ impl SpeedReference {
             shape,
             stencil: Stencil::poisson(&shape),
             rhs: Source::Constant(1.0),
-            start: Source::Constant(1.0),
+            initial_guess: Source::Constant(1.0),
             boundary: Boundary::default(),
         };
         let method = Method::Hierarchical { k: 16, tiling };

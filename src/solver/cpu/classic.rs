@@ -19,7 +19,7 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
     let Pass { system, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
     let stride = shape.stride();
-    let first = shape.ring_rows() * stride;
+    let first = shape.boundary_rows() * stride;
     let interior = &mut to[first..first + shape.rows() * stride];
     let bands = interior
         .chunks_mut(BAND * stride)
@@ -62,7 +62,7 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
         for columns in (0..nx).step_by(PIECE).map(|start| start..(start + PIECE).min(nx)) {
             let width = columns.len();
             // Where the piece begins in the grid.
-            let first = (first_row + shape.ring_rows()) * stride + 1 + columns.start;
+            let first = (first_row + shape.boundary_rows()) * stride + 1 + columns.start;
             for row in 0..rows {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];

@@ -143,7 +143,7 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         team: Team,
     ) -> Self {
-        let current = problem.start_field();
+        let current = problem.initial_iterate();
         let method = match method {
             Method::Classic => Cycle::Classic,
             Method::Hierarchical { k, tiling } => {
@@ -221,7 +221,7 @@ impl<R: Real> Solver for CpuSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.current = self.problem.start_field();
+        self.current = self.problem.initial_iterate();
         self.previous.clone_from(&self.current);
         Ok(())
     }

@@ -63,7 +63,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
         let Self { solver, rows, columns, updated, out } = self;
         let shape = solver.problem.shape;
         let (stride, width) = (shape.stride(), columns.len());
-        let first = |row: usize| (row + shape.ring_rows()) * stride + 1 + columns.start;
+        let first = |row: usize| (row + shape.boundary_rows()) * stride + 1 + columns.start;
         // A right-hand side that is the same everywhere is read of one row, which stays in the caches.
         let is_constant = matches!(solver.problem.rhs, Source::Constant(_));
         let (g_row, g_stride) = if is_constant { (0, 0) } else { (rows.start, stride) };

@@ -81,12 +81,10 @@ pub(super) fn with_update<R: Real, W: WithUpdate<R>>(
 ) -> W::Output {
     match (*weights, dim) {
         (Weights::Isotropic(w), 1) => work.with(LineIsotropic(w)),
-        (Weights::General { west, east, .. }, 1) => work.with(LineGeneral([west, east])),
+        (Weights::General([x, ..]), 1) => work.with(LineGeneral(x)),
         (Weights::Isotropic(w), _) => work.with(PlaneIsotropic(w)),
-        (Weights::PerAxis { x, y }, _) => work.with(PlanePerAxis([x, y])),
-        (Weights::General { west, east, south, north }, _) => {
-            work.with(PlaneGeneral([west, east, south, north]))
-        }
+        (Weights::PerAxis([x, y, _]), _) => work.with(PlanePerAxis([x, y])),
+        (Weights::General([x, y, _]), _) => work.with(PlaneGeneral([x[0], x[1], y[0], y[1]])),
     }
 }
 

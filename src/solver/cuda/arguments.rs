@@ -45,8 +45,8 @@ impl<R: Real> WeightsArgument<R> {
     pub fn of(weights: &Weights<R>) -> Self {
         let (west, east, south, north) = match *weights {
             Weights::Isotropic(w) => (w, w, w, w),
-            Weights::PerAxis { x, y } => (x, x, y, y),
-            Weights::General { west, east, south, north } => (west, east, south, north),
+            Weights::PerAxis([x, y, _]) => (x, x, y, y),
+            Weights::General([[west, east], [south, north], _]) => (west, east, south, north),
         };
         Self { west, east, south, north }
     }

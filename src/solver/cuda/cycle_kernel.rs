@@ -34,7 +34,7 @@ pub(super) struct Array<T> {
 
 impl<T> Array<T> {
     pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let ring = (shape.ring_rows() * shape.stride() + 1) * size_of::<T>();
+        let ring = (shape.boundary_rows() * shape.stride() + 1) * size_of::<T>();
         let interior = values.device_ptr(stream).0 + ring as u64;
         Self { values, interior }
     }

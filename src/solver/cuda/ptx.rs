@@ -31,8 +31,8 @@ impl Form {
             (Weights::Isotropic(_), 1) => Self::LineIsotropic,
             (_, 1) => Self::LineGeneral,
             (Weights::Isotropic(_), _) => Self::PlaneIsotropic,
-            (Weights::PerAxis { .. }, _) => Self::PlanePerAxis,
-            (Weights::General { .. }, _) => Self::PlaneGeneral,
+            (Weights::PerAxis(_), _) => Self::PlanePerAxis,
+            (Weights::General(_), _) => Self::PlaneGeneral,
         }
     }
 }

@@ -112,7 +112,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         let refused = |(setting, instead)| SolverError::Kernel { kernel: chosen, setting, instead };
         let (kernel, shape) =
             ladder::choose(chosen, &method, R::PRECISION, gpu.most_shared).map_err(refused)?;
-        let start = problem.start_field::<R>();
+        let start = problem.initial_iterate::<R>();
         let first = gpu.told(stream.clone_htod(start.as_slice()))?;
         let second = gpu.told(stream.clone_dtod(&first))?;
         let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
@@ -155,7 +155,7 @@ impl<R: DeviceReal> CudaSolver<R> {
 
     /// Fills what the next cycle is to write with NaN.
     pub fn poison(&mut self) -> Result<(), SolverError> {
-        let mut field = self.problem.start_field::<R>();
+        let mut field = self.problem.initial_iterate::<R>();
         for row in 0..self.system.shape.rows() {
             field.interior_mut(row).fill(R::from_f64(f64::NAN));
         }
@@ -290,7 +290,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
-        self.put(&self.problem.start_field())
+        self.put(&self.problem.initial_iterate())
     }
 
     fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError> {
@@ -423,7 +423,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
     ) -> Result<Field<f64>, SolverError> {
         let shape = &self.system.shape;
         // Whole rows lie together, the ring between them.
-        let end = rows.end + 2 * shape.ring_rows();
+        let end = rows.end + 2 * shape.boundary_rows();
         let values = self.fetch(rows.start * shape.stride()..end * shape.stride())?;
         let band = Field::from_stored(shape.part(shape.nx(), rows.len()), values);
         Ok(band.part(columns, 0..rows.len()).to_f64())
@@ -431,7 +431,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         let shape = &self.system.shape;
-        let first = (row + shape.ring_rows()) * shape.stride() + 1;
+        let first = (row + shape.boundary_rows()) * shape.stride() + 1;
         Ok(self.fetch(first..first + shape.nx())?.into_iter().map(R::to_f64).collect())
     }
 

@@ -189,7 +189,7 @@ mod tests {
     fn plane() -> impl Strategy<Value = (Shape, [[usize; 2]; 2])> {
         (1..40_usize, 1..40_usize).prop_flat_map(|(nx, ny)| {
             let point = || (0..nx, 0..ny).prop_map(|(i, j)| [i, j]);
-            let shape = Shape::plane(nx, ny).unwrap();
+            let shape = Shape::grid_2d(nx, ny).unwrap();
             [point(), point()].prop_map(move |ends| (shape, ends))
         })
     }

@@ -51,7 +51,7 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
         (None, Some(y)) => (
             format!("i {i}, j {row}"),
             format!("({tile_x}, {})", y.owner(row)),
-            tiling.distance(i, row),
+            tiling.distance(&[i, row]),
         ),
         (None, None) => (format!("i {i}"), format!("{tile_x}"), tiling.x().distance(i)),
     };

@@ -1,0 +1,249 @@
+//! Where the points of a problem lie, and what can be shown of them.
+//!
+//! A problem on a grid has a [`Geometry`]; one that is given by rows of a matrix alone will have
+//! none. What a pane or a figure needs of it is a [`Need`], which says why not where it is not met.
+
+use super::{Shape, Tiling};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// A grid and its tiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Geometry {
+    shape: Shape,
+    tiling: Tiling,
+}
+
+/// A slice through a 3D grid: all points with this index along an axis.
+///
+/// Its text, on the command line and in files, is `z=32`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Slice {
+    /// The axis across the slice: 0 for x, 1 for y, 2 for z.
+    pub axis: usize,
+    /// The index along it.
+    pub index: usize,
+}
+
+/// The names of the axes.
+pub const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
+
+/// Why a slice was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SliceError {
+    /// Not a slice at all.
+    #[error("slice is {text}; it must be an axis and an index, such as z=32")]
+    Text {
+        /// What was given.
+        text: String,
+    },
+    /// A grid of one or two axes.
+    #[error("slice is {slice}, but the grid is {dim}D; only a 3D grid has slices")]
+    NotThreeD {
+        /// The slice as it was given.
+        slice: Slice,
+        /// The axes of the grid.
+        dim: usize,
+    },
+    /// An index that the axis does not have.
+    #[error("slice is {slice}; the index must be 0 to {last}")]
+    Index {
+        /// The slice as it was given.
+        slice: Slice,
+        /// The last index of its axis.
+        last: usize,
+    },
+}
+
+impl Slice {
+    /// The slice through the middle of the last axis of a 3D grid; `None` in 1D and 2D, where the
+    /// whole grid is shown.
+    pub fn middle(shape: &Shape) -> Option<Self> {
+        (shape.dim() == 3).then(|| Self { axis: 2, index: shape.nz() / 2 })
+    }
+
+    /// Whether the grid has this slice.
+    ///
+    /// # Errors
+    /// [`SliceError`] unless the grid is 3D and the index is one of its axis.
+    pub fn check(self, shape: &Shape) -> Result<(), SliceError> {
+        if shape.dim() != 3 {
+            return Err(SliceError::NotThreeD { slice: self, dim: shape.dim() });
+        }
+        let last = shape.axes()[self.axis] - 1;
+        if self.index > last {
+            return Err(SliceError::Index { slice: self, last });
+        }
+        Ok(())
+    }
+
+    /// The axes that lie in the slice: across the picture, and down.
+    pub fn axes(self) -> [usize; 2] {
+        match self.axis {
+            0 => [1, 2],
+            1 => [0, 2],
+            _ => [0, 1],
+        }
+    }
+
+    /// The point of the grid at (column, row) of the slice.
+    pub fn point(self, [column, row]: [usize; 2]) -> [usize; 3] {
+        let mut point = [self.index; 3];
+        let [across, down] = self.axes();
+        (point[across], point[down]) = (column, row);
+        point
+    }
+}
+
+impl fmt::Display for Slice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", AXIS_NAMES[self.axis], self.index)
+    }
+}
+
+impl FromStr for Slice {
+    type Err = SliceError;
+    fn from_str(text: &str) -> Result<Self, SliceError> {
+        let parsed = text.split_once('=').and_then(|(axis, index)| {
+            let axis = AXIS_NAMES.iter().position(|name| *name == axis.trim())?;
+            Some(Self { axis, index: index.trim().parse().ok()? })
+        });
+        parsed.ok_or_else(|| SliceError::Text { text: text.to_owned() })
+    }
+}
+
+impl From<Slice> for String {
+    fn from(slice: Slice) -> Self {
+        slice.to_string()
+    }
+}
+
+impl TryFrom<String> for Slice {
+    type Error = SliceError;
+    fn try_from(text: String) -> Result<Self, SliceError> {
+        text.parse()
+    }
+}
+
+impl Geometry {
+    /// A grid with its tiles.
+    ///
+    /// # Panics
+    /// If they do not have as many axes.
+    pub fn new(shape: Shape, tiling: Tiling) -> Self {
+        assert_eq!(shape.dim(), tiling.axes().len(), "as many axes");
+        Self { shape, tiling }
+    }
+
+    /// The number of axes: 1, 2 or 3.
+    pub fn dim(&self) -> usize {
+        self.shape.dim()
+    }
+
+    /// The grid.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Its tiles.
+    pub fn tiling(&self) -> &Tiling {
+        &self.tiling
+    }
+
+    /// The 2D grid of a slice, with the tiles that it cuts. `None` if the grid does not have it.
+    pub fn slice(&self, slice: Slice) -> Option<Self> {
+        slice.check(&self.shape).ok()?;
+        Some(Self { shape: self.shape.slice(slice), tiling: self.tiling.slice(slice) })
+    }
+
+    /// How far a point is from the nearest tile border, as [`Tiling::distance`] counts.
+    pub fn distance(&self, point: &[usize]) -> Option<usize> {
+        self.tiling.distance(point)
+    }
+}
+
+/// What a pane or a figure needs to know of where points lie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing: numbers over the cycles.
+    #[default]
+    Nothing,
+    /// A grid of any number of axes: maps, profiles, what lies about tile borders.
+    Grid,
+    /// One axis: diagrams of space and time.
+    Grid1d,
+    /// One or two axes: the subiterations inside of a tile.
+    Grid1dOr2d,
+}
+
+impl Need {
+    /// Whether it is met.
+    ///
+    /// # Errors
+    /// One sentence that says why not.
+    pub fn check(self, geometry: Option<&Geometry>) -> Result<(), &'static str> {
+        match (self, geometry.map(Geometry::dim)) {
+            (Self::Nothing, _)
+            | (Self::Grid, Some(_))
+            | (Self::Grid1d, Some(1))
+            | (Self::Grid1dOr2d, Some(1 | 2)) => Ok(()),
+            (_, None) => Err("The problem has no grid: its points have no positions."),
+            (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
+            (_, Some(_)) => Err("Subiterations inside a tile are shown in 1D and 2D only."),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Geometry {
+        let shape = Shape::grid_3d(20, 30, 40).unwrap();
+        Geometry::new(shape, Tiling::new(shape.axes(), &[8, 10, 16], &[2, 0, 4]).unwrap())
+    }
+
+    #[test]
+    fn a_slice_is_a_2d_grid_of_the_other_axes() {
+        let grid = grid();
+        for (text, [nx, ny]) in [("x=19", [30, 40]), ("y=0", [20, 40]), ("z=39", [20, 30])] {
+            let slice: Slice = text.parse().unwrap();
+            assert_eq!(slice.to_string(), text);
+            let cut = grid.slice(slice).unwrap();
+            assert_eq!(*cut.shape(), Shape::grid_2d(nx, ny).unwrap());
+            let [across, down] = slice.axes();
+            assert_eq!(cut.tiling().axes()[0], grid.tiling().axes()[across]);
+            assert_eq!(cut.tiling().axes()[1], grid.tiling().axes()[down]);
+            assert_eq!(slice.point([7, 9])[slice.axis], slice.index);
+        }
+        assert_eq!(Slice::middle(grid.shape()), Some(Slice { axis: 2, index: 20 }));
+    }
+
+    #[test]
+    fn slices_that_a_grid_does_not_have_are_refused_by_name() {
+        let beyond = Slice { axis: 1, index: 30 };
+        let error = beyond.check(grid().shape()).unwrap_err();
+        assert_eq!(error.to_string(), "slice is y=30; the index must be 0 to 29");
+        assert_eq!(grid().slice(beyond), None);
+        let flat = Shape::grid_2d(20, 30).unwrap();
+        assert!(beyond.check(&flat).unwrap_err().to_string().contains("2D"));
+        for text in ["", "z", "w=3", "z=-1", "3"] {
+            assert!(text.parse::<Slice>().unwrap_err().to_string().contains("such as z=32"));
+        }
+    }
+
+    #[test]
+    fn what_a_geometry_cannot_show_it_says_in_a_sentence() {
+        let grid = grid();
+        assert_eq!(Need::Nothing.check(None), Ok(()));
+        assert_eq!(Need::Grid.check(Some(&grid)), Ok(()));
+        for (need, geometry) in
+            [(Need::Grid, None), (Need::Grid1d, Some(&grid)), (Need::Grid1dOr2d, Some(&grid))]
+        {
+            let sentence = need.check(geometry).unwrap_err();
+            assert!(sentence.ends_with('.'), "{sentence}");
+        }
+    }
+}
