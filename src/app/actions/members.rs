@@ -1,8 +1,6 @@
 //! The members of groups, each asked for by its number.
 
-use crate::app::actions::{Action, BLANK, looked, plain};
-use crate::app::explorer::Explorer;
-use crate::app::panes::Pane;
+use crate::app::actions::action::{Action, ActionContext, changed_view, command, plain};
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
 use crate::app::state::view_settings::{AUTOMATIC, Against, CurveKind};
@@ -11,8 +9,8 @@ use crate::picture::{ColourMap, ScaleKind};
 use crate::run::{FieldKind, PRESETS};
 use eframe::egui::{Key, KeyboardShortcut};
 
-/// Keys of the members of a group, in their order.
-const NUMBERS: [[KeyboardShortcut; 1]; 11] = [
+/// Keys of the members of a group, in their order: 1 to 9, 0 and A. Members after them have none.
+pub const NUMBERS: [[KeyboardShortcut; 1]; 11] = [
     [plain(Key::Num1)],
     [plain(Key::Num2)],
     [plain(Key::Num3)],
@@ -26,85 +24,131 @@ const NUMBERS: [[KeyboardShortcut; 1]; 11] = [
     [plain(Key::A)],
 ];
 
-/// The members of a group, by name and sentence; their keys come after the group's own, if it has one.
+/// Keys of panes, in their order; a tenth pane has none.
+const PANE_NUMBERS: [[KeyboardShortcut; 1]; 9] = [
+    [command(Key::Num1)],
+    [command(Key::Num2)],
+    [command(Key::Num3)],
+    [command(Key::Num4)],
+    [command(Key::Num5)],
+    [command(Key::Num6)],
+    [command(Key::Num7)],
+    [command(Key::Num8)],
+    [command(Key::Num9)],
+];
+
+/// Groups whose members have numbers after a first key.
+const FIRST_KEYS: [(&str, Key); 8] = [
+    ("Scale", Key::S),
+    ("Colour map", Key::M),
+    ("Range", Key::G),
+    ("Cut along", Key::L),
+    ("Norm", Key::N),
+    ("Curves over", Key::X),
+    ("Problem", Key::E),
+    ("Experiment", Key::V),
+];
+
+fn first_key(group: &str) -> Option<Key> {
+    FIRST_KEYS.iter().find(|(name, _)| *name == group).map(|(_, key)| *key)
+}
+
+/// The tooltip of a menu with a group's actions: what it is for, and its keys.
+pub fn menu_tooltip(group: &str, about: &str) -> String {
+    let first = first_key(group);
+    let first = first.map_or_else(String::new, |key| format!("{} then ", key.name()));
+    format!("{about} ({first}1, 2 …)")
+}
+
+/// The members of a group, by name and sentence.
 fn numbered(
     group: &'static str,
-    first: Option<Key>,
     members: impl IntoIterator<Item = (&'static str, &'static str)>,
-    command: fn(&Explorer, usize) -> Option<Command>,
+    command: fn(&ActionContext<'_>, usize) -> Option<Command>,
 ) -> impl Iterator<Item = Action> {
+    let first = first_key(group);
     members.into_iter().enumerate().map(move |(which, (name, about))| {
-        let keys = &NUMBERS[which];
+        let keys = NUMBERS.get(which).map_or(&[][..], |keys| keys);
         Action { group, name, about, keys, first, which, command }
     })
 }
 
-pub(super) fn fields() -> impl Iterator<Item = Action> {
-    let members = FieldKind::ALL.map(|field| (field.label(), field.about()));
-    numbered("Field", None, members, |it, which| {
-        looked(it, |look| look.field = FieldKind::ALL[which])
+/// An action for each pane, by its title and sentence.
+pub fn panes(
+    members: impl IntoIterator<Item = (&'static str, &'static str)>,
+    command: fn(&ActionContext<'_>, usize) -> Option<Command>,
+) -> impl Iterator<Item = Action> {
+    members.into_iter().enumerate().map(move |(which, (name, about))| {
+        let keys = PANE_NUMBERS.get(which).map_or(&[][..], |keys| keys);
+        Action { group: "Show or hide", name, about, keys, first: None, which, command }
     })
 }
 
-pub(super) fn colouring() -> impl Iterator<Item = Action> {
+pub fn fields() -> impl Iterator<Item = Action> {
+    let members = FieldKind::ALL.map(|field| (field.label(), field.about()));
+    numbered("Field", members, |it, which| {
+        changed_view(it, |look| look.field = FieldKind::ALL[which])
+    })
+}
+
+pub fn colouring() -> impl Iterator<Item = Action> {
     let members = ScaleKind::ALL.map(|scale| (scale.label(), scale.about()));
-    let scales = numbered("Scale", Some(Key::S), members, |it, which| {
-        looked(it, |look| look.of_field_mut(look.field).set_scale(ScaleKind::ALL[which]))
+    let scales = numbered("Scale", members, |it, which| {
+        changed_view(it, |look| look.of_field_mut(look.field).set_scale(ScaleKind::ALL[which]))
     });
     let members = ColourMap::ALL.map(|map| (map.label(), map.about()));
-    let maps = numbered("Colour map", Some(Key::M), members, |it, which| {
-        looked(it, |look| look.of_field_mut(look.field).map = ColourMap::ALL[which])
+    let maps = numbered("Colour map", members, |it, which| {
+        changed_view(it, |look| look.of_field_mut(look.field).map = ColourMap::ALL[which])
     });
     let members = AUTOMATIC.iter().map(|&(_, name, about)| (name, about));
-    let ranges = numbered("Range", Some(Key::G), members, |it, which| {
-        looked(it, |look| look.of_field_mut(look.field).range = AUTOMATIC[which].0)
+    let ranges = numbered("Range", members, |it, which| {
+        changed_view(it, |look| look.of_field_mut(look.field).range = AUTOMATIC[which].0)
     });
     scales.chain(maps).chain(ranges)
 }
 
-pub(super) fn cuts() -> impl Iterator<Item = Action> {
+pub fn cuts() -> impl Iterator<Item = Action> {
     let members = Way::ALL.map(|way| (way.label(), way.about()));
-    numbered("Cut along", Some(Key::L), members, |it, which| {
+    numbered("Cut along", members, |it, which| {
         let shape = it.report.as_ref()?.plan.problem.shape;
         (shape.dim() == 2).then(|| Command::CutAlong(Way::ALL[which].line(&shape)))
     })
 }
 
-pub(super) fn curves() -> impl Iterator<Item = Action> {
+pub fn curves() -> impl Iterator<Item = Action> {
     let members = CurveKind::ALL.map(|curve| (curve.label(), curve.about()));
-    let norms = numbered("Norm", Some(Key::N), members, |it, which| {
-        looked(it, |look| look.curve = CurveKind::ALL[which])
+    let norms = numbered("Norm", members, |it, which| {
+        changed_view(it, |look| look.curve = CurveKind::ALL[which])
     });
     let members = Against::ALL.map(|against| (against.label(), against.about()));
-    let against = numbered("Curves over", Some(Key::X), members, |it, which| {
-        looked(it, |look| look.against = Against::ALL[which])
+    let against = numbered("Curves over", members, |it, which| {
+        changed_view(it, |look| look.against = Against::ALL[which])
     });
     norms.chain(against)
 }
 
-pub(super) fn panes() -> impl Iterator<Item = Action> {
-    Pane::ALL.into_iter().enumerate().map(|(which, pane)| Action {
-        group: "Show or hide",
-        name: pane.label(),
-        about: pane.about(),
-        keys: pane.keys(),
-        which,
-        command: |it, which| {
-            let pane = Pane::ALL[which];
-            Some(Command::ShowPane(pane, !it.panes.is_wanted(pane)))
-        },
-        ..BLANK
-    })
-}
-
-pub(super) fn problems() -> impl Iterator<Item = Action> {
+pub fn problems() -> impl Iterator<Item = Action> {
     let members = PRESETS.iter().map(|preset| (preset.label, preset.about));
-    numbered("Problem", Some(Key::E), members, |it, which| {
+    numbered("Problem", members, |it, which| {
         Some(Command::Change(it.session.with(&PRESETS[which])))
     })
 }
 
-pub(super) fn experiments() -> impl Iterator<Item = Action> {
+pub fn experiments() -> impl Iterator<Item = Action> {
     let members = EXPERIMENTS.iter().map(|experiment| (experiment.title, experiment.about));
-    numbered("Experiment", Some(Key::V), members, |_, which| Some(Command::Try(which)))
+    numbered("Experiment", members, |_, which| Some(Command::Try(which)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_beyond_the_numbers_have_no_key() {
+        let members = |count| (0..count).map(|_| ("name", "About."));
+        let actions: Vec<_> = numbered("Problem", members(12), |_, _| None).collect();
+        assert_eq!((actions[10].keys.len(), actions[11].keys.len()), (1, 0));
+        let actions: Vec<_> = panes(members(10), |_, _| None).collect();
+        assert_eq!((actions[8].keys.len(), actions[9].keys.len()), (1, 0));
+    }
 }

@@ -1,6 +1,6 @@
 //! Settings of the method, changed by a step.
 
-use crate::app::actions::{Action, BLANK, plain, shift};
+use crate::app::actions::action::{Action, BLANK, plain, shift};
 use crate::app::state::command::Command;
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
 use eframe::egui::{Key, KeyboardShortcut};
@@ -75,7 +75,7 @@ fn each_axis(method: &mut MethodSpec, change: impl Fn(usize, usize) -> (usize, u
     method.tile = both.into_iter().map(|(tile, _)| tile).collect();
 }
 
-pub(super) fn all() -> impl Iterator<Item = Action> {
+pub fn all() -> impl Iterator<Item = Action> {
     SETTINGS.iter().enumerate().map(|(which, setting)| Action {
         group: "Method",
         name: setting.name,

@@ -1,6 +1,6 @@
 //! The sheet of keys: every action, by group.
 
-use crate::app::actions;
+use crate::app::actions::{self, Action};
 use crate::app::state::command::Command;
 use eframe::egui::{self, RichText, Ui};
 
@@ -14,7 +14,7 @@ const TOP: f32 = 24.0;
 /// Width of its widest column, in points.
 const SENTENCE: f32 = 330.0;
 
-pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
+pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Command>) {
     let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
     let id = egui::Id::unique("keys");
     let area = egui::Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, [0.0, TOP]);
@@ -27,7 +27,7 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
         ui.add_space(8.0);
         let height = context.content_rect().height() - BESIDE;
         let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
-        scroll.auto_shrink(false).show(ui, table);
+        scroll.auto_shrink(false).show(ui, |ui| table(ui, actions));
         ui.add_space(8.0);
         if ui.button("Close").on_hover_text("Back to the run; Escape does it, too.").clicked() {
             commands.push(Command::ShowKeys(false));
@@ -38,11 +38,11 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
     }
 }
 
-fn table(ui: &mut Ui) {
+fn table(ui: &mut Ui, actions: &[Action]) {
     let grid = egui::Grid::new("keys").num_columns(4).max_col_width(SENTENCE);
     grid.spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
         let mut group = "";
-        for action in actions::ALL.iter() {
+        for action in actions {
             let is_first = std::mem::replace(&mut group, action.group) != action.group;
             ui.label(RichText::new(if is_first { group } else { "" }).strong());
             let keys = action.strokes(ui.ctx()).join(" or ");

@@ -1,8 +1,6 @@
 //! The palette: any action by a part of its name.
 
-use crate::app::actions;
-use crate::app::actions::Action;
-use crate::app::explorer::Explorer;
+use crate::app::actions::{Action, ActionContext};
 use crate::app::state::command::Command;
 use crate::app::widgets::labels::named;
 use eframe::egui::{self, Align, Align2, Button, Key, Layout, Modifiers, ScrollArea, TextEdit, Ui};
@@ -22,13 +20,13 @@ pub struct Palette {
 
 impl Palette {
     /// Draws the palette, and tells what was asked for.
-    pub fn ui(&mut self, context: &egui::Context, explorer: &Explorer) -> Vec<Command> {
+    pub fn ui(&mut self, actions: &[Action], context: &ActionContext<'_>) -> Vec<Command> {
         let id = egui::Id::unique("palette");
         let area = egui::Modal::default_area(id).anchor(Align2::CENTER_TOP, [0.0, TOP]);
-        let frame = egui::Frame::popup(&context.global_style()).inner_margin(10.0);
+        let frame = egui::Frame::popup(&context.window.global_style()).inner_margin(10.0);
         let modal = egui::Modal::new(id).area(area).frame(frame);
         let mut asked = Vec::new();
-        let response = modal.show(context, |ui| {
+        let response = modal.show(context.window, |ui| {
             ui.set_width(WIDTH);
             let up = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp));
             let down = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowDown));
@@ -41,7 +39,7 @@ impl Palette {
             if edit.on_hover_text("Arrows choose, Enter does it, Escape closes.").changed() {
                 self.chosen = 0;
             }
-            let found = found(&self.query);
+            let found = found(actions, &self.query);
             let last = found.len().saturating_sub(1);
             // From the last row to the first, and back.
             self.chosen = match (up, down, self.chosen.min(last)) {
@@ -57,7 +55,7 @@ impl Palette {
             ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
                 ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
                     for (row, action) in found.into_iter().enumerate() {
-                        let command = action.command(explorer);
+                        let command = action.command(context);
                         let is_chosen = row == self.chosen;
                         let clicked = entry(ui, action, is_chosen, command.is_some(), up || down);
                         if (clicked || (enter && is_chosen))
@@ -88,9 +86,9 @@ fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool
 }
 
 /// The actions that a query means, the likeliest first.
-fn found(query: &str) -> Vec<&'static Action> {
+fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
     let query = query.to_lowercase();
-    let rated = actions::ALL.iter().filter_map(|action| {
+    let rated = actions.iter().filter_map(|action| {
         let title = action.title().to_lowercase();
         Some((rate(&query, &title)?, action))
     });
@@ -120,23 +118,24 @@ fn rate(query: &str, title: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::actions::ActionTable;
 
     #[test]
     fn parts_of_names_find_what_is_meant_first() {
-        let first = |query: &str| found(query).first().map(|action| action.title());
+        let actions = ActionTable::new(std::iter::empty()).all;
+        let first = |query: &str| found(&actions, query).first().map(|action| action.title());
         for (query, title) in [
             ("undo", "Edit: Undo"),
             ("  UNDO ", "Edit: Undo"),
             ("stal", "Field: Staleness"),
             ("map vir", "Colour map: Viridis"),
             ("vir map", "Colour map: Viridis"),
-            ("hide conv", "Show or hide: Convergence"),
             ("cpy cmd", "File: Copy as command"),
             ("k up", "Method: k up"),
         ] {
             assert_eq!(first(query).as_deref(), Some(title), "{query}");
         }
         assert_eq!(first("no such thing"), None);
-        assert_eq!(found("").len(), actions::ALL.len());
+        assert_eq!(found(&actions, "").len(), actions.len());
     }
 }

@@ -4,13 +4,12 @@ use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::palette::Palette;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
-use crate::app::panes::{Pane, Panes};
-use crate::app::state::command::Command;
+use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
+use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
 use crate::app::state::scale::Scale;
 use crate::app::state::undo::Choice;
-use crate::app::tuning;
 use crate::run::{RunSpec, SnapshotRequest};
 use eframe::egui;
 use std::sync::Arc;
@@ -71,20 +70,20 @@ impl Explorer {
             Command::CutAlong(line) => {
                 self.undo.note(&self.session);
                 self.session.look.cut.line = Some(line);
-                if !self.panes.is_seen(Pane::Cut) {
-                    self.panes.show(Pane::Cut, true);
+                if !self.panes.is_seen(profile::ID) {
+                    self.panes.show(profile::ID, true);
                 }
             }
             Command::ToggleProbe(point) => {
                 self.session.look.toggle_probe(point);
                 let is_first = self.session.look.probes == [point];
-                if is_first && !self.panes.is_seen(Pane::Probes) {
-                    self.panes.show(Pane::Probes, true);
+                if is_first && !self.panes.is_seen(probes::ID) {
+                    self.panes.show(probes::ID, true);
                 }
             }
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
             Command::ShowTuning(shown) => self.is_tuning = shown,
-            Command::Tune(tuning::Order::Begin(_)) if self.files.making().is_some() => {
+            Command::Tune(TuningOrder::Begin(_)) if self.files.making().is_some() => {
                 self.toasts
                     .error("An animation is being made; measure when it is done, or stop it.");
             }
@@ -167,7 +166,7 @@ impl Explorer {
         self.session.look = experiment.look();
         (self.session.running, self.session.pace) = (true, experiment.pace);
         self.map.zoom_out();
-        for pane in [Pane::HeatMap, Pane::Convergence] {
+        for pane in [heat_map::pane::ID, convergence::ID] {
             self.panes.show(pane, true);
         }
         self.toasts.info(experiment.about);

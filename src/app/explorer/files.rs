@@ -115,11 +115,6 @@ impl Files {
         }
     }
 
-    /// The window.
-    pub fn context(&self) -> &egui::Context {
-        &self.context
-    }
-
     /// What came of the next file that is done with.
     pub fn done(&self) -> Option<Result<Done, String>> {
         self.answers.try_recv().ok()

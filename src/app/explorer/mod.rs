@@ -1,21 +1,24 @@
 //! The application: what was chosen, what is known of the run, and what is on the screen.
 
+mod action_table;
 mod apply;
 mod files;
-mod logic;
+mod frame;
+mod remember;
+mod reports;
 mod settings;
 
 use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::palette::Palette;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::dialogs::{drop_hint, first_key, keys, toasts, welcome};
+use crate::app::explorer::action_table::ACTIONS;
 use crate::app::panels::backend::Backends;
 use crate::app::panels::{cost, memory, method, problem, timeline, toolbar};
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
-use crate::app::state::scale;
-use crate::app::state::scale::Scale;
+use crate::app::state::scale::{self, Scale};
 use crate::app::state::session::Session;
 use crate::app::state::time_travel::TimeTravel;
 use crate::app::state::undo::Undo;
@@ -26,49 +29,43 @@ use crate::run::{Report, Worker, WorkerRequest};
 use eframe::egui;
 pub use settings::Remembered;
 
-/// The name of the application, to the window manager too.
-const NAME: &str = "tilescope";
-
-/// The window at first start, in points.
-const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
-
 /// The application: what was chosen, what is known of the run, and what is on the screen.
 pub struct Explorer {
-    pub(in crate::app) session: Session,
-    pub(in crate::app) worker: Worker,
+    session: Session,
+    worker: Worker,
     /// The newest report; what is seen in it is of the cycle that is shown.
-    pub(in crate::app) report: Option<Box<Report>>,
-    pub(in crate::app) back: TimeTravel,
-    pub(in crate::app) map: HeatMap,
-    pub(in crate::app) pictures: Pictures,
-    pub(in crate::app) panes: Panes,
+    report: Option<Box<Report>>,
+    back: TimeTravel,
+    map: HeatMap,
+    pictures: Pictures,
+    panes: Panes,
     /// The panes as they lay before the presentation, while there is one.
-    pub(in crate::app) aside: Option<Panes>,
-    pub(in crate::app) tuning: Tuning,
+    aside: Option<Panes>,
+    tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
-    pub(in crate::app) is_tuning: bool,
-    pub(in crate::app) save: Option<SaveDialog>,
+    is_tuning: bool,
+    save: Option<SaveDialog>,
     /// The view of the figure that was opened last, until one was saved: that is made like it.
-    pub(in crate::app) like: Option<ViewSpec>,
-    pub(in crate::app) open: Option<OpenDialog>,
-    pub(in crate::app) palette: Option<Palette>,
+    like: Option<ViewSpec>,
+    open: Option<OpenDialog>,
+    palette: Option<Palette>,
     /// The first key of two, once it was pressed.
-    pub(in crate::app) first_key: Option<egui::Key>,
+    first_key: Option<egui::Key>,
     /// Whether the sheet of keys is open.
-    pub(in crate::app) keys: bool,
+    keys: bool,
     /// Whether the card of the first start is open.
-    pub(in crate::app) welcome: bool,
-    pub(in crate::app) undo: Undo,
-    pub(in crate::app) scale: Scale,
+    welcome: bool,
+    undo: Undo,
+    scale: Scale,
     /// Dropped before what is remembered, so that what was changed last is written last.
-    pub(in crate::app) files: files::Files,
-    pub(in crate::app) remembered: Remembered,
-    pub(in crate::app) backends: Backends,
-    pub(in crate::app) toasts: toasts::Toasts,
+    files: files::Files,
+    remembered: Remembered,
+    backends: Backends,
+    toasts: toasts::Toasts,
     /// What the worker was told last.
-    pub(in crate::app) told: Option<WorkerRequest>,
+    told: Option<WorkerRequest>,
     /// What the panels asked for in the frame that was drawn last.
-    pub(in crate::app) commands: Vec<Command>,
+    commands: Vec<Command>,
 }
 
 /// Opens the window and runs the application until it is closed.
@@ -79,13 +76,13 @@ pub fn run(start: Option<Opened>) -> eframe::Result {
     let remembered = Remembered::of_user();
     let viewport = egui::ViewportBuilder::default()
         .with_title("Tilescope")
-        .with_app_id(NAME)
+        .with_app_id(settings::NAME)
         .with_icon(theme::icon())
         .with_inner_size(remembered.window())
         .with_min_inner_size(scale::SMALLEST_SIZE);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     eframe::run_native(
-        NAME,
+        settings::NAME,
         options,
         Box::new(move |context| {
             Ok(Box::new(Explorer::remembering(&context.egui_ctx, start, remembered)?))
@@ -197,7 +194,7 @@ impl eframe::App for Explorer {
                 return;
             }
             let marks = panes.marks(session);
-            let desk = PaneContext {
+            let context = PaneContext {
                 session,
                 report,
                 compared: back.compared(),
@@ -206,7 +203,7 @@ impl eframe::App for Explorer {
                 marks,
                 commands: &mut *commands,
             };
-            panes.ui(ui, desk);
+            panes.ui(ui, context);
         });
         let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
@@ -217,19 +214,19 @@ impl eframe::App for Explorer {
             dialog.ui(ui.ctx(), commands);
         }
         if let Some(mut palette) = self.palette.take() {
-            let asked = palette.ui(ui.ctx(), self);
-            self.commands.extend(asked);
+            let commands = palette.ui(&ACTIONS.all, &self.action_context(ui.ctx()));
+            self.commands.extend(commands);
             self.palette = Some(palette);
         }
         if self.keys {
-            keys::ui(ui.ctx(), &mut self.commands);
+            keys::ui(ui.ctx(), &ACTIONS.all, &mut self.commands);
         }
         if self.welcome {
             welcome::ui(ui.ctx(), &mut self.commands);
         }
         self.commands.extend(self.toasts.show(ui.ctx(), shown));
         if let Some(first) = self.first_key {
-            first_key::hint(ui.ctx(), first);
+            first_key::hint(ui.ctx(), &ACTIONS.all, first);
         }
         drop_hint::ui(ui.ctx());
         // Whoever points at a cycle has said so anew.

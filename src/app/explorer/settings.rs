@@ -1,35 +1,35 @@
 //! What is remembered from one start to the next: a small TOML file in the user's folder of
 //! settings.
 
-use crate::app::explorer::Explorer;
-use crate::app::explorer::files::Done;
 use crate::app::panels::memory::{MEGABYTE, MOST};
-use crate::app::panes::{Layout, Pane};
+use crate::app::panes::{Layout, list};
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::files::{FileError, read_text, reason, write_atomically};
 use crate::picture::ColourMap;
-use crate::run::FieldKind;
-use eframe::egui;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// The name of the application, to the window manager too.
+pub const NAME: &str = "tilescope";
+
+/// The window at first start, in points.
+const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
+
 /// The version of the file; one with a higher number was written by a newer program.
-const VERSION: u32 = 1;
+pub const VERSION: u32 = 1;
 
 /// Bytes that the file has at the most; it has a thousand or two.
 const LONGEST: u64 = 1 << 20;
-
-/// Seconds that a change waits for others to be written with.
-const PATIENCE: f64 = 1.0;
 
 /// What is remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
-    version: u32,
+    pub version: u32,
     /// Whether the card at first start was seen.
     pub welcomed: bool,
     /// Dark or light; as the system has it where it is left out.
@@ -43,8 +43,8 @@ pub struct Settings {
     pub presenting: bool,
     /// Memory for time travel, in megabytes.
     pub memory: usize,
-    /// Panes that are not shown.
-    pub hidden: Vec<Pane>,
+    /// The names of panes that are not shown.
+    pub hidden: Vec<String>,
     /// The colour map of each field, by its name.
     pub colour_maps: BTreeMap<String, ColourMap>,
     /// Where the panes lie.
@@ -57,13 +57,13 @@ impl Default for Settings {
             version: VERSION,
             welcomed: false,
             dark: None,
-            window: crate::app::explorer::FIRST_SIZE,
+            window: FIRST_SIZE,
             scale: Scale::default().wanted,
             presenting: false,
             memory: Session::default().memory / MEGABYTE,
-            hidden: Pane::hidden_at_first(),
+            hidden: list::hidden_at_first().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: BTreeMap::new(),
-            layout: Layout::usual(),
+            layout: Layout::default(),
         }
     }
 }
@@ -91,6 +91,11 @@ impl Settings {
         }
     }
 
+    /// The panes that are hidden.
+    pub fn hidden(&self) -> impl Iterator<Item = PaneId> {
+        self.hidden.iter().filter_map(|name| list::of_name(name))
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Version {
@@ -105,7 +110,7 @@ impl Settings {
         // Numbers that no screen or control has, and arrangements that miss a pane, were not written here.
         let fits = |side: &f32| (100.0..=20_000.0).contains(side);
         if !settings.window.iter().all(fits) {
-            settings.window = crate::app::explorer::FIRST_SIZE;
+            settings.window = FIRST_SIZE;
         }
         if !(1.0..=3.0).contains(&settings.scale) {
             settings.scale = Scale::default().wanted;
@@ -113,13 +118,15 @@ impl Settings {
         if settings.memory > MOST {
             settings.memory = Self::default().memory;
         }
-        if !settings.layout.is_whole() {
-            settings.layout = Layout::usual();
-        }
+        // Panes that this program does not know are dropped; those that the file lacks are hidden.
+        let appended = settings.layout.complete();
+        let hidden = settings.hidden.iter().filter_map(|name| list::of_name(name));
+        let hidden: BTreeSet<_> = hidden.chain(appended).collect();
+        settings.hidden = hidden.into_iter().map(|pane| pane.0.to_owned()).collect();
         Ok(settings)
     }
 
-    fn save(&self, path: &Path) -> Result<(), FileError> {
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
         let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
         let text = toml::to_string(self).map_err(|error| refuse(std::io::Error::other(error)))?;
         if let Some(folder) = path.parent() {
@@ -133,17 +140,17 @@ impl Settings {
 #[derive(Debug, Default)]
 pub struct Remembered {
     /// Where they are kept; `None` for nowhere.
-    path: Option<PathBuf>,
+    pub(super) path: Option<PathBuf>,
     /// As they are in the file, as far as it is known.
-    written: Settings,
+    pub(super) written: Settings,
     /// As they are now.
-    latest: Settings,
+    pub(super) latest: Settings,
     /// When they are to be written, on the clock of the window.
-    due: Option<f64>,
+    pub(super) due: Option<f64>,
     /// Whether they are being written.
-    is_writing: bool,
+    pub(super) is_writing: bool,
     /// What is to be told of the file.
-    message: Option<String>,
+    pub(super) message: Option<String>,
 }
 
 impl Remembered {
@@ -152,7 +159,7 @@ impl Remembered {
     pub fn of_user() -> Self {
         use etcetera::BaseStrategy;
         let folders = etcetera::choose_base_strategy().ok();
-        let folder = folders.map(|folders| folders.config_dir().join(super::NAME));
+        let folder = folders.map(|folders| folders.config_dir().join(NAME));
         folder.map_or_else(Self::default, |folder| Self::at(folder.join("settings.toml")))
     }
 
@@ -169,7 +176,7 @@ impl Remembered {
     }
 
     /// Whether they are kept anywhere.
-    fn is_kept(&self) -> bool {
+    pub(super) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
 }
@@ -182,99 +189,6 @@ impl Drop for Remembered {
             && self.latest != self.written
         {
             _ = self.latest.save(path);
-        }
-    }
-}
-
-impl Explorer {
-    /// Makes the window as it was remembered.
-    pub(in crate::app) fn recall(&mut self, context: &egui::Context) {
-        let settings = self.remembered.latest.clone();
-        if let Some(dark) = settings.dark {
-            context.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
-        }
-        self.panes.arrange(&settings.layout, &settings.hidden);
-        self.draw_at(Scale { wanted: settings.scale, presenting: settings.presenting });
-        self.session.memory = settings.memory * MEGABYTE;
-        for field in FieldKind::ALL {
-            if let Some(&map) = settings.colour_maps.get(field.name()) {
-                self.session.look.of_field_mut(field).map = map;
-            }
-        }
-        if let Some(message) = self.remembered.message.take() {
-            self.toasts.warning(message);
-        }
-        self.welcome = self.remembered.is_kept() && !settings.welcomed;
-    }
-
-    /// Writes what has changed, a moment after it has.
-    pub(in crate::app) fn remember(&mut self, context: &egui::Context) {
-        if !self.remembered.is_kept() {
-            return;
-        }
-        let latest = self.settings(context);
-        let time = context.input(|input| input.time);
-        let remembered = &mut self.remembered;
-        remembered.latest = latest;
-        if remembered.latest == remembered.written || remembered.is_writing {
-            remembered.due = None;
-            return;
-        }
-        let due = *remembered.due.get_or_insert(time + PATIENCE);
-        if time < due {
-            context.request_repaint_after_secs((due - time) as f32);
-            return;
-        }
-        let Some(path) = remembered.path.clone() else {
-            return;
-        };
-        remembered.due = None;
-        remembered.written = remembered.latest.clone();
-        let settings = remembered.latest.clone();
-        self.remembered.is_writing = self.files.work("tilescope-settings", move || {
-            Ok(Done::Remembered(settings.save(&path).map_err(|error| error.to_string())))
-        });
-    }
-
-    /// Takes in whether the settings were written. Where they cannot be, that is told once.
-    pub(in crate::app) fn take_remembered(&mut self, written: Result<(), String>) {
-        self.remembered.is_writing = false;
-        if let Err(why) = written {
-            self.remembered.path = None;
-            self.toasts.warning(format!("Settings are not remembered: {why}."));
-        }
-    }
-
-    /// The settings as they are now.
-    fn settings(&self, context: &egui::Context) -> Settings {
-        let dark = match context.options(|options| options.theme_preference) {
-            egui::ThemePreference::Dark => Some(true),
-            egui::ThemePreference::Light => Some(false),
-            egui::ThemePreference::System => None,
-        };
-        // Before the input is looked at: both are behind one lock.
-        let zoom = context.zoom_factor();
-        let (size, is_usual) = context.input(|input| {
-            let viewport = input.viewport();
-            let is_full = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
-            (input.content_rect().size() * zoom, !is_full)
-        });
-        let before = &self.remembered.latest;
-        let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
-        let panes = self.aside.as_ref().unwrap_or(&self.panes);
-        let map =
-            |field: FieldKind| (field.name().to_owned(), self.session.look.of_field(field).map);
-        Settings {
-            version: VERSION,
-            welcomed: before.welcomed || !self.welcome,
-            dark,
-            window,
-            scale: self.scale.wanted,
-            presenting: self.scale.presenting,
-            memory: self.session.memory / MEGABYTE,
-            hidden: Pane::ALL.into_iter().filter(|&pane| !panes.is_wanted(pane)).collect(),
-            colour_maps: FieldKind::ALL.into_iter().map(map).collect(),
-            layout: panes.layout().unwrap_or_else(Layout::usual),
         }
     }
 }
@@ -294,7 +208,7 @@ mod tests {
             scale: 1.5,
             presenting: true,
             memory: 64,
-            hidden: vec![Pane::Cut],
+            hidden: vec!["profile".to_owned()],
             colour_maps: BTreeMap::from([("residual".to_owned(), ColourMap::Cividis)]),
             ..Settings::default()
         };
@@ -328,5 +242,18 @@ mod tests {
         let text = "window = [0.0, 1e30]\nscale = 40.0\nmemory = 99999999999\nwelcomed = true\n";
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings, Settings { welcomed: true, ..Settings::default() });
+    }
+
+    #[test]
+    fn a_layout_of_another_version_keeps_what_is_known_and_hides_what_is_new() {
+        let text = "hidden = [\"cut\", \"later\"]\n[[layout.across]]\nshare = 1.0\nholds = { pane = \"heat-map\" }\n[[layout.across]]\nshare = 2.0\nholds = { tabs = [1, [{ pane = \"later\" }, { pane = \"cut\" }]] }\n";
+        let settings = Settings::parse(text).unwrap();
+        let hidden: BTreeSet<_> = settings.hidden().collect();
+        assert!(hidden.contains(&PaneId("profile")) && !hidden.contains(&PaneId("heat-map")));
+        assert_eq!(hidden.len(), list::ALL.len() - 1);
+        let Layout::Across(parts) = settings.layout else { panic!("the layout is lost") };
+        let Layout::Across(kept) = &parts[0].holds else { panic!("what was saved is lost") };
+        assert_eq!(kept[0].holds, Layout::Pane("heat-map".to_owned()));
+        assert_eq!(kept[1].holds, Layout::Pane("profile".to_owned()));
     }
 }

@@ -148,7 +148,6 @@ fn count(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::panes::Panes;
     use crate::run::{FieldKind, Worker};
     use crate::solver::{Footprint, Kernel};
     use eframe::egui;
@@ -159,7 +158,7 @@ mod tests {
     /// The first report of the default experiment that knows its speed.
     fn report(session: &Session) -> Box<Report> {
         let worker = Worker::start(|| {}).unwrap();
-        worker.request(session.request(None, [64, 64], None, &Panes::default()));
+        worker.request(session.request(session.observation(None, [64, 64], None)));
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
             assert_eq!(report.observation.field, FieldKind::Residual);

@@ -7,3 +7,4 @@ pub mod method;
 pub mod problem;
 pub mod timeline;
 pub mod toolbar;
+pub mod view_menu;

@@ -1,13 +1,14 @@
 //! The bar on top: which problem, the transport, where the run is, and files.
 
+use crate::app::actions;
 use crate::app::actions::entry;
+use crate::app::panels::view_menu;
 use crate::app::panes::Panes;
 use crate::app::state::command::Command;
 use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
-use crate::app::{actions, panes};
 use crate::picture::grouped;
 use crate::run::{Outcome, PRESETS, Phase, Report};
 use eframe::egui::{
@@ -54,7 +55,7 @@ pub fn ui(
             if !narrow {
                 theme(ui, commands);
             }
-            panes::menu(ui, panes, commands);
+            view_menu::ui(ui, session, panes, commands);
             if presenting {
                 status(ui, report, waits);
                 return;

@@ -1,13 +1,15 @@
 //! The curves: convergence of the run beside Jacobi's iteration.
 
 use crate::app::actions;
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Against, CurveKind};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::plot::{LABEL_ROOM, LABEL_SPACING, along, decade, decades, steps};
 use crate::app::widgets::{legend, theme};
-use crate::picture::{grouped, number, seconds as time};
+use crate::picture::{FigureKind, grouped, number, seconds as time};
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{
     self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
@@ -32,7 +34,47 @@ const LEAST_PLOT: f32 = 96.0;
 /// In a pane narrower than this, in points, the table is set in small letters.
 const NARROW: f32 = 320.0;
 
-pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+/// The norms of the run over its cycles.
+pub struct ConvergencePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("convergence");
+
+impl PaneType for ConvergencePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Convergence"
+    }
+
+    fn about(&self) -> &'static str {
+        "The norms of the run over its cycles, with those of classic Jacobi."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::TopRight
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Curves
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::Curves)
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        self::ui(ui, context.session, context.report, context.commands);
+    }
+}
+
+fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     controls(ui, session, commands);
     let Some(report) = report else {
         return;

@@ -1,17 +1,60 @@
 //! The field against the distance from the nearest tile border.
 
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::theme;
-use crate::picture::{grouped, number};
-use crate::run::Report;
+use crate::picture::{FigureKind, grouped, number};
+use crate::run::{ObservationRequest, Report};
 use crate::solver::AtDistance;
 use eframe::egui::{Label, RichText, Ui};
 use egui_plot::{
     FilledArea, HoverPosition, Line, LineStyle, Plot, PlotPoints, uniform_grid_spacer,
 };
 
+/// The magnitude of the field by distance from a tile border.
+pub struct DistancePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("distance");
+
+impl PaneType for DistancePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "By distance"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field's magnitude against the distance from the nearest tile border: median and quartiles."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BelowMapRight
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Distance
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::Distance)
+    }
+
+    fn request(&self, _: &Session, request: &mut ObservationRequest) {
+        request.statistics = true;
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        self::ui(ui, context.report);
+    }
+}
+
 /// Draws the median and the quartiles of the magnitude by distance.
-pub fn ui(ui: &mut Ui, report: Option<&Report>) {
+fn ui(ui: &mut Ui, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };

@@ -1,8 +1,11 @@
 //! The edge share over cycles.
 
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
 use crate::app::widgets::plot::{LABEL_ROOM, counting_axis, steps};
 use crate::app::widgets::theme;
-use crate::picture::grouped;
+use crate::picture::{FigureKind, grouped};
 use crate::run::Report;
 use crate::solver::EDGE_WIDTH;
 use eframe::egui::{RichText, Ui};
@@ -13,8 +16,44 @@ use egui_plot::{
 /// Room for the marks beside the curve, such as `100 %`.
 const VALUE_ROOM: f32 = 44.0;
 
+/// The edge share over cycles.
+pub struct EdgeSharePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("edge-share");
+
+impl PaneType for EdgeSharePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Edge share"
+    }
+
+    fn about(&self) -> &'static str {
+        "How much of ‖r‖² lies near tile borders, over the cycles."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BelowMapRight
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::EdgeShare
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::EdgeShare)
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        self::ui(ui, context.report);
+    }
+}
+
 /// Draws the part of ‖r‖² near tile borders, beside the part of the points that lie there.
-pub fn ui(ui: &mut Ui, report: Option<&Report>) {
+fn ui(ui: &mut Ui, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };

@@ -1,13 +1,16 @@
 //! Inside one cycle: the subiterations of one tile, or of all tiles of a line, step by step.
 
+use crate::app::panes::heat_map::Marks;
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Shown, Values};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::{cells, theme};
 use crate::grid::AxisTiling;
-use crate::picture::{ColourMap, InsideKind, Range, Scale, ScaleKind, grouped, number};
-use crate::run::Report;
+use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
+use crate::run::{ObservationRequest, Report};
 use crate::solver::{Followed, Inside};
 use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, Ui, pos2, vec2,
@@ -26,8 +29,55 @@ const LEAST_SLIDER: f32 = 100.0;
 /// Tiles of a line are outlined once they are this wide on the screen, in points.
 const CLOSEST_BORDERS: f32 = 5.0;
 
+/// The subiterations of one cycle.
+pub struct InsidePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("inside");
+
+impl PaneType for InsidePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Inside a cycle"
+    }
+
+    fn about(&self) -> &'static str {
+        "The subiterations of one tile, one by one: how the frozen halo makes points lag. A click on the map chooses the tile."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BottomRight
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Inside
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::Inside)
+    }
+
+    fn request(&self, session: &Session, request: &mut ObservationRequest) {
+        request.inside = Some((session.followed(), session.look.inside.subiteration));
+    }
+
+    fn mark(&self, session: &Session, marks: &mut Marks) {
+        if let Followed::Tile(tile) = session.followed() {
+            marks.tile = Some(tile);
+        }
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let PaneContext { session, report, map, pictures, commands, .. } = context;
+        map.point_at(self::ui(ui, pictures.of(ID), session, *report, commands));
+    }
+}
+
 /// Draws what is followed, and gives the point of the grid under the cursor.
-pub fn ui(
+fn ui(
     ui: &mut Ui,
     cells: &mut Cells,
     session: &Session,

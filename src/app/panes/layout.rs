@@ -1,16 +1,22 @@
-//! Where panes lie, as it is written down: splits across and down, and panes over one another.
+//! Where panes lie, as it is saved: splits across and down, and panes over one another as tabs.
 
-use crate::app::panes::Pane;
+use crate::app::panes::list;
+use crate::app::panes::pane_type::Slot;
+use crate::app::state::pane_id::PaneId;
 use eframe::egui;
 use egui_tiles::{Container, Linear, LinearDir, Tabs, Tile, TileId, Tiles, Tree};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The share of the whole that panes take which a saved layout lacks.
+const APPENDED: f32 = 0.25;
 
 /// Panes that fill a rectangle.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
-    /// A pane.
-    Pane(Pane),
+    /// A pane, by its name.
+    Pane(String),
     /// Side by side.
     Across(Vec<Part>),
     /// One below the other.
@@ -23,7 +29,7 @@ pub enum Layout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
-    /// How much of the whole it takes, in comparison with the others.
+    /// How much of the whole it takes, relative to the other parts.
     pub share: f32,
     pub holds: Layout,
 }
@@ -32,52 +38,104 @@ fn part(share: f32, holds: Layout) -> Part {
     Part { share, holds }
 }
 
+impl Default for Layout {
+    /// The layout at first start: the heat map is the largest.
+    fn default() -> Self {
+        let below = Self::Across(vec![
+            part(0.45, Self::of_slot(Slot::BelowMapLeft)),
+            part(0.55, Self::of_slot(Slot::BelowMapRight)),
+        ]);
+        let left = Self::Down(vec![part(0.62, Self::of_slot(Slot::Map)), part(0.38, below)]);
+        let right = Self::Down(vec![
+            part(0.58, Self::of_slot(Slot::TopRight)),
+            part(0.42, Self::of_slot(Slot::BottomRight)),
+        ]);
+        Self::Across(vec![part(0.64, left), part(0.36, right)])
+    }
+}
+
 impl Layout {
-    /// The arrangement at first start: the heat map is the largest.
-    pub fn usual() -> Self {
-        let curves = Self::Down(vec![
-            part(0.58, Self::Pane(Pane::Convergence)),
-            part(
-                0.42,
-                Self::Tabs(
-                    0,
-                    vec![Self::Pane(Pane::Cut), Self::Pane(Pane::Inside), Self::Pane(Pane::Pinned)],
-                ),
-            ),
-        ]);
-        let edges = Self::Across(vec![
-            part(0.45, Self::Pane(Pane::MeanTile)),
-            part(
-                0.55,
-                Self::Tabs(
-                    0,
-                    vec![
-                        Self::Pane(Pane::Distance),
-                        Self::Pane(Pane::EdgeShare),
-                        Self::Pane(Pane::Probes),
-                    ],
-                ),
-            ),
-        ]);
-        let map = Self::Down(vec![part(0.62, Self::Pane(Pane::HeatMap)), part(0.38, edges)]);
-        Self::Across(vec![part(0.64, map), part(0.36, curves)])
+    fn of_slot(slot: Slot) -> Self {
+        let panes = list::ALL.iter().filter(|pane| pane.slot() == slot);
+        Self::tabs(0, panes.map(|pane| Self::pane(pane.id())).collect())
+    }
+
+    fn pane(id: PaneId) -> Self {
+        Self::Pane(id.0.to_owned())
+    }
+
+    /// Panes over one another; a pane alone is no tab.
+    fn tabs(front: usize, mut held: Vec<Self>) -> Self {
+        if held.len() == 1 { held.remove(0) } else { Self::Tabs(front, held) }
+    }
+
+    /// Makes a layout that was read one of all panes, each once: drops panes that this program does
+    /// not know, and appends those that are missing. Returns the appended ones, which are to be hidden.
+    pub fn complete(&mut self) -> Vec<PaneId> {
+        let mut seen = BTreeSet::new();
+        let kept = std::mem::take(self).known(&mut seen);
+        let all = list::ALL.iter().map(|pane| pane.id());
+        let missing: Vec<_> = all.filter(|pane| !seen.contains(pane)).collect();
+        let appended = Self::tabs(0, missing.iter().map(|&pane| Self::pane(pane)).collect());
+        *self = match kept {
+            // Of a layout without a known pane nothing is left to be kept.
+            None => return Vec::new(),
+            Some(kept) if missing.is_empty() => kept,
+            Some(kept) => Self::Across(vec![part(1.0 - APPENDED, kept), part(APPENDED, appended)]),
+        };
+        missing
+    }
+
+    /// What is left without unknown panes and those that were seen before.
+    fn known(self, seen: &mut BTreeSet<PaneId>) -> Option<Self> {
+        let parts = |parts: Vec<Part>, seen: &mut BTreeSet<PaneId>| {
+            let known = parts.into_iter().filter_map(|Part { share, holds }| {
+                let share = if share.is_finite() && share > 0.0 { share } else { 1.0 };
+                Some(part(share, holds.known(seen)?))
+            });
+            let known: Vec<_> = known.collect();
+            (!known.is_empty()).then_some(known)
+        };
+        match self {
+            Self::Pane(name) => {
+                let id = list::of_name(&name)?;
+                seen.insert(id).then(|| Self::pane(id))
+            }
+            Self::Across(held) => parts(held, seen).map(Self::Across),
+            Self::Down(held) => parts(held, seen).map(Self::Down),
+            Self::Tabs(front, held) => {
+                let mut new_front = 0;
+                let mut known = Vec::new();
+                for (index, held) in held.into_iter().enumerate() {
+                    if let Some(held) = held.known(seen) {
+                        if index == front {
+                            new_front = known.len();
+                        }
+                        known.push(held);
+                    }
+                }
+                (!known.is_empty()).then(|| Self::tabs(new_front, known))
+            }
+        }
     }
 
     /// The panes as they are laid out on the screen.
-    pub fn tree(&self) -> Tree<Pane> {
+    pub fn tree(&self) -> Tree<PaneId> {
         let mut tiles = Tiles::default();
-        let root = self.insert(&mut tiles);
-        Tree::new(egui::Id::unique("panes"), root, tiles)
+        match self.insert(&mut tiles) {
+            Some(root) => Tree::new(egui::Id::unique("panes"), root, tiles),
+            None => Tree::empty(egui::Id::unique("panes")),
+        }
     }
 
     /// Where panes lie on the screen; `None` if there are none.
-    pub fn of(tree: &Tree<Pane>) -> Option<Self> {
+    pub fn of(tree: &Tree<PaneId>) -> Option<Self> {
         Self::read(&tree.tiles, tree.root()?)
     }
 
-    fn read(tiles: &Tiles<Pane>, tile: TileId) -> Option<Self> {
+    fn read(tiles: &Tiles<PaneId>, tile: TileId) -> Option<Self> {
         match tiles.get(tile)? {
-            Tile::Pane(pane) => Some(Self::Pane(*pane)),
+            Tile::Pane(pane) => Some(Self::pane(*pane)),
             Tile::Container(Container::Linear(linear)) => {
                 let held = linear.children.iter().filter_map(|&child| {
                     Some(part(linear.shares[child], Self::read(tiles, child)?))
@@ -95,61 +153,33 @@ impl Layout {
                     _ => None,
                 };
                 let front = children.iter().position(|&child| Some(child) == active);
-                let mut held: Vec<_> =
-                    children.iter().filter_map(|&child| Self::read(tiles, child)).collect();
+                let held = children.iter().filter_map(|&child| Self::read(tiles, child)).collect();
                 // A pane alone has its title all the same.
-                if held.len() == 1 {
-                    held.pop()
-                } else {
-                    Some(Self::Tabs(front.unwrap_or(0), held))
-                }
+                Some(Self::tabs(front.unwrap_or(0), held))
             }
         }
     }
 
-    /// Whether every pane is there once, and takes some part of the whole.
-    pub fn is_whole(&self) -> bool {
-        let mut panes = Vec::new();
-        let fits = self.collect(&mut panes);
-        let mut all = Pane::ALL;
-        panes.sort_unstable();
-        all.sort_unstable();
-        fits && panes == all
-    }
-
-    /// Collects all panes, and tells whether all shares can be.
-    fn collect(&self, panes: &mut Vec<Pane>) -> bool {
+    fn insert(&self, tiles: &mut Tiles<PaneId>) -> Option<TileId> {
         match self {
-            Self::Pane(pane) => {
-                panes.push(*pane);
-                true
-            }
-            Self::Across(parts) | Self::Down(parts) => parts.iter().all(|part| {
-                part.share.is_finite() && part.share > 0.0 && part.holds.collect(panes)
-            }),
-            Self::Tabs(_, held) => held.iter().all(|held| held.collect(panes)),
-        }
-    }
-
-    fn insert(&self, tiles: &mut Tiles<Pane>) -> TileId {
-        match self {
-            Self::Pane(pane) => tiles.insert_pane(*pane),
-            Self::Across(parts) => split(LinearDir::Horizontal, parts, tiles),
-            Self::Down(parts) => split(LinearDir::Vertical, parts, tiles),
+            Self::Pane(name) => list::of_name(name).map(|pane| tiles.insert_pane(pane)),
+            Self::Across(parts) => Some(split(LinearDir::Horizontal, parts, tiles)),
+            Self::Down(parts) => Some(split(LinearDir::Vertical, parts, tiles)),
             Self::Tabs(front, panes) => {
-                let children: Vec<_> = panes.iter().map(|pane| pane.insert(tiles)).collect();
+                let children: Vec<_> = panes.iter().filter_map(|pane| pane.insert(tiles)).collect();
                 let active = children.get(*front).copied();
-                tiles.insert_container(Container::Tabs(Tabs { children, active }))
+                Some(tiles.insert_container(Container::Tabs(Tabs { children, active })))
             }
         }
     }
 }
 
-fn split(dir: LinearDir, parts: &[Part], tiles: &mut Tiles<Pane>) -> TileId {
-    let children: Vec<_> = parts.iter().map(|part| part.holds.insert(tiles)).collect();
-    let mut linear = Linear::new(dir, children.clone());
-    for (child, part) in children.into_iter().zip(parts) {
-        linear.shares.set_share(child, part.share);
+fn split(dir: LinearDir, parts: &[Part], tiles: &mut Tiles<PaneId>) -> TileId {
+    let children = parts.iter().filter_map(|part| Some((part.holds.insert(tiles)?, part.share)));
+    let children: Vec<_> = children.collect();
+    let mut linear = Linear::new(dir, children.iter().map(|(child, _)| *child).collect());
+    for (child, share) in children {
+        linear.shares.set_share(child, share);
     }
     tiles.insert_container(Container::Linear(linear))
 }
@@ -158,22 +188,65 @@ fn split(dir: LinearDir, parts: &[Part], tiles: &mut Tiles<Pane>) -> TileId {
 mod tests {
     use super::*;
 
-    #[test]
-    fn an_arrangement_is_read_from_the_screen_as_it_was_made() {
-        let usual = Layout::usual();
-        assert!(usual.is_whole());
-        assert_eq!(Layout::of(&usual.tree()), Some(usual));
+    fn pane(name: &str) -> Layout {
+        Layout::Pane(name.to_owned())
+    }
+
+    /// Every pane.
+    fn all() -> Vec<Layout> {
+        list::ALL.iter().map(|pane| Layout::pane(pane.id())).collect()
+    }
+
+    /// The layout after it was completed, and what was appended.
+    fn completed(mut layout: Layout) -> (Layout, Vec<PaneId>) {
+        let appended = layout.complete();
+        (layout, appended)
     }
 
     #[test]
-    fn an_arrangement_that_misses_a_pane_or_has_one_twice_is_not_whole() {
-        let pane = |pane| Layout::Pane(pane);
-        let all = || Pane::ALL.map(pane).to_vec();
-        assert!(Layout::Tabs(1, all()).is_whole());
-        assert!(!Layout::Tabs(0, all()[1..].to_vec()).is_whole());
-        assert!(!Layout::Tabs(0, [all(), all()].concat()).is_whole());
+    fn the_default_layout_has_every_pane_once_and_is_read_from_the_screen_as_it_was_made() {
+        let default = Layout::default();
+        assert_eq!(completed(default.clone()), (default.clone(), Vec::new()));
+        assert_eq!(Layout::of(&default.tree()), Some(default));
+    }
+
+    #[test]
+    fn a_layout_that_lacks_a_pane_gets_it_appended_and_keeps_everything_else() {
+        let saved = Layout::Down(vec![
+            part(0.7, Layout::Tabs(1, all()[2..].to_vec())),
+            part(0.3, all()[0].clone()),
+        ]);
+        let (layout, appended) = completed(saved.clone());
+        assert_eq!(appended, [list::ALL[1].id()]);
+        let expected =
+            Layout::Across(vec![part(1.0 - APPENDED, saved), part(APPENDED, all()[1].clone())]);
+        assert_eq!(layout, expected);
+        assert_eq!(completed(layout.clone()), (layout, Vec::new()));
+    }
+
+    #[test]
+    fn unknown_panes_are_dropped_and_the_others_kept() {
+        let with = Layout::Across(vec![
+            part(0.5, pane("from the future")),
+            part(0.5, Layout::Tabs(2, [vec![pane("another")], all(), all()].concat())),
+        ]);
+        let expected = Layout::Across(vec![part(0.5, Layout::Tabs(1, all()))]);
+        assert_eq!(completed(with), (expected, Vec::new()));
+        assert_eq!(completed(pane("from the future")), (Layout::default(), Vec::new()));
+    }
+
+    #[test]
+    fn shares_that_cannot_be_are_replaced() {
         for share in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-            assert!(!Layout::Down(vec![part(share, Layout::Tabs(0, all()))]).is_whole());
+            let (layout, _) = completed(Layout::Down(vec![part(share, Layout::Tabs(0, all()))]));
+            assert_eq!(layout, Layout::Down(vec![part(1.0, Layout::Tabs(0, all()))]));
         }
+    }
+
+    #[test]
+    fn a_pane_of_an_older_file_has_its_name_of_today() {
+        let mut panes = all();
+        panes[2] = pane("cut");
+        assert_eq!(completed(Layout::Tabs(0, panes)).0, Layout::Tabs(0, all()));
     }
 }

@@ -1,12 +1,14 @@
 //! The mean tile: the magnitude of the field folded onto one tile.
 
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Values};
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::{cells, theme};
 use crate::grid::AxisTiling;
-use crate::picture::{Range, Scale, grouped, number};
-use crate::run::{FieldStatistics, Report};
+use crate::picture::{FigureKind, Range, Scale, grouped, number};
+use crate::run::{FieldStatistics, ObservationRequest, Report};
 use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
@@ -14,8 +16,49 @@ use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_space
 /// Room for the lines under the picture.
 const LINES_ROOM: f32 = 40.0;
 
+/// The magnitude of the field folded onto one tile.
+pub struct MeanTilePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("mean-tile");
+
+impl PaneType for MeanTilePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Mean tile"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field's magnitude folded onto one tile: the mean over all tiles."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BelowMapLeft
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::MeanTile
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::MeanTile)
+    }
+
+    fn request(&self, _: &Session, request: &mut ObservationRequest) {
+        request.statistics = true;
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let picture = context.pictures.of(ID);
+        self::ui(ui, picture, context.session, context.report);
+    }
+}
+
 /// Draws the mean tile.
-pub fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
+fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>) {
     let Some(report) = report else {
         return;
     };
@@ -51,7 +94,7 @@ fn plane(
 ) {
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
-    let (scale, map) = cells::of_magnitudes(session.look.of_field(sorted.field));
+    let (scale, map) = session.look.of_field(sorted.field).of_magnitudes();
     let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
     let symbol = sorted.field.symbol();
     let shown = cells.ui(

@@ -1,16 +1,63 @@
 //! The table of pinned runs.
 
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::{Column, Pins, csv, markdown};
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
+use crate::picture::FigureKind;
 use eframe::egui::{self, Align, Button, Layout, RichText, Sense, TextEdit, Ui};
 
 /// Width of a pinned run's name, in points.
 const NAME_WIDTH: f32 = 36.0;
 
-pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+/// The table of pinned runs.
+pub struct PinnedPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("pinned");
+
+impl PaneType for PinnedPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Pinned runs"
+    }
+
+    fn about(&self) -> &'static str {
+        "The pinned runs, side by side in numbers."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BottomRight
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Runs
+    }
+
+    fn figure(&self, session: &Session) -> Option<FigureKind> {
+        (!session.pins.all().is_empty()).then_some(FigureKind::Runs)
+    }
+
+    fn why_empty(&self, session: &Session) -> Option<&'static str> {
+        session.pins.all().is_empty().then_some("No run is pinned.")
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        self::ui(ui, context.session, context.commands);
+    }
+}
+
+fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let pins = &session.pins;
     let rows = pins.rows();
     ui.horizontal(|ui| {

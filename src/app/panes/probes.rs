@@ -1,18 +1,56 @@
 //! The field at single points over the cycles.
 
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::MOST_PROBES;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::theme;
-use crate::picture::{grouped, number, point_label};
+use crate::picture::{FigureKind, grouped, number, point_label};
 use crate::run::{ProbeSeries, Report};
 use eframe::egui::{self, Label, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, uniform_grid_spacer};
 
+/// The field at single points over the cycles.
+pub struct ProbesPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("probes");
+
+impl PaneType for ProbesPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Probes"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field at single points over the cycles; D over the map, or a right click, adds one."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BelowMapRight
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Probes
+    }
+
+    fn figure(&self, session: &Session) -> Option<FigureKind> {
+        (!session.look.probes.is_empty()).then_some(FigureKind::Probes)
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        self::ui(ui, context.session, context.report, context.commands);
+    }
+}
+
 /// Draws the points that are followed, and how the field went there.
-pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
+fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let Some(report) = report else {
         return;
     };

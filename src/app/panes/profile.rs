@@ -1,17 +1,25 @@
 //! Fields along a line of the grid, which is dragged over the map.
 
+use crate::app::panes::heat_map::Marks;
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
-use crate::app::state::compare::{Compared, Place};
+use crate::app::state::compared::{Compared, Place};
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::{cut_line, legend, theme};
 use crate::grid::Shape;
-use crate::picture::{grouped, number};
-use crate::run::{CutLine, FieldKind, FieldProfile, Plan, Report};
+use crate::picture::{FigureKind, grouped, number};
+use crate::run::{
+    CutLine, FieldKind, FieldProfile, ObservationRequest, Plan, ProfileRequest, Report,
+};
 use eframe::egui::{self, Color32, ComboBox, PopupCloseBehavior, RichText, Ui};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
 use std::f64::consts::SQRT_2;
+
+/// Samples of a profile: as many as any screen has pixels across.
+const MOST_SAMPLES: usize = 2048;
 
 /// Tiles along a line whose borders can be told apart in its profile.
 const MOST_BORDERS: usize = 128;
@@ -25,9 +33,65 @@ struct Profile<'a> {
     unit: f64,
 }
 
+/// Fields along a line of the grid.
+pub struct ProfilePane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("profile");
+
+impl PaneType for ProfilePane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn old_names(&self) -> &'static [&'static str] {
+        &["cut"]
+    }
+
+    fn title(&self) -> &'static str {
+        "Profile"
+    }
+
+    fn about(&self) -> &'static str {
+        "Fields along a line over the map, with tile borders."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BottomRight
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::Profile
+    }
+
+    fn figure(&self, _: &Session) -> Option<FigureKind> {
+        Some(FigureKind::Profile)
+    }
+
+    fn request(&self, session: &Session, request: &mut ObservationRequest) {
+        let fields = session.cut_fields();
+        request.error |= fields.contains(&FieldKind::Error);
+        request.cut = Some(ProfileRequest { line: session.cut_line(), fields, most: MOST_SAMPLES });
+    }
+
+    fn mark(&self, session: &Session, marks: &mut Marks) {
+        let is_2d = session.spec.problem.shape.len() > 1;
+        marks.cut = is_2d.then(|| session.cut_line());
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let PaneContext { session, report, compared, map, commands, .. } = context;
+        map.point_at(self::ui(ui, session, *report, compared, commands));
+    }
+}
+
 /// Draws the fields along the cut, tile borders marked, and gives the point of the grid under the
 /// cursor. Beside one field the pinned runs' are drawn, too.
-pub fn ui(
+fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,

@@ -1,14 +1,13 @@
 //! What a panel may ask for.
 
-use crate::app::panes::Pane;
+use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::Column;
 use crate::app::state::save::SaveRequest;
 use crate::app::state::scale::Scale;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
-use crate::app::tuning;
 use crate::picture::ViewSpec;
-use crate::run::{CutLine, RunSpec, Snapshot, SnapshotRequest};
+use crate::run::{CutLine, RunSpec, Snapshot, SnapshotRequest, SweepSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,11 +53,11 @@ pub enum Command {
     /// Follow a point of the map over the cycles, or no longer.
     ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
-    ShowPane(Pane, bool),
+    ShowPane(PaneId, bool),
     /// Show the tuning map in place of the panes, or the panes again.
     ShowTuning(bool),
     /// Measure a tuning map, wait, go on, or stop.
-    Tune(tuning::Order),
+    Tune(TuningOrder),
     /// Put every pane back where it was at first.
     ArrangePanes,
     /// Open the dialog that saves files, or close it.
@@ -91,4 +90,15 @@ pub enum Command {
     Scale(Scale),
     /// The map and its curves as large as the window has room for, or all as before.
     Present,
+}
+
+/// What is wanted of the measurement.
+#[derive(Clone, Debug)]
+pub enum TuningOrder {
+    /// Begin a map, unless one is under way.
+    Begin(Box<SweepSpec>),
+    /// Wait, or go on.
+    Pause(bool),
+    /// Stop for good; what was measured stays.
+    Stop,
 }

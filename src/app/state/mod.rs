@@ -2,7 +2,9 @@
 
 pub mod command;
 pub mod compare;
+pub mod compared;
 pub mod experiments;
+pub mod pane_id;
 pub mod pins;
 pub mod save;
 pub mod scale;

@@ -1,20 +1,15 @@
 //! What was chosen: the run, how it goes, and what is looked at.
 
-use crate::app::panes::{Pane, Panes};
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, CurveKind, RangeMode, ViewSettings};
 use crate::grid::Tiling;
 use crate::picture::{FigureKind, ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, ObservationRequest, Phase, Preset, ProfileRequest, Report,
-    RunSpec, WorkerRequest,
+    Backend, CutLine, FieldKind, ObservationRequest, Phase, Preset, Report, RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
-
-/// Samples of a profile: as many as any screen has pixels across.
-const ALONG: usize = 2048;
 
 /// Bytes that iterates may take at first start.
 const MEMORY: usize = 512_000_000;
@@ -107,40 +102,37 @@ impl Session {
         }
     }
 
-    /// The wish that stands for all this. `part` and `most` say which part of the field the map
-    /// shows, and in how many samples; `probe` is the point under the cursor. What no pane shows is
-    /// not wished for; what files need is known elsewhere.
-    pub fn request(
+    /// What is observed of the newest iterate, before panes add what they need. `part` and `most` say
+    /// which part of the field the map shows, and in how many samples; `probe` is the point under the
+    /// cursor.
+    pub fn observation(
         &self,
         part: Option<[std::ops::Range<usize>; 2]>,
         most: [usize; 2],
         probe: Option<[usize; 2]>,
-        panes: &Panes,
-    ) -> WorkerRequest {
-        let fields = self.cut_fields();
-        let cut = ProfileRequest { line: self.cut_line(), fields: fields.clone(), most: ALONG };
-        let inside = (self.followed(), self.look.inside.subiteration);
-        let has_cut = panes.is_seen(Pane::Cut);
+    ) -> ObservationRequest {
+        ObservationRequest {
+            field: self.look.field,
+            part,
+            most,
+            probe,
+            probes: self.look.probes.clone(),
+            reference: self.look.reference,
+            error: self.look.curve == CurveKind::Error,
+            all_norms: self.look.curve != CurveKind::Reduction,
+            ..ObservationRequest::default()
+        }
+    }
+
+    /// What the worker is asked for, with what is observed of the run. Files add what they need.
+    pub fn request(&self, view: ObservationRequest) -> WorkerRequest {
         WorkerRequest {
             epoch: self.epoch,
             spec: Arc::clone(&self.spec),
             running: self.running,
             steps: self.steps,
             pace: self.pace,
-            view: ObservationRequest {
-                field: self.look.field,
-                part,
-                most,
-                probe,
-                probes: self.look.probes.clone(),
-                reference: self.look.reference,
-                error: self.look.curve == CurveKind::Error
-                    || (has_cut && fields.contains(&FieldKind::Error)),
-                all_norms: self.look.curve != CurveKind::Reduction,
-                cut: has_cut.then_some(cut),
-                statistics: panes.is_seen(Pane::MeanTile) || panes.is_seen(Pane::Distance),
-                inside: panes.is_seen(Pane::Inside).then_some(inside),
-            },
+            view,
             memory: self.memory_of_each(),
             snapshot_requests: Vec::new(),
         }

@@ -1,7 +1,6 @@
 //! Earlier cycles, as the replay shows them in the place of the newest.
 
-use crate::app::panes::heat_map::HeatMap;
-use crate::app::state::compare::{Asked, Compared, Place};
+use crate::app::state::compared::{Asked, Compared, Place};
 use crate::app::state::session::Session;
 use crate::run::{
     Observation, ObservationRequest, Phase, ReplayReport, ReplayRequest, ReplayTarget, Report,
@@ -43,6 +42,14 @@ pub struct TimeTravel {
     due: f64,
 }
 
+/// What came of the replay.
+pub struct Taken {
+    /// Why it could not make a cycle, if so.
+    pub failed: Option<String>,
+    /// Whether the map is to be drawn from other pictures.
+    pub is_changed: bool,
+}
+
 impl TimeTravel {
     /// Starts the replay's thread.
     ///
@@ -79,16 +86,17 @@ impl TimeTravel {
         session.travel.preview.is_none() && session.travel.at.is_none() && self.live.is_some()
     }
 
-    /// Tells the replay which cycle is wanted, and shows the newest again if that is it.
-    pub fn tell(
+    /// Asks the replay for the cycle that is wanted, and shows the newest again if that is it. Returns
+    /// whether the map is to be drawn from other pictures.
+    #[must_use]
+    pub fn request(
         &mut self,
         session: &Session,
         report: Option<&mut Report>,
         view: &ObservationRequest,
-        map: &mut HeatMap,
-    ) {
+    ) -> bool {
         let Some(report) = report else {
-            return;
+            return false;
         };
         let is_of_now = report.epoch == session.epoch;
         let latest = report.latest.cycle;
@@ -131,17 +139,16 @@ impl TimeTravel {
         let is_asked =
             |compared: &Compared| self.asked.iter().any(|asked| asked.is_like(&compared.asked));
         let left: Vec<_> = self.compared.extract_if(.., |compared| !is_asked(compared)).collect();
-        if left.iter().any(|compared| compared.asked.place != Place::Cut) {
-            map.take(report, &session.look);
-        }
+        let mut is_changed = left.iter().any(|compared| compared.asked.place != Place::Cut);
         if cycle.is_none()
             && let Some(live) = self.live.take()
         {
             let shown = std::mem::replace(&mut report.observation, live);
             keep_diagram(report, shown);
             self.under_way = None;
-            map.take(report, &session.look);
+            is_changed = true;
         }
+        is_changed
     }
 
     /// Lets the replay make nothing until it is told of something again.
@@ -167,30 +174,25 @@ impl TimeTravel {
         }
     }
 
-    /// Takes what the replay has made, and says why it could not, if so.
-    pub fn take(
-        &mut self,
-        session: &Session,
-        report: Option<&mut Report>,
-        map: &mut HeatMap,
-    ) -> Option<String> {
+    /// Takes what the replay has made, if there is anything new.
+    pub fn take(&mut self, report: Option<&mut Report>) -> Option<Taken> {
         let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
         let ReplayReport { observations: seen, under_way, failed, .. } = answer;
         self.under_way = under_way;
         self.waits = under_way.is_some();
         self.took = self.told_at.elapsed();
         let Some(report) = report else {
-            return failed;
+            return Some(Taken { failed, is_changed: false });
         };
         // Those of the pinned runs come last.
-        let mut seen = seen;
+        let (mut seen, mut is_changed) = (seen, false);
         let others = seen.split_off(seen.len().saturating_sub(self.asked.len()));
         if let Some(earlier) = seen.pop().flatten() {
             let before = std::mem::replace(&mut report.observation, earlier);
             let before = keep_diagram(report, before);
             self.live.get_or_insert(before);
             report.preparing = under_way;
-            map.take(report, &session.look);
+            is_changed = true;
         }
         for (asked, seen) in self.asked.iter().zip(others) {
             let Some(seen) = seen else {
@@ -198,11 +200,9 @@ impl TimeTravel {
             };
             self.compared.retain(|compared| !compared.asked.is_like(asked));
             self.compared.push(Compared { asked: asked.clone(), observation: seen });
-            if asked.place != Place::Cut {
-                map.take(report, &session.look);
-            }
+            is_changed |= asked.place != Place::Cut;
         }
-        failed
+        Some(Taken { failed, is_changed })
     }
 
     /// Whether the cycle that is wanted is the one that is shown.

@@ -53,6 +53,15 @@ pub struct Colours {
 }
 
 impl Colours {
+    /// The scale and the map of magnitudes, where only the size of the values counts.
+    pub fn of_magnitudes(&self) -> (ScaleKind, ColourMap) {
+        let scale = match self.scale {
+            ScaleKind::Linear => ScaleKind::Linear,
+            ScaleKind::Log | ScaleKind::Symmetric => ScaleKind::Log,
+        };
+        (scale, if self.map.is_diverging() { ColourMap::Inferno } else { self.map })
+    }
+
     /// Takes another scale, and what goes with it.
     pub fn set_scale(&mut self, scale: ScaleKind) {
         self.scale = scale;

@@ -1,7 +1,7 @@
 //! The map itself: overlap across, k down, the colour bar beside it.
 
-use crate::app::state::command::Command;
-use crate::app::tuning::{Order, Seen, tip};
+use crate::app::state::command::{Command, TuningOrder};
+use crate::app::tuning::{Seen, tip};
 use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, number, ticks};
 use crate::run::RowOutcome;
 use eframe::egui::{
@@ -57,7 +57,7 @@ pub(super) fn ui(
             commands.push(Command::Change(seen.outline.spec.run_of(&cell.setting)));
             commands.push(Command::ShowTuning(false));
             // Whoever opens a run wants to see it go.
-            commands.push(Command::Tune(Order::Pause(true)));
+            commands.push(Command::Tune(TuningOrder::Pause(true)));
         }
         response.on_hover_ui_at_pointer(|ui| tip::ui(ui, seen, map, at, place));
     }

@@ -8,14 +8,14 @@ mod papers;
 mod ranges;
 mod tip;
 
-use crate::app::state::command::Command;
+use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use crate::picture::{Layer, MapValue, SweepMap, counted};
 use crate::run::{
     Backend, ClassicBaseline, CostPrediction, Pyramid, RunSpec, SweepEnd, SweepOutline, SweepRow,
-    SweepSpec, Tuner, TunerEvent,
+    Tuner, TunerEvent,
 };
 use charts::Chart;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
@@ -24,17 +24,6 @@ use std::sync::Arc;
 
 /// The charts take this part of the width.
 const CHARTS: f32 = 0.42;
-
-/// What is wanted of the measurement.
-#[derive(Clone, Debug)]
-pub enum Order {
-    /// Begin a map, unless one is under way.
-    Begin(Box<SweepSpec>),
-    /// Wait, or go on.
-    Pause(bool),
-    /// Stop for good; what was measured stays.
-    Stop,
-}
 
 /// A map as far as it is known.
 struct Seen {
@@ -100,18 +89,18 @@ impl Tuning {
     }
 
     /// Carries an order out.
-    pub fn obey(&mut self, order: Order) {
+    pub fn obey(&mut self, order: TuningOrder) {
         match order {
-            Order::Begin(spec) => {
+            TuningOrder::Begin(spec) => {
                 if !self.is_measuring() && self.tuner.begin(*spec) {
                     (self.is_ordered, self.is_paused) = (true, false);
                 }
             }
-            Order::Pause(paused) => {
+            TuningOrder::Pause(paused) => {
                 self.tuner.pause(paused);
                 self.is_paused = paused;
             }
-            Order::Stop => {
+            TuningOrder::Stop => {
                 self.tuner.stop();
                 self.is_paused = false;
             }
@@ -171,12 +160,12 @@ impl Tuning {
                 };
                 let pause = ui.add(egui::Button::new(text).min_size(egui::vec2(74.0, 0.0)));
                 if pause.on_hover_text(about).clicked() {
-                    commands.push(Command::Tune(Order::Pause(!self.is_paused)));
+                    commands.push(Command::Tune(TuningOrder::Pause(!self.is_paused)));
                 }
                 let cancel =
                     ui.button("Cancel").on_hover_text("Stop at once; what was measured stays.");
                 if cancel.clicked() {
-                    commands.push(Command::Tune(Order::Stop));
+                    commands.push(Command::Tune(TuningOrder::Stop));
                 }
             });
         }

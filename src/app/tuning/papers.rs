@@ -1,8 +1,8 @@
 //! Islam & Wang's tables beside what this machine does.
 
-use crate::app::state::command::Command;
+use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
-use crate::app::tuning::{Order, Seen};
+use crate::app::tuning::Seen;
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{grouped, seconds as time};
@@ -77,7 +77,7 @@ pub(super) fn ui(
                 let button = button.on_disabled_hover_text("A map is being measured already.");
                 if button.clicked() {
                     let spec = sweep(group, session);
-                    commands.push(Command::Tune(Order::Begin(Box::new(spec))));
+                    commands.push(Command::Tune(TuningOrder::Begin(Box::new(spec))));
                 }
             });
             table(ui, group, here);

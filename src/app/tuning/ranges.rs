@@ -1,8 +1,8 @@
 //! What is to be measured: the lists, and the button that starts.
 
-use crate::app::state::command::Command;
+use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
-use crate::app::tuning::{Order, system};
+use crate::app::tuning::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::run::{Backend, Measure, SweepSpec, numbers, sides};
@@ -89,7 +89,7 @@ impl Ranges {
         if let Ok(spec) = spec
             && start.clicked()
         {
-            commands.push(Command::Tune(Order::Begin(Box::new(spec))));
+            commands.push(Command::Tune(TuningOrder::Begin(Box::new(spec))));
         }
     }
 

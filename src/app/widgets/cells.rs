@@ -5,7 +5,7 @@ use crate::app::widgets::cell_values::Inks;
 use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar};
-use crate::picture::{self, ColourMap, Scale, ScaleKind};
+use crate::picture::{self, ColourMap, Scale};
 use eframe::egui::{
     self, Color32, ColorImage, Pos2, Rect, Sense, TextureHandle, TextureOptions, Ui, Vec2,
     emath::RectTransform,
@@ -115,15 +115,4 @@ pub fn frame(ui: &Ui, shown: &Shown, cells: Rect, stroke: egui::Stroke) {
     let rect = shown.to_screen.transform_rect(cells);
     let painter = ui.painter().with_clip_rect(shown.area);
     painter.rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Middle);
-}
-
-/// How magnitudes of a field are coloured where only their size counts.
-pub fn of_magnitudes(
-    colours: &crate::app::state::view_settings::Colours,
-) -> (ScaleKind, ColourMap) {
-    let scale = match colours.scale {
-        ScaleKind::Linear => ScaleKind::Linear,
-        ScaleKind::Log | ScaleKind::Symmetric => ScaleKind::Log,
-    };
-    (scale, if colours.map.is_diverging() { ColourMap::Inferno } else { colours.map })
 }

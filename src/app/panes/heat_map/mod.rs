@@ -6,10 +6,12 @@ mod controls;
 mod cut_line;
 mod inspector;
 mod overlay;
+pub mod pane;
 mod wipe;
 
 use crate::app::state::command::Command;
-use crate::app::state::compare::{Compared, How, Place};
+use crate::app::state::compare::How;
+use crate::app::state::compared::{Compared, Place};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::cell_values::Inks;

@@ -1,6 +1,8 @@
-//! The actions that are written out, each for itself.
+//! Actions that are written out, each by itself.
 
-use crate::app::actions::{Action, BLANK, command, command_shift, looked, plain, shift};
+use crate::app::actions::action::{
+    Action, BLANK, changed_view, command, command_shift, plain, shift,
+};
 use crate::app::state::command::Command;
 use crate::app::state::scale::Scale;
 use eframe::egui::Key;
@@ -133,7 +135,7 @@ pub const UNDO: Action = Action {
     name: "Undo",
     about: "Take back the last change of a setting.",
     keys: &[command(Key::Z)],
-    command: |it, _| it.undo.can_go_back(&it.session).then_some(Command::Undo),
+    command: |it, _| it.undo.can_go_back(it.session).then_some(Command::Undo),
     ..BLANK
 };
 
@@ -181,7 +183,7 @@ pub const BORDERS: Action = Action {
     name: "Tile borders",
     about: "Draw the borders between tiles over the map, or leave them out.",
     keys: &[plain(Key::B)],
-    command: |it, _| looked(it, |look| look.borders = !look.borders),
+    command: |it, _| changed_view(it, |look| look.borders = !look.borders),
     ..BLANK
 };
 
@@ -199,7 +201,7 @@ pub const PROBE: Action = Action {
     name: "Probe",
     about: "Follow the point under the cursor over the cycles, or leave it.",
     keys: &[plain(Key::D)],
-    command: |it, _| it.map.pointed_at().map(Command::ToggleProbe),
+    command: |it, _| it.pointed_at.map(Command::ToggleProbe),
     ..BLANK
 };
 
@@ -208,7 +210,7 @@ pub const CLASSIC: Action = Action {
     name: "Classic Jacobi beside the run",
     about: "Make Jacobi's iteration on the same problem in the background, as a reference.",
     keys: &[plain(Key::J)],
-    command: |it, _| looked(it, |look| look.reference = !look.reference),
+    command: |it, _| changed_view(it, |look| look.reference = !look.reference),
     ..BLANK
 };
 
@@ -239,16 +241,16 @@ pub const PRESENT: Action = Action {
     ..BLANK
 };
 
-pub(super) const LARGER: Action = Action {
+pub const LARGER: Action = Action {
     group: "View",
     name: "Larger",
     about: "Draw everything larger, as far as the window has room for it.",
     keys: &[command(Key::Plus), command(Key::Equals)],
-    command: |it, _| it.scale.larger(it.files.context()).map(Command::Scale),
+    command: |it, _| it.scale.larger(it.window).map(Command::Scale),
     ..BLANK
 };
 
-pub(super) const SMALLER: Action = Action {
+pub const SMALLER: Action = Action {
     group: "View",
     name: "Smaller",
     about: "Draw everything smaller again.",
@@ -257,7 +259,7 @@ pub(super) const SMALLER: Action = Action {
     ..BLANK
 };
 
-pub(super) const USUAL_SIZE: Action = Action {
+pub const USUAL_SIZE: Action = Action {
     group: "View",
     name: "Usual size",
     about: "Draw everything as large as at first.",

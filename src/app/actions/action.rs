@@ -1,0 +1,145 @@
+//! Something that can be asked for by name or key, and what that depends on.
+
+use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::scale::Scale;
+use crate::app::state::session::Session;
+use crate::app::state::undo::Undo;
+use crate::app::state::view_settings::ViewSettings;
+use crate::run::Report;
+use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
+use std::collections::BTreeSet;
+
+/// Something that can be asked for by name or key.
+#[derive(Clone, Copy)]
+pub struct Action {
+    /// The group that it belongs to.
+    pub group: &'static str,
+    /// Its name within the group.
+    pub name: &'static str,
+    /// What it does, in one sentence.
+    pub about: &'static str,
+    /// The keys for it, each by itself; may be empty.
+    pub keys: &'static [KeyboardShortcut],
+    /// The key that is pressed before any of those.
+    pub first: Option<Key>,
+    /// Which of several that differ in a number alone.
+    pub which: usize,
+    /// What it asks for now; `None` while that is not possible.
+    pub command: fn(&ActionContext<'_>, usize) -> Option<Command>,
+}
+
+impl Action {
+    /// What it asks for now; `None` while that is not possible.
+    pub fn command(&self, context: &ActionContext<'_>) -> Option<Command> {
+        (self.command)(context, self.which)
+    }
+
+    /// Its name with that of its group.
+    pub fn title(&self) -> String {
+        format!("{}: {}", self.group, self.name)
+    }
+
+    /// The ways to press its keys: `Ctrl+Z`, `M then 2`.
+    pub fn strokes(&self, context: &egui::Context) -> Vec<String> {
+        let stroke = |key| {
+            let last = context.format_shortcut(key);
+            self.first.map_or_else(|| last.clone(), |first| format!("{} then {last}", first.name()))
+        };
+        self.keys.iter().map(stroke).collect()
+    }
+
+    /// The first way to press its keys.
+    pub fn key(&self, context: &egui::Context) -> String {
+        self.strokes(context).into_iter().next().unwrap_or_default()
+    }
+
+    /// What it does and by which key, for a tooltip.
+    pub fn tooltip(&self, context: &egui::Context) -> String {
+        match self.key(context) {
+            key if key.is_empty() => self.about.to_owned(),
+            key => format!("{} ({key})", self.about),
+        }
+    }
+}
+
+/// What actions are decided by: the application, as far as they need it.
+pub struct ActionContext<'a> {
+    pub session: &'a Session,
+    pub report: Option<&'a Report>,
+    pub undo: &'a Undo,
+    /// Panes that are hidden.
+    pub hidden: &'a BTreeSet<PaneId>,
+    /// The point of the grid under the cursor.
+    pub pointed_at: Option<[usize; 2]>,
+    /// Whether the tuning map is shown.
+    pub is_tuning: bool,
+    pub scale: Scale,
+    pub window: &'a egui::Context,
+}
+
+impl ActionContext<'_> {
+    /// The newest cycle of the run.
+    pub fn latest(&self) -> u64 {
+        self.report.map_or(0, |report| report.latest.cycle)
+    }
+
+    /// So many cycles on from the one that is shown; from the newest, those are made.
+    pub fn forth(&self, cycles: u64) -> Option<Command> {
+        let (travel, latest) = (self.session.travel, self.latest());
+        match travel.earlier(latest) {
+            None => self.can_go().then_some(Command::Step(cycles)),
+            Some(here) => Some(Command::Travel(travel.to(here.saturating_add(cycles), latest))),
+        }
+    }
+
+    /// So many cycles back from the one that is shown.
+    pub fn back(&self, cycles: u64) -> Option<Command> {
+        let (travel, latest) = (self.session.travel, self.latest());
+        let here = travel.cycle(latest);
+        (here > 0).then(|| Command::Travel(travel.to(here.saturating_sub(cycles), latest)))
+    }
+
+    /// Whether the run can go on: as on their buttons, a run that is at its end neither goes on
+    /// nor waits.
+    pub fn can_go(&self) -> bool {
+        !self.session.is_finished(self.report)
+    }
+}
+
+pub const fn plain(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::NONE, key)
+}
+
+pub const fn shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::SHIFT, key)
+}
+
+pub const fn command(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND, key)
+}
+
+pub const fn command_shift(key: Key) -> KeyboardShortcut {
+    KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
+}
+
+/// An action without a name, to be filled in.
+pub const BLANK: Action = Action {
+    group: "",
+    name: "",
+    about: "",
+    keys: &[],
+    first: None,
+    which: 0,
+    command: |_, _| None,
+};
+
+/// The command that changes the view; `None` if it stays the same.
+pub fn changed_view(
+    context: &ActionContext<'_>,
+    change: impl FnOnce(&mut ViewSettings),
+) -> Option<Command> {
+    let mut look = context.session.look.clone();
+    change(&mut look);
+    (look != context.session.look).then_some(Command::Look(look))
+}

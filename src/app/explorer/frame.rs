@@ -1,0 +1,177 @@
+//! What happens between two frames: commands are carried out, the worker gets requests and its
+//! answers are taken.
+
+use crate::app::actions;
+use crate::app::actions::ActionContext;
+use crate::app::dialogs::save::SaveDialog;
+use crate::app::explorer::Explorer;
+use crate::app::explorer::action_table::ACTIONS;
+use crate::app::explorer::reports::on_cpu;
+use crate::app::state::command::Command;
+use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
+
+impl Explorer {
+    /// Carries out what was asked for, tells the worker, and takes its answers in.
+    pub(super) fn update(&mut self, context: &egui::Context) {
+        self.undo.follow(context);
+        self.read_keys(context);
+        let dropped = context.input(|input| input.raw.dropped_files.clone());
+        let paths = dropped.iter().map(|file| file.path().to_owned());
+        self.commands.extend(paths.map(Command::Open));
+        self.obey(context);
+        while let Some(done) = self.files.done() {
+            self.take_done(done, context);
+        }
+        while let Some(answer) = self.worker.answer() {
+            match answer {
+                Ok(report) => self.take_report(report),
+                Err(refusal) => {
+                    self.toasts.error_with(refusal.why, on_cpu(&self.session.spec));
+                    // The run before it goes on, and the panels show its settings again, unless they
+                    // show yet others by now.
+                    if let Some(report) = &self.report
+                        && self.session.epoch == refusal.epoch
+                    {
+                        self.session.spec = report.plan.spec.clone().into();
+                    }
+                }
+            }
+        }
+        for why in self.lost_files() {
+            self.toasts.error(why);
+        }
+        for why in self.tuning.hear() {
+            self.toasts.error(why);
+        }
+        if let Some(taken) = self.back.take(self.report.as_deref_mut()) {
+            if taken.is_changed {
+                self.redraw_map();
+            }
+            if let Some(why) = taken.failed {
+                self.toasts.error(format!("The earlier {why}."));
+            }
+        }
+        if !self.tuning.is_timing() {
+            self.back.play(&mut self.session, self.report.as_deref(), context);
+        }
+        self.tell();
+        let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
+        self.scale.apply(context, is_dense);
+        self.remember(context);
+    }
+
+    /// Carries out what was asked for, and tells the worker at once: it works while the next frame
+    /// is waited for.
+    pub(super) fn obey(&mut self, context: &egui::Context) {
+        let commands = std::mem::take(&mut self.commands);
+        let is_left = !self.tuning.is_timing() && self.back.is_left(&self.session);
+        if commands.is_empty() && !is_left {
+            return;
+        }
+        for command in commands {
+            self.carry_out(command, context);
+        }
+        self.tell();
+        context.request_repaint();
+    }
+
+    /// Tells the worker what is wanted, if that is something else than before.
+    fn tell(&mut self) {
+        // Timing bears no company: what is chosen or looked at meanwhile is made when it is over.
+        let is_timing = self.tuning.is_timing();
+        self.worker.rest(is_timing);
+        if is_timing {
+            self.back.rest();
+            return;
+        }
+        let map = &self.map;
+        let mut observation = self.session.observation(map.part(), map.most(), map.probe());
+        self.panes.request(&self.session, &mut observation);
+        let mut request = self.session.request(observation);
+        let preview = self.save.as_ref().and_then(SaveDialog::asked);
+        request.snapshot_requests =
+            self.files.snapshot_requests().chain(preview).cloned().collect();
+        if self.told.as_ref() != Some(&request) {
+            self.worker.request(request.clone());
+            self.told = Some(request.clone());
+        }
+        if self.back.request(&self.session, self.report.as_deref_mut(), &request.view) {
+            self.redraw_map();
+        }
+    }
+
+    /// Draws the map from what the report shows now.
+    fn redraw_map(&mut self) {
+        if let Some(report) = &self.report {
+            self.map.take(report, &self.session.look);
+        }
+    }
+
+    /// What actions are decided by.
+    pub(super) fn action_context<'a>(&'a self, window: &'a egui::Context) -> ActionContext<'a> {
+        ActionContext {
+            session: &self.session,
+            report: self.report.as_deref(),
+            undo: &self.undo,
+            hidden: self.panes.hidden(),
+            pointed_at: self.map.pointed_at(),
+            is_tuning: self.is_tuning,
+            scale: self.scale,
+            window,
+        }
+    }
+
+    /// Keys ask for something, unless somebody is typing, or a dialog is answered by them. A
+    /// control that was gone to by the keyboard keeps its own: those without Ctrl.
+    fn read_keys(&mut self, context: &egui::Context) {
+        let is_heard = !context.text_edit_focused() && !self.is_asking();
+        let flipped = is_heard
+            && !self.session.pins.all().is_empty()
+            && context.input(|input| {
+                actions::FLIP.keys.iter().any(|key| input.key_down(key.logical_key))
+            });
+        if flipped != self.session.flipped {
+            self.commands.push(Command::Flip(flipped));
+        }
+        let first = self.first_key.take().filter(|_| is_heard);
+        if !is_heard {
+            return;
+        }
+        let is_free = !context.egui_wants_keyboard_input();
+        let is_ours = |key: &KeyboardShortcut| is_free || key.modifiers.command;
+        let pressed = context.input_mut(|input| {
+            let is_press = |event: &Event| {
+                matches!(
+                    event,
+                    Event::Key { pressed: true, .. } | Event::PointerButton { pressed: true, .. }
+                )
+            };
+            let waits = !input.events.iter().any(is_press);
+            let mut consume = |first: Option<Key>| {
+                let keys = ACTIONS.by_key.iter();
+                let keys = keys.filter(|(key, action)| action.first == first && is_ours(key));
+                keys.filter(|(key, _)| input.consume_shortcut(key)).collect::<Vec<_>>()
+            };
+            // What it begins comes first: the key by itself asks for something else.
+            let mut pressed = first.map_or_else(Vec::new, |_| consume(first));
+            pressed.extend(consume(None));
+            let mut begin = ACTIONS.first_keys.iter().copied();
+            let begun = begin.find(|&key| is_free && input.consume_key(Modifiers::NONE, key));
+            self.first_key = begun.or(first.filter(|_| waits));
+            pressed
+        });
+        let actions = self.action_context(context);
+        let asked: Vec<_> =
+            pressed.into_iter().filter_map(|(_, action)| action.command(&actions)).collect();
+        self.commands.extend(asked);
+    }
+
+    /// Whether a dialog is open.
+    fn is_asking(&self) -> bool {
+        self.save.is_some()
+            || self.open.is_some()
+            || self.palette.is_some()
+            || self.keys
+            || self.welcome
+    }
+}

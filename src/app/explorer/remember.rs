@@ -1,0 +1,105 @@
+//! Restores the remembered settings, and writes changes of them.
+
+use crate::app::explorer::Explorer;
+use crate::app::explorer::files::Done;
+use crate::app::explorer::settings::{Settings, VERSION};
+use crate::app::panels::memory::MEGABYTE;
+use crate::app::state::scale::Scale;
+use crate::run::FieldKind;
+use eframe::egui;
+
+/// Seconds that a change waits for others to be written with.
+const PATIENCE: f64 = 1.0;
+
+impl Explorer {
+    /// Makes the window as it was remembered.
+    pub(super) fn recall(&mut self, context: &egui::Context) {
+        let settings = self.remembered.latest.clone();
+        if let Some(dark) = settings.dark {
+            context.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
+        }
+        self.panes.arrange(&settings.layout, settings.hidden());
+        self.draw_at(Scale { wanted: settings.scale, presenting: settings.presenting });
+        self.session.memory = settings.memory * MEGABYTE;
+        for field in FieldKind::ALL {
+            if let Some(&map) = settings.colour_maps.get(field.name()) {
+                self.session.look.of_field_mut(field).map = map;
+            }
+        }
+        if let Some(message) = self.remembered.message.take() {
+            self.toasts.warning(message);
+        }
+        self.welcome = self.remembered.is_kept() && !settings.welcomed;
+    }
+
+    /// Writes what has changed, a moment after it has.
+    pub(super) fn remember(&mut self, context: &egui::Context) {
+        if !self.remembered.is_kept() {
+            return;
+        }
+        let latest = self.settings(context);
+        let time = context.input(|input| input.time);
+        let remembered = &mut self.remembered;
+        remembered.latest = latest;
+        if remembered.latest == remembered.written || remembered.is_writing {
+            remembered.due = None;
+            return;
+        }
+        let due = *remembered.due.get_or_insert(time + PATIENCE);
+        if time < due {
+            context.request_repaint_after_secs((due - time) as f32);
+            return;
+        }
+        let Some(path) = remembered.path.clone() else {
+            return;
+        };
+        remembered.due = None;
+        remembered.written = remembered.latest.clone();
+        let settings = remembered.latest.clone();
+        self.remembered.is_writing = self.files.work("tilescope-settings", move || {
+            Ok(Done::Remembered(settings.save(&path).map_err(|error| error.to_string())))
+        });
+    }
+
+    /// Takes in whether the settings were written. Where they cannot be, that is told once.
+    pub(super) fn take_remembered(&mut self, written: Result<(), String>) {
+        self.remembered.is_writing = false;
+        if let Err(why) = written {
+            self.remembered.path = None;
+            self.toasts.warning(format!("Settings are not remembered: {why}."));
+        }
+    }
+
+    /// The settings as they are now.
+    fn settings(&self, context: &egui::Context) -> Settings {
+        let dark = match context.options(|options| options.theme_preference) {
+            egui::ThemePreference::Dark => Some(true),
+            egui::ThemePreference::Light => Some(false),
+            egui::ThemePreference::System => None,
+        };
+        // Before the input is looked at: both are behind one lock.
+        let zoom = context.zoom_factor();
+        let (size, is_usual) = context.input(|input| {
+            let viewport = input.viewport();
+            let is_full = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
+            (input.content_rect().size() * zoom, !is_full)
+        });
+        let before = &self.remembered.latest;
+        let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
+        let panes = self.aside.as_ref().unwrap_or(&self.panes);
+        let map =
+            |field: FieldKind| (field.name().to_owned(), self.session.look.of_field(field).map);
+        Settings {
+            version: VERSION,
+            welcomed: before.welcomed || !self.welcome,
+            dark,
+            window,
+            scale: self.scale.wanted,
+            presenting: self.scale.presenting,
+            memory: self.session.memory / MEGABYTE,
+            hidden: panes.hidden().iter().map(|pane| pane.0.to_owned()).collect(),
+            colour_maps: FieldKind::ALL.into_iter().map(map).collect(),
+            layout: panes.layout().unwrap_or_default(),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Takes in what the worker and the threads for files have to say.
+
+use crate::app::explorer::Explorer;
+use crate::app::explorer::files::{Done, FilmEnd, Others};
+use crate::app::panes::list;
+use crate::app::state::command::Command;
+use crate::app::state::compare::{AtEqual, Compare, How};
+use crate::app::state::pins;
+use crate::app::state::session::elsewhere;
+use crate::picture::Opened;
+use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
+use crate::solver::Kernel;
+use eframe::egui;
+
+impl Explorer {
+    /// Files that wait for what will never be, in a sentence each.
+    pub(super) fn lost_files(&mut self) -> Vec<String> {
+        let epoch = self.session.epoch;
+        let report = self.report.as_deref().filter(|report| report.epoch == epoch);
+        self.files.give_up(|of, field| {
+            if of != epoch {
+                return Some("the run was changed before it was ready".to_owned());
+            }
+            report?.cannot_show(field).map(str::to_owned)
+        })
+    }
+
+    pub(super) fn take_report(&mut self, report: Box<Report>) {
+        let before = self.report.as_ref().filter(|before| before.epoch == report.epoch);
+        if before.is_none()
+            && let Some(warning) = report.plan.warning()
+        {
+            self.toasts.warning(warning);
+        }
+        let was_going = before.is_none_or(|before| !matches!(before.phase, Phase::Finished(_)));
+        if let Phase::Finished(outcome) = &report.phase
+            && was_going
+        {
+            match outcome {
+                // The status line says so; nothing needs doing.
+                Outcome::Converged => {}
+                Outcome::OutOfCycles => {
+                    let cycles = report.latest.cycle;
+                    self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
+                }
+                Outcome::Diverged(why) => self.toasts.error(format!("Stopped: {why}.")),
+            }
+        }
+        if let Phase::Failed { why } = &report.phase
+            && before.is_none_or(|before| before.phase != report.phase)
+        {
+            let stopped = format!("Stopped: {why}. {}", elsewhere(&report));
+            self.toasts.error_with(stopped, on_cpu(&report.plan.spec));
+        }
+        if let ExactState::Failed(why) = &report.exact
+            && before.is_none_or(|before| before.exact != report.exact)
+        {
+            self.toasts.error(format!("No error can be shown: {why}."));
+        }
+        if let Some(snapshot) = &report.snapshot {
+            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
+            if !previews {
+                self.files.save(snapshot);
+            }
+        }
+        self.map.take(&report, &self.session.look);
+        let mut report = report;
+        self.back.keep(&mut report, self.report.take());
+        self.report = Some(report);
+    }
+
+    pub(super) fn take_done(&mut self, done: Result<Done, String>, context: &egui::Context) {
+        match done {
+            Ok(Done::Image(image)) => {
+                context.copy_image(image);
+                self.toasts.success("Image copied");
+            }
+            Ok(Done::Film(end)) => {
+                self.files.end_film();
+                match end {
+                    Ok(path) => {
+                        self.save = None;
+                        self.toasts.success(format!("Saved {}", path.display()));
+                    }
+                    Err(FilmEnd::Stopped) => {
+                        self.toasts.info("The animation was stopped; nothing was saved.");
+                    }
+                    Err(FilmEnd::Failed(why)) => self.toasts.error(why),
+                }
+            }
+            Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
+            Ok(Done::Opened(opened)) => {
+                self.undo.note(&self.session);
+                self.take_in(*opened);
+            }
+            Ok(Done::Others(others)) => self.take_others(&others),
+            Ok(Done::Problem(problem)) => {
+                self.undo.note(&self.session);
+                let mut spec = RunSpec::clone(&self.session.spec);
+                spec.stop = problem.kind.default_stop();
+                spec.problem = problem;
+                self.session.begin(spec);
+            }
+            Ok(Done::Remembered(written)) => self.take_remembered(written),
+            Err(why) => self.toasts.error(why),
+        }
+    }
+
+    /// Shows a run that was opened: from its start or, of a figure, what that shows.
+    pub(super) fn take_in(&mut self, opened: Opened) {
+        self.session.begin(opened.run);
+        self.like = opened.view;
+        let Some(view) = &self.like else {
+            return;
+        };
+        self.session.show(view);
+        self.map.zoom_out();
+        self.is_tuning = false;
+        self.panes.show(list::of_figure(view.kind), true);
+        self.files.make_others(self.session.epoch, view, self.session.memory_of_each());
+    }
+
+    /// Pins the runs beside the first of a figure that was opened, and compares the run with them as
+    /// the figure does, unless there is another run by now.
+    fn take_others(&mut self, others: &Others) {
+        let mut numbers = Vec::new();
+        for (number, made) in &others.made {
+            match self.session.pins.pin_made(made, *number) {
+                Some(pin) => numbers.push(pin.number),
+                None => {
+                    self.toasts.error(pins::too_many());
+                    return;
+                }
+            }
+        }
+        let pins = self.session.pins.all();
+        let first = pins.iter().find(|pin| Some(&pin.number) == numbers.first());
+        if let Some(pin) = first.filter(|_| others.epoch == self.session.epoch) {
+            let sweeps = others.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
+            self.session.look.compare = Compare {
+                how: if others.is_beside { How::SideBySide } else { How::Alone },
+                with: Some(pin.number),
+                at_equal: AtEqual::that_pairs(others.cycle, sweeps, pin, others.beside),
+            };
+        }
+    }
+}
+
+/// The same run on the CPU, of one that was to be made on a GPU.
+pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
+    (run.method.backend == Backend::Cuda).then(|| {
+        let mut run = run.clone();
+        (run.method.backend, run.method.kernel) = (Backend::Cpu, Kernel::Auto);
+        ("Run on the CPU", Command::Change(run))
+    })
+}

@@ -1,0 +1,34 @@
+//! The menu of panes and of how the window looks.
+
+use crate::app::actions::{self, entry};
+use crate::app::panes::{Panes, list};
+use crate::app::state::command::Command;
+use crate::app::state::session::Session;
+use crate::app::widgets::theme;
+use eframe::egui::{self, Ui};
+
+/// Draws the View menu.
+pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Command>) {
+    let stays = egui::containers::menu::MenuConfig::new()
+        .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
+    let menu = egui::containers::menu::MenuButton::new("View").config(stays);
+    let (button, _) = menu.ui(ui, |ui| {
+        ui.set_min_width(theme::MENU_WIDTH);
+        for pane in list::ALL {
+            let mut shown = panes.is_wanted(pane.id());
+            let about = match pane.why_empty(session) {
+                Some(why) => format!("{} {why}", pane.about()),
+                None => pane.about().to_owned(),
+            };
+            if ui.checkbox(&mut shown, pane.title()).on_hover_text(about).changed() {
+                commands.push(Command::ShowPane(pane.id(), shown));
+            }
+        }
+        ui.separator();
+        entry(ui, &actions::TUNING, Command::ShowTuning(true), commands);
+        entry(ui, &actions::ARRANGE, Command::ArrangePanes, commands);
+        entry(ui, &actions::THEME, Command::SwitchTheme, commands);
+        entry(ui, &actions::PRESENT, Command::Present, commands);
+    });
+    button.on_hover_text("Which panes are shown, and how the window looks.");
+}

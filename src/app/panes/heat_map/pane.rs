@@ -1,0 +1,58 @@
+//! The heat map as a pane.
+
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::compare::How;
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
+use crate::picture::FigureKind;
+use eframe::egui::Ui;
+
+/// The field as colours.
+pub struct HeatMapPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("heat-map");
+
+impl PaneType for HeatMapPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Heat map"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field as colours, with tile borders and the value under the cursor."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::Map
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        matches!(
+            kind,
+            FigureKind::HeatMap
+                | FigureKind::SideBySide
+                | FigureKind::SpaceTime
+                | FigureKind::Arrangement
+                | FigureKind::BareMap
+        )
+    }
+
+    fn figure(&self, session: &Session) -> Option<FigureKind> {
+        let is_beside =
+            session.look.compare.how == How::SideBySide && !session.pins.all().is_empty();
+        Some(if is_beside { FigureKind::SideBySide } else { FigureKind::HeatMap })
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let PaneContext { session, report, compared, map, marks, commands, .. } = context;
+        map.ui(ui, session, *report, compared, *marks, commands);
+    }
+}
