@@ -65,7 +65,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
     let mut faces = vec![
         ("the default", Window::paused(small())),
         ("a line", Window::paused(line())),
-        ("x and y apart", Window::paused(apart)),
+        ("Separate x and y", Window::paused(apart)),
         ("wind", Window::paused(wind)),
         ("classic", Window::paused(classic)),
         ("a pinned run", pinned()),
@@ -109,7 +109,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         "Range",
         "Norm",
         "Against",
-        "Fields along the cut",
+        "Fields of the profile",
         "Speed",
     ] {
         let mut window = Window::paused(small());
@@ -312,7 +312,7 @@ fn a_smaller_tile_takes_the_overlap_along() {
         let method = window.run_under_way().method;
         assert_eq!((method.tile[0], method.overlap[0]), (tile, overlap as usize));
     }
-    assert!(!window.says("cannot be"));
+    assert!(!window.says("Invalid tile"));
     // A slider that has the focus goes from stop to stop by keys.
     window.harness.get_by_role_and_label(Role::Slider, "Tile").focus();
     window.frames(2);
@@ -326,13 +326,13 @@ fn a_smaller_tile_takes_the_overlap_along() {
 fn x_and_y_can_be_set_apart() {
     let mut window = Window::paused(small());
     assert!(!window.has(Role::Slider, "Overlap y"));
-    window.click(Role::CheckBox, "x and y apart");
+    window.click(Role::CheckBox, "Separate x and y");
     window.set_slider("Overlap y", 4.0);
     window.set_slider("Tile x", 32.0);
     window.set_slider("Overlap x", 2.0);
     let method = window.run_under_way().method;
     assert_eq!((method.tile, method.overlap), (vec![32, 16], vec![2, 4]));
-    window.click(Role::CheckBox, "x and y apart");
+    window.click(Role::CheckBox, "Separate x and y");
     assert!(window.has(Role::Slider, "Overlap") && !window.has(Role::Slider, "Overlap y"));
     let method = window.run_under_way().method;
     assert_eq!((method.tile, method.overlap), (vec![32], vec![2]));

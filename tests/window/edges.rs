@@ -86,7 +86,7 @@ fn the_cut_is_dragged_over_the_map() {
     drag(&mut window, from, Pos2::new(from.x + 50.0, from.y));
     assert!((at(&window).x - from.x - 50.0).abs() < 8.0);
     // It is no line of the map while nobody looks at the profile.
-    window.button("Hide Along the cut");
+    window.button("Hide Profile");
     window.frames(3);
     assert!(!window.has(Role::Splitter, "Cut line"));
 }
@@ -122,7 +122,7 @@ fn the_ends_of_the_cut_are_dragged() {
 fn a_plane_is_cut_along_its_diagonal() {
     let mut window = Window::paused(small());
     window.step(1);
-    window.button("Hide Along the cut");
+    window.button("Hide Profile");
     window.frames(2);
     window.key(Key::L);
     window.key(Key::Num3);
@@ -155,7 +155,7 @@ fn fields_are_added_along_the_cut() {
     for run in [small(), line()] {
         let mut window = Window::paused(run);
         window.step(2);
-        window.click(Role::ComboBox, "Fields along the cut");
+        window.click(Role::ComboBox, "Fields of the profile");
         window.click(Role::CheckBox, "Change");
         window.until_text("2 fields");
         window.click(Role::CheckBox, "Error");
@@ -188,7 +188,7 @@ fn one_tile_has_no_borders() {
     run.method.tile = vec![64];
     let mut window = Window::paused(run);
     show(&mut window, "By distance");
-    window.until_text("There is one tile, and no border.");
+    window.until_text("There is one tile, and no tile border.");
     show(&mut window, "Mean tile");
     window.until_text("inner tiles own");
     show(&mut window, "Inside a cycle");
@@ -203,7 +203,7 @@ fn a_cycle_is_stepped_through() {
     window.set_slider("Subiteration", 1.0);
     // After one the ring is still what Jacobi's iteration has there, too.
     window.until_text("1 of 4 subiterations after cycle 1: all points it owns are exactly");
-    window.button("Subiteration on");
+    window.button("Subiteration forward");
     // A corner tile has two sides that lag: 16 + 15 points.
     window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 points");
     window.button("Subiteration back");
@@ -239,9 +239,9 @@ fn values_stand_in_large_cells() {
 fn the_ends_of_the_colours_are_dragged() {
     let mut window = Window::paused(small());
     window.step(2);
-    window.until("there", |window| window.has(Role::Splitter, "High end of the colours"));
+    window.until("there", |window| window.has(Role::Splitter, "Upper end of the colours"));
     assert!(window.says("range: this frame"));
-    let from = window.rect(Role::Splitter, "High end of the colours").center();
+    let from = window.rect(Role::Splitter, "Upper end of the colours").center();
     drag(&mut window, from, Pos2::new(from.x, from.y + 80.0));
     window.until_text("range: locked");
 }

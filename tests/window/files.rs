@@ -506,7 +506,7 @@ fn a_figure_of_many_runs_gives_all_back() {
             window.until_text(&format!("Pinned as {name}"));
         }
     }
-    window.button("Remove A");
+    window.button("Unpin A");
     window.save_and_wait("Convergence", &path("curves.svg"));
     window.save_and_wait("Profile", &path("profile.svg"));
     for name in ["curves.svg", "profile.svg"] {
@@ -543,7 +543,7 @@ fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
     for (at_equal, pairing, last) in [
         ("equal sweeps", Pairing::Sweeps, 8),
         ("equal cycles", Pairing::Cycles, 4),
-        ("its end", Pairing::Fixed, 9),
+        ("its last cycle", Pairing::Fixed, 9),
         ("equal solver time", Pairing::Sweeps, 8),
     ] {
         window.choose("At equal", at_equal);

@@ -135,7 +135,7 @@ fn the_palette_does_what_is_typed() {
     let chosen = rows[1].trim_start_matches("Problem: ");
     assert!(window.says(chosen), "{chosen}: {:?}", window.texts());
     ask(&mut window, "no such thing");
-    assert!(window.says("Nothing is called that."));
+    assert!(window.says("No matching command"));
     window.key(Key::Enter);
     assert!(is_open(&window));
     window.key(Key::Escape);
@@ -161,18 +161,18 @@ fn the_sheet_tells_every_key() {
     let mut window = Window::paused(small());
     window.key(Key::Questionmark);
     window.frames(2);
-    for told in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, and wait."] {
+    for told in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, then pause."] {
         assert!(window.says(told), "{told}: {:?}", window.texts());
     }
     window.key(Key::B);
     assert!(window.is_on("Borders"), "a dialog keeps the keys");
     window.button("Close");
-    assert!(!window.says("Make one cycle, and wait."));
+    assert!(!window.says("Make one cycle, then pause."));
     window.key(Key::F1);
     window.frames(2);
     window.key(Key::Escape);
     window.frames(2);
-    assert!(!window.says("Make one cycle, and wait."));
+    assert!(!window.says("Make one cycle, then pause."));
 }
 
 fn keys_step_through_the_settings() {
@@ -238,7 +238,7 @@ fn what_was_arranged_is_there_at_the_next_start() {
     let file = folder.path().join("tilescope/settings.toml");
     let mut window = of(&file);
     window.frames(2);
-    window.button("Explore by myself");
+    window.button("Start exploring");
     window.button("Light theme");
     window.button("Hide Convergence");
     window.choose("Colour map", "Cividis");
@@ -249,7 +249,7 @@ fn what_was_arranged_is_there_at_the_next_start() {
     drop(window);
     let mut window = of(&file);
     window.until("there", |window| window.has_picture());
-    assert!(!window.says("Five experiments worth seeing"), "the GPU was seen");
+    assert!(!window.says("Five experiments to start with"), "the GPU was seen");
     // The theme of a test's window is the test's.
     let text = fs::read_to_string(&file).expect("it is there");
     assert!(text.contains("dark = false"), "{text}");
@@ -263,7 +263,7 @@ fn scale_memory_and_places_are_there() {
     let file = folder.path().join("settings.toml");
     let mut window = Window::remembering(vec2(1440.0, 900.0), Remembered::at(file.clone()));
     window.frames(2);
-    window.button("Explore by myself");
+    window.button("Start exploring");
     window.type_into("Memory", "64");
     let curves = move_curves_to_the_left(&mut window);
     press(&mut window, Modifiers::COMMAND, Key::Plus);
@@ -286,8 +286,8 @@ fn a_presentation_is_there() {
     let file = folder.path().join("settings.toml");
     let mut window = of(&file);
     window.frames(2);
-    window.button("Explore by myself");
-    window.button("Hide Along the cut");
+    window.button("Start exploring");
+    window.button("Hide Profile");
     window.key(Key::F9);
     window.frames(4);
     // What is shown and hidden before an audience is for that alone.
@@ -296,11 +296,11 @@ fn a_presentation_is_there() {
     let mut window = of(&file);
     window.frames(4);
     assert_eq!(window.harness.ctx.zoom_factor(), 1.5);
-    assert!(window.has(Role::ComboBox, "Norm") && !window.says("What it costs"));
+    assert!(window.has(Role::ComboBox, "Norm") && !window.says("Performance"));
     window.key(Key::F9);
     window.frames(4);
-    assert!(window.says("What it costs"));
-    assert!(window.has(Role::ComboBox, "Norm") && !window.says("Along the cut"));
+    assert!(window.says("Performance"));
+    assert!(window.has(Role::ComboBox, "Norm") && !window.says("Profile"));
 }
 
 fn broken_settings_are_set_aside_and_told() {
@@ -309,10 +309,10 @@ fn broken_settings_are_set_aside_and_told() {
     fs::write(&file, "window = \"wide\"\n").expect("it can be written");
     let mut window = of(&file);
     window.until("told", |window| window.messages() == 1);
-    assert!(window.says("settings.toml is of no use"), "{:?}", window.texts());
+    assert!(window.says("settings.toml cannot be read"), "{:?}", window.texts());
     let aside = fs::read_to_string(folder.path().join("settings.toml.aside"));
     assert_eq!(aside.expect("it is kept"), "window = \"wide\"\n");
-    window.button("Explore by myself");
+    window.button("Start exploring");
     window.until("going", |window| window.cycle() > 0);
 }
 
@@ -322,7 +322,7 @@ fn settings_that_cannot_be_kept_are_told_once() {
     fs::write(folder.path().join("tilescope"), "").expect("it can be written");
     let mut window = of(&folder.path().join("tilescope/settings.toml"));
     window.frames(2);
-    window.button("Explore by myself");
+    window.button("Start exploring");
     window.until_text("Settings are not remembered");
     window.button("Dismiss");
     window.button("Light theme");
@@ -336,15 +336,15 @@ fn the_gpu_of_the_first_start() {
     window.frames(3);
     let experiments = [
         ("Edges light up at k = 64", 64, 0, "Residual"),
-        ("Overlap 4 puts them out", 16, 4, "Residual"),
-        ("o = 2 (k − 1) is Jacobi exactly", 8, 14, "Staleness"),
+        ("Overlap 4 fades them out", 16, 4, "Residual"),
+        ("o = 2 (k − 1) is exact Jacobi", 8, 14, "Staleness"),
         ("k too large", 256, 0, "Residual"),
-        ("Overlap that no longer pays", 16, 24, "solver time"),
+        ("Overlap that no longer pays off", 16, 24, "solver time"),
     ];
     for (title, k, overlap, shown) in experiments {
         if !window.has(Role::Button, title) {
             window.button("Help");
-            window.button("Experiments worth seeing");
+            window.button("Example experiments");
             window.frames(3);
         }
         window.button(title);
@@ -379,14 +379,14 @@ fn a_presentation_is_larger() {
         window.frames(4);
         assert!((window.harness.ctx.zoom_factor() - factor).abs() < 1e-3);
         assert_nothing_is_cut_off(&window);
-        assert!(!window.says("What it costs"), "there is room for the map");
+        assert!(!window.says("Performance"), "there is room for the map");
         // What is shown to the audience can be turned.
         window.set_slider("Overlap", 4.0);
         assert_eq!(window.run_under_way().method.overlap, [4]);
         window.key(Key::F9);
         window.frames(4);
         assert_eq!(window.harness.ctx.zoom_factor(), 1.0);
-        assert!(window.says("What it costs"));
+        assert!(window.says("Performance"));
     }
 }
 
@@ -417,8 +417,8 @@ fn what_can_be_dropped_is_told() {
     let held = HoveredFile { path: Some("run.toml".into()), mime: String::new() };
     window.harness.input_mut().hovered_files.push(held);
     window.frames(2);
-    assert!(window.says("Drop it to open it"), "{:?}", window.texts());
+    assert!(window.says("Drop to open"), "{:?}", window.texts());
     window.harness.input_mut().hovered_files.clear();
     window.frames(2);
-    assert!(!window.says("Drop it to open it"));
+    assert!(!window.says("Drop to open"));
 }

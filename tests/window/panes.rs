@@ -24,10 +24,10 @@ pub fn view(window: &mut Window, role: Role, entry: &str) {
     window.button("View");
     window.click(role, entry);
     // Other pictures of the same name lie behind the menu; it goes when something else is pressed.
-    if window.has(Role::Button, "Usual arrangement") {
+    if window.has(Role::Button, "Reset layout") {
         window.button("View");
     }
-    assert!(!window.has(Role::Button, "Usual arrangement"), "the menu is closed");
+    assert!(!window.has(Role::Button, "Reset layout"), "the menu is closed");
 }
 
 fn panes_are_hidden_and_shown() {
@@ -38,7 +38,7 @@ fn panes_are_hidden_and_shown() {
     window.button("Hide Convergence");
     window.frames(2);
     assert!(!has_curves(&window));
-    window.button("Hide Along the cut");
+    window.button("Hide Profile");
     window.frames(2);
     assert!(map(&window).width() > before.width() + 200.0, "the map takes the room");
     view(&mut window, Role::CheckBox, "Heat map");
@@ -48,7 +48,7 @@ fn panes_are_hidden_and_shown() {
     window.step(2);
     view(&mut window, Role::CheckBox, "Convergence");
     assert!(has_curves(&window));
-    view(&mut window, Role::Button, "Usual arrangement");
+    view(&mut window, Role::Button, "Reset layout");
     assert_eq!(map(&window), before);
 }
 
@@ -75,6 +75,6 @@ fn a_pane_is_dragged_elsewhere_and_put_back() {
     assert!(curves.left() > before.right());
     let moved = move_curves_to_the_left(&mut window);
     assert!(moved.right() < map(&window).left());
-    view(&mut window, Role::Button, "Usual arrangement");
+    view(&mut window, Role::Button, "Reset layout");
     assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
 }

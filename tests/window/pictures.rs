@@ -455,7 +455,7 @@ fn smallest() {
 
 fn time_travel() {
     let mut window = after(40, USUAL, Theme::Dark, RunSpec::default());
-    window.set_slider("First cycle played", 10.0);
+    window.set_slider("First replayed cycle", 10.0);
     window.set_slider("Cycle shown", 24.0);
     window.until_text("24 of 40");
     compare(&mut window, "time_travel");

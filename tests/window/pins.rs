@@ -60,10 +60,10 @@ fn the_table_is_sorted() {
     window.until_text("Table copied");
     window.rename("Name of A", "narrow");
     window.until_text("narrow · k 4, o 0");
-    window.button("Remove narrow");
+    window.button("Unpin narrow");
     window.frames(2);
     assert!(!window.says("narrow") && window.says("B · "));
-    window.button("Remove B");
+    window.button("Unpin B");
     window.frames(2);
     assert!(!window.has(Role::Button, "Copy as CSV"), "without pinned runs there is no table");
     assert!(window.says("this run") && !window.says("this run ·"));
@@ -119,7 +119,7 @@ fn maps_stand_at_equal() {
 
 fn pinned_runs_are_along_the_cut() {
     let mut window = two();
-    let tab = window.painted().into_iter().find(|painted| painted.text == "Along the cut");
+    let tab = window.painted().into_iter().find(|painted| painted.text == "Profile");
     window.click_on(tab.expect("a tab").rect.center());
     window.until_text("A · k 4 · cycle 6");
     assert!(window.says("this run · k 4 → 8 · cycle 4"), "{:#?}", window.texts());
@@ -128,7 +128,7 @@ fn pinned_runs_are_along_the_cut() {
     window.choose("At equal", "equal cycles");
     window.until_text("A · k 4 · cycle 2");
     // Several fields of several runs are too much for one plot.
-    window.click(Role::ComboBox, "Fields along the cut");
+    window.click(Role::ComboBox, "Fields of the profile");
     window.click(Role::CheckBox, "Change");
     window.until("fields alone", |window| !window.says(" · cycle "));
     window.click(Role::CheckBox, "Change");

@@ -94,8 +94,8 @@ fn the_track_is_dragged() {
 
 fn a_part_is_played() {
     let mut window = twelve();
-    window.set_slider("First cycle played", 3.0);
-    window.set_slider("Last cycle played", 6.0);
+    window.set_slider("First replayed cycle", 3.0);
+    window.set_slider("Last replayed cycle", 6.0);
     window.choose("Speed", "100 cycles/s");
     window.button("Play");
     window.until("at the end", |window| window.says("6 of 12") && window.has(Role::Button, "Play"));
@@ -112,9 +112,9 @@ fn a_part_is_played() {
     assert!(window.has(Role::Button, "Play"));
     assert!(!seen[2] && !seen[7] && seen[3] && seen[6], "{seen:?}");
     // All of it again: the ends come back to where they were.
-    window.set_slider("First cycle played", 0.0);
-    window.set_slider("Last cycle played", 12.0);
-    assert_eq!(window.slider("Last cycle played"), 12.0);
+    window.set_slider("First replayed cycle", 0.0);
+    window.set_slider("Last replayed cycle", 12.0);
+    assert_eq!(window.slider("Last replayed cycle"), 12.0);
 }
 
 /// A point of the convergence plot, at a part of its width.
@@ -151,7 +151,7 @@ fn a_line_shows_an_earlier_profile() {
     window.until_text("2 of 6");
     window.settle_some();
     assert!(window.has_picture(), "the diagram stays");
-    assert!(!window.says("not known"));
+    assert!(!window.says("unknown"));
     window.key(Key::ArrowRight);
     window.until_text("3 of 6");
 }

@@ -9,8 +9,8 @@ use eframe::egui::Key;
 
 pub const RUN: Action = Action {
     group: "Run",
-    name: "Go on or wait",
-    about: "Go on making cycles, or wait.",
+    name: "Run / pause",
+    about: "Make cycles, or pause.",
     keys: &[plain(Key::Space)],
     command: |it, _| it.can_go().then_some(Command::Run(!it.session.running)),
     ..BLANK
@@ -19,7 +19,7 @@ pub const RUN: Action = Action {
 pub const STEP: Action = Action {
     group: "Run",
     name: "Step",
-    about: "Make one cycle, and wait.",
+    about: "Make one cycle, then pause.",
     keys: &[plain(Key::ArrowRight)],
     command: |it, _| it.forth(1),
     ..BLANK
@@ -27,8 +27,8 @@ pub const STEP: Action = Action {
 
 pub const FORTH_10: Action = Action {
     group: "Time",
-    name: "Ten cycles on",
-    about: "Ten cycles on from the one that is shown; from the newest, they are made.",
+    name: "Forward 10 cycles",
+    about: "Show the tenth cycle after this one; at the newest cycle, make ten more.",
     keys: &[shift(Key::ArrowRight)],
     which: 10,
     command: |it, cycles| it.forth(cycles as u64),
@@ -36,8 +36,8 @@ pub const FORTH_10: Action = Action {
 };
 
 pub const FORTH_100: Action = Action {
-    name: "A hundred cycles on",
-    about: "A hundred cycles on from the one that is shown; from the newest, they are made.",
+    name: "Forward 100 cycles",
+    about: "Show the hundredth cycle after this one; at the newest cycle, make a hundred more.",
     keys: &[command(Key::ArrowRight)],
     which: 100,
     ..FORTH_10
@@ -45,8 +45,8 @@ pub const FORTH_100: Action = Action {
 
 pub const BACK: Action = Action {
     group: "Time",
-    name: "A cycle back",
-    about: "See the cycle before the one that is shown.",
+    name: "Back 1 cycle",
+    about: "Show the cycle before this one.",
     keys: &[plain(Key::ArrowLeft)],
     which: 1,
     command: |it, cycles| it.back(cycles as u64),
@@ -54,16 +54,16 @@ pub const BACK: Action = Action {
 };
 
 pub const BACK_10: Action = Action {
-    name: "Ten cycles back",
-    about: "See what was ten cycles before the one that is shown.",
+    name: "Back 10 cycles",
+    about: "Show the tenth cycle before this one.",
     keys: &[shift(Key::ArrowLeft)],
     which: 10,
     ..BACK
 };
 
 pub const BACK_100: Action = Action {
-    name: "A hundred cycles back",
-    about: "See what was a hundred cycles before the one that is shown.",
+    name: "Back 100 cycles",
+    about: "Show the hundredth cycle before this one.",
     keys: &[command(Key::ArrowLeft)],
     which: 100,
     ..BACK
@@ -71,8 +71,8 @@ pub const BACK_100: Action = Action {
 
 pub const START: Action = Action {
     group: "Time",
-    name: "Start",
-    about: "See the start again.",
+    name: "Initial guess",
+    about: "Show the initial guess.",
     keys: &[plain(Key::Home)],
     command: |it, _| Some(Command::Travel(it.session.travel.to(0, it.latest()))),
     ..BLANK
@@ -81,7 +81,7 @@ pub const START: Action = Action {
 pub const LIVE: Action = Action {
     group: "Time",
     name: "Live",
-    about: "Back to the newest cycle, and along with the run.",
+    about: "Show the newest cycle, and follow the run.",
     keys: &[plain(Key::End)],
     command: |it, _| {
         let (travel, latest) = (it.session.travel, it.latest());
@@ -92,8 +92,8 @@ pub const LIVE: Action = Action {
 
 pub const PLAY: Action = Action {
     group: "Time",
-    name: "Play or stop",
-    about: "Play the cycles that were made, or stop.",
+    name: "Replay / stop",
+    about: "Replay the cycles made so far, or stop.",
     keys: &[shift(Key::Space)],
     command: |it, _| {
         let (travel, latest) = (it.session.travel, it.latest());
@@ -104,8 +104,8 @@ pub const PLAY: Action = Action {
 
 pub const PIN: Action = Action {
     group: "Compare",
-    name: "Pin the run",
-    about: "Keep the run as it is now, to compare it with others.",
+    name: "Pin run",
+    about: "Keep the run as it is now, to compare others with it.",
     keys: &[plain(Key::P)],
     command: |_, _| Some(Command::Pin),
     ..BLANK
@@ -114,8 +114,8 @@ pub const PIN: Action = Action {
 /// It is held, and asks for nothing: the window looks whether it is down.
 pub const FLIP: Action = Action {
     group: "Compare",
-    name: "Flip, while it is held",
-    about: "The pinned run is shown in the place of this one for as long as the key is held.",
+    name: "Flip (hold)",
+    about: "Show the pinned run in place of this one while the key is held.",
     keys: &[plain(Key::F)],
     command: |_, _| None,
     ..BLANK
@@ -124,7 +124,7 @@ pub const FLIP: Action = Action {
 pub const RESET: Action = Action {
     group: "Run",
     name: "Reset",
-    about: "Back to cycle 0, and wait.",
+    about: "Return to cycle 0, and pause.",
     keys: &[plain(Key::R)],
     command: |_, _| Some(Command::Reset),
     ..BLANK
@@ -133,7 +133,7 @@ pub const RESET: Action = Action {
 pub const UNDO: Action = Action {
     group: "Edit",
     name: "Undo",
-    about: "Take back the last change of a setting.",
+    about: "Undo the last change of a setting.",
     keys: &[command(Key::Z)],
     command: |it, _| it.undo.can_go_back(it.session).then_some(Command::Undo),
     ..BLANK
@@ -142,7 +142,7 @@ pub const UNDO: Action = Action {
 pub const REDO: Action = Action {
     group: "Edit",
     name: "Redo",
-    about: "Make the change again that was taken back.",
+    about: "Redo the change that was undone.",
     keys: &[command_shift(Key::Z), command(Key::Y)],
     command: |it, _| it.undo.can_go_forth().then_some(Command::Redo),
     ..BLANK
@@ -151,7 +151,7 @@ pub const REDO: Action = Action {
 pub const OPEN: Action = Action {
     group: "File",
     name: "Open …",
-    about: "Open a run, a figure, or a picture or an array as the right-hand side.",
+    about: "Open a run, a figure, or an image or an array as the right-hand side.",
     keys: &[command(Key::O)],
     command: |_, _| Some(Command::ShowOpen(true)),
     ..BLANK
@@ -169,7 +169,7 @@ pub const SAVE: Action = Action {
 pub const COPY_COMMAND: Action = Action {
     group: "File",
     name: "Copy as command",
-    about: "Copy the command line that makes this run again.",
+    about: "Copy the command line that repeats this run.",
     keys: &[command_shift(Key::C)],
     command: |it, _| {
         let text = crate::run::command_line(&it.session.spec);
@@ -179,27 +179,27 @@ pub const COPY_COMMAND: Action = Action {
 };
 
 pub const BORDERS: Action = Action {
-    group: "Map",
+    group: "Heat map",
     name: "Tile borders",
-    about: "Draw the borders between tiles over the map, or leave them out.",
+    about: "Show or hide tile borders on the map.",
     keys: &[plain(Key::B)],
     command: |it, _| changed_view(it, |look| look.borders = !look.borders),
     ..BLANK
 };
 
 pub const WHOLE_GRID: Action = Action {
-    group: "Map",
+    group: "Heat map",
     name: "Whole grid",
-    about: "Show all of the grid again; a double click on the map does, too.",
+    about: "Show the whole grid; a double click on the map does the same.",
     keys: &[plain(Key::W)],
     command: |_, _| Some(Command::ZoomOut),
     ..BLANK
 };
 
 pub const PROBE: Action = Action {
-    group: "Map",
+    group: "Heat map",
     name: "Probe",
-    about: "Follow the point under the cursor over the cycles, or leave it.",
+    about: "Add a probe at the point under the cursor, or remove it.",
     keys: &[plain(Key::D)],
     command: |it, _| it.pointed_at.map(Command::ToggleProbe),
     ..BLANK
@@ -207,8 +207,8 @@ pub const PROBE: Action = Action {
 
 pub const CLASSIC: Action = Action {
     group: "Curves",
-    name: "Classic Jacobi beside the run",
-    about: "Make Jacobi's iteration on the same problem in the background, as a reference.",
+    name: "Classic Jacobi as reference",
+    about: "Run classic Jacobi on the same problem in the background, as a reference.",
     keys: &[plain(Key::J)],
     command: |it, _| changed_view(it, |look| look.reference = !look.reference),
     ..BLANK
@@ -216,8 +216,8 @@ pub const CLASSIC: Action = Action {
 
 pub const THEME: Action = Action {
     group: "View",
-    name: "Dark or light",
-    about: "Switch between a dark and a light window.",
+    name: "Toggle theme",
+    about: "Switch between the dark and the light theme.",
     keys: &[command(Key::T)],
     command: |_, _| Some(Command::SwitchTheme),
     ..BLANK
@@ -234,8 +234,8 @@ pub const TUNING: Action = Action {
 
 pub const PRESENT: Action = Action {
     group: "View",
-    name: "Presentation size",
-    about: "Draw the map and its curves as large as the window has room for, to be read from afar; or all as before.",
+    name: "Presentation mode",
+    about: "Show the map and its curves as large as the window allows, for an audience; or leave this mode.",
     keys: &[plain(Key::F9)],
     command: |_, _| Some(Command::Present),
     ..BLANK
@@ -243,8 +243,8 @@ pub const PRESENT: Action = Action {
 
 pub const LARGER: Action = Action {
     group: "View",
-    name: "Larger",
-    about: "Draw everything larger, as far as the window has room for it.",
+    name: "Zoom in",
+    about: "Make everything larger, as far as the window allows.",
     keys: &[command(Key::Plus), command(Key::Equals)],
     command: |it, _| it.scale.larger(it.window).map(Command::Scale),
     ..BLANK
@@ -252,8 +252,8 @@ pub const LARGER: Action = Action {
 
 pub const SMALLER: Action = Action {
     group: "View",
-    name: "Smaller",
-    about: "Draw everything smaller again.",
+    name: "Zoom out",
+    about: "Make everything smaller.",
     keys: &[command(Key::Minus)],
     command: |it, _| it.scale.smaller().map(Command::Scale),
     ..BLANK
@@ -261,8 +261,8 @@ pub const SMALLER: Action = Action {
 
 pub const USUAL_SIZE: Action = Action {
     group: "View",
-    name: "Usual size",
-    about: "Draw everything as large as at first.",
+    name: "Reset zoom",
+    about: "Restore the default size.",
     keys: &[command(Key::Num0)],
     command: |_, _| Some(Command::Scale(Scale::default())),
     ..BLANK
@@ -270,8 +270,8 @@ pub const USUAL_SIZE: Action = Action {
 
 pub const ARRANGE: Action = Action {
     group: "View",
-    name: "Usual arrangement",
-    about: "Put every pane back where it was at first.",
+    name: "Reset layout",
+    about: "Restore the default layout of the panes.",
     keys: &[command_shift(Key::A)],
     command: |_, _| Some(Command::ArrangePanes),
     ..BLANK
@@ -279,8 +279,8 @@ pub const ARRANGE: Action = Action {
 
 pub const PALETTE: Action = Action {
     group: "Help",
-    name: "All actions",
-    about: "Find anything that can be done by typing a part of its name.",
+    name: "Command palette",
+    about: "Search all commands by name.",
     keys: &[command(Key::P), command_shift(Key::P)],
     command: |_, _| Some(Command::ShowPalette(true)),
     ..BLANK
@@ -288,8 +288,8 @@ pub const PALETTE: Action = Action {
 
 pub const WELCOME: Action = Action {
     group: "Help",
-    name: "Experiments worth seeing",
-    about: "Show the card of the first start.",
+    name: "Example experiments",
+    about: "Show five example experiments.",
     keys: &[plain(Key::F2)],
     command: |_, _| Some(Command::ShowWelcome(true)),
     ..BLANK
@@ -297,8 +297,8 @@ pub const WELCOME: Action = Action {
 
 pub const KEYS: Action = Action {
     group: "Help",
-    name: "Keys",
-    about: "Show which key does what.",
+    name: "Keyboard shortcuts",
+    about: "Show all keyboard shortcuts.",
     keys: &[plain(Key::Questionmark), plain(Key::F1)],
     command: |_, _| Some(Command::ShowKeys(true)),
     ..BLANK

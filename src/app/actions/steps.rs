@@ -16,45 +16,45 @@ struct Setting {
 const SETTINGS: [Setting; 7] = [
     Setting {
         name: "k up",
-        about: "Twice as many subiterations.",
+        about: "Double the subiterations.",
         keys: &[plain(Key::K)],
         change: |method| method.k = (method.k + 1).next_power_of_two().min(MOST_SUBITERATIONS),
     },
     Setting {
         name: "k down",
-        about: "Half as many subiterations.",
+        about: "Halve the subiterations.",
         keys: &[shift(Key::K)],
         change: |method| method.k = (method.k.next_power_of_two() / 2).max(1),
     },
     Setting {
         name: "overlap up",
-        about: "Neighbouring tiles share two more points.",
+        about: "Increase the overlap by two points.",
         keys: &[plain(Key::O)],
         change: |method| each_axis(method, |tile, overlap| (tile, overlap + 2)),
     },
     Setting {
         name: "overlap down",
-        about: "Neighbouring tiles share two points less.",
+        about: "Decrease the overlap by two points.",
         keys: &[shift(Key::O)],
         change: |method| each_axis(method, |tile, overlap| (tile, overlap.saturating_sub(2))),
     },
     Setting {
         name: "tile up",
-        about: "Tiles of four more points along each axis.",
+        about: "Increase the tile by four points along each axis.",
         keys: &[plain(Key::T)],
         change: |method| each_axis(method, |tile, overlap| (tile + 4, overlap)),
     },
     Setting {
         name: "tile down",
-        about: "Tiles of four points less along each axis.",
+        about: "Decrease the tile by four points along each axis.",
         keys: &[shift(Key::T)],
         change: |method| {
             each_axis(method, |tile, overlap| (tile.saturating_sub(4).max(4), overlap))
         },
     },
     Setting {
-        name: "classic or hierarchical",
-        about: "One sweep over the whole grid a cycle, or k sweeps inside every tile.",
+        name: "Toggle classic / hierarchical",
+        about: "A cycle is one sweep over the whole grid, or k sweeps inside every tile.",
         keys: &[plain(Key::C)],
         change: |method| {
             method.name = match method.name {

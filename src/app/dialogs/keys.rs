@@ -20,16 +20,16 @@ pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Comman
     let area = egui::Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, [0.0, TOP]);
     let response = egui::Modal::new(id).area(area).frame(frame).show(context, |ui| {
         ui.set_width(WIDTH);
-        ui.heading("Keys");
+        ui.heading("Keyboard shortcuts");
         let palette = actions::PALETTE.key(context);
-        let hint = format!("{palette} finds everything by its name.");
+        let hint = format!("{palette} searches all commands by name.");
         ui.label(RichText::new(hint).weak());
         ui.add_space(8.0);
         let height = context.content_rect().height() - BESIDE;
         let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         scroll.auto_shrink(false).show(ui, |ui| table(ui, actions));
         ui.add_space(8.0);
-        if ui.button("Close").on_hover_text("Back to the run; Escape does it, too.").clicked() {
+        if ui.button("Close").on_hover_text("Return to the run; Escape does the same.").clicked() {
             commands.push(Command::ShowKeys(false));
         }
     });

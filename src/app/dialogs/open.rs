@@ -27,10 +27,10 @@ impl OpenDialog {
             ui.set_width(460.0);
             ui.heading("Open");
             ui.add_space(4.0);
-            let about = "A run (.toml) or a figure that carries one (.png, .svg) is made again; any other picture, or an array (.npy), becomes the right-hand side.";
+            let about = "A run (.toml), or a figure that contains its run (.png, .svg), is run again. Any other image, or an array (.npy), becomes the right-hand side.";
             ui.label(egui::RichText::new(about).weak());
             ui.add_space(4.0);
-            let about = "The name of the file; with folders, or in the one below.";
+            let about = "The name of the file, in the folder below unless it contains one.";
             row(ui, "File", about, |ui| {
                 let edit = TextEdit::singleline(&mut self.name).desired_width(350.0);
                 let edit = named(ui.add(edit), "File").on_hover_text(about);
@@ -38,7 +38,7 @@ impl OpenDialog {
                     edit.request_focus();
                 }
             });
-            row(ui, "Folder", "Where it lies unless the name says otherwise.", |ui| {
+            row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
             ui.add_space(8.0);
@@ -51,7 +51,7 @@ impl OpenDialog {
                     commands.push(Command::Open(self.folder.join(self.name.trim())));
                     commands.push(Command::ShowOpen(false));
                 }
-                if ui.button("Cancel").on_hover_text("Open nothing.").clicked() {
+                if ui.button("Cancel").on_hover_text("Close without opening a file.").clicked() {
                     commands.push(Command::ShowOpen(false));
                 }
             });

@@ -32,11 +32,14 @@ impl Palette {
             let down = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowDown));
             let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let edit = TextEdit::singleline(&mut self.query)
-                .hint_text("Type a part of what is to be done")
+                .hint_text("Search commands …")
                 .desired_width(f32::INFINITY);
             let edit = named(ui.add(edit), "Action");
             edit.request_focus();
-            if edit.on_hover_text("Arrows choose, Enter does it, Escape closes.").changed() {
+            if edit
+                .on_hover_text("Arrow keys select, Enter runs the command, Escape closes.")
+                .changed()
+            {
                 self.chosen = 0;
             }
             let found = found(actions, &self.query);
@@ -50,7 +53,7 @@ impl Palette {
                 (.., row) => row,
             };
             if found.is_empty() {
-                ui.weak("Nothing is called that.");
+                ui.weak("No matching command");
             }
             ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
                 ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
@@ -82,7 +85,7 @@ fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool
     if chosen && moved {
         row.scroll_to_me(None);
     }
-    row.on_hover_text(action.about).on_disabled_hover_text("Not possible at the moment.").clicked()
+    row.on_hover_text(action.about).on_disabled_hover_text("Not available now.").clicked()
 }
 
 /// The actions that a query means, the likeliest first.

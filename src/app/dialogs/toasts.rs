@@ -146,7 +146,7 @@ impl Toast {
                     *asked = Some(command.clone());
                 }
                 let button = egui::Button::new("×").frame(false);
-                named(ui.add(button), "Dismiss").on_hover_text("Send the message away.").clicked()
+                named(ui.add(button), "Dismiss").on_hover_text("Dismiss").clicked()
             })
             .inner
         });

@@ -15,12 +15,12 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
     let response = modal.show(context, |ui| {
         ui.set_width(WIDTH);
         ui.label(RichText::new("Tilescope").heading().size(20.0));
-        ui.label("See hierarchical Jacobi converge, tile by tile. Five experiments worth seeing:");
+        ui.label("See hierarchical Jacobi converge, tile by tile. Five experiments to start with:");
         ui.add_space(theme::GAP);
         for (which, experiment) in EXPERIMENTS.iter().enumerate() {
             let text = RichText::new(experiment.title).strong();
             let button = Button::new(text).min_size(egui::vec2(WIDTH, 28.0));
-            if ui.add(button).on_hover_text("Make this run and look at it.").clicked() {
+            if ui.add(button).on_hover_text("Run this experiment.").clicked() {
                 commands.push(Command::Try(which));
             }
             ui.add(egui::Label::new(RichText::new(experiment.about).weak()).wrap());
@@ -28,12 +28,15 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
         }
         ui.add_space(4.0);
         ui.horizontal(|ui| {
-            let about = "Begin with the default experiment; the ? menu shows this card again.";
-            let close = named(ui.button("Explore by myself"), "Explore by myself");
+            let about = "Start with the default experiment; the ? menu shows these examples again.";
+            let close = named(ui.button("Start exploring"), "Start exploring");
             if close.on_hover_text(about).clicked() {
                 commands.push(Command::ShowWelcome(false));
             }
-            ui.label(RichText::new("Ctrl+P finds everything, ? tells the keys.").weak());
+            ui.label(
+                RichText::new("Ctrl+P searches all commands; ? shows the keyboard shortcuts.")
+                    .weak(),
+            );
         });
     });
     if response.should_close() {

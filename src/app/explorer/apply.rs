@@ -85,14 +85,14 @@ impl Explorer {
             Command::ShowTuning(shown) => self.is_tuning = shown,
             Command::Tune(TuningOrder::Begin(_)) if self.files.making().is_some() => {
                 self.toasts
-                    .error("An animation is being made; measure when it is done, or stop it.");
+                    .error("An animation is being made. Wait for it or stop it before measuring.");
             }
             Command::Tune(order) => self.tuning.obey(order),
             Command::ArrangePanes if self.scale.presenting => self.panes = Panes::presented(),
             Command::ArrangePanes => self.panes = Panes::default(),
             Command::ShowSave(true) if self.tuning.is_timing() => {
                 self.toasts
-                    .info("The tuning map is being measured; pause it to save something else.");
+                    .info("The tuning map is being measured. Pause it to save something else.");
             }
             Command::ShowSave(true) => {
                 let (report, like) = (self.report.as_deref(), self.like.as_ref());

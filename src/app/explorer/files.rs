@@ -250,7 +250,7 @@ impl Files {
                 true
             }
             Err(error) => {
-                let why = format!("the system gives no thread for the file: {error}");
+                let why = format!("no thread for the file could be started: {error}");
                 _ = self.answer.try_send(Err(why));
                 false
             }

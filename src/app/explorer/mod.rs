@@ -14,7 +14,7 @@ use crate::app::dialogs::save::SaveDialog;
 use crate::app::dialogs::{drop_hint, first_key, keys, toasts, welcome};
 use crate::app::explorer::action_table::ACTIONS;
 use crate::app::panels::backend::Backends;
-use crate::app::panels::{cost, memory, method, problem, timeline, toolbar};
+use crate::app::panels::{memory, method, performance, problem, timeline, toolbar};
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
@@ -178,7 +178,7 @@ impl eframe::App for Explorer {
                         return;
                     }
                     method::ui(ui, session, backends, commands);
-                    cost::ui(ui, session, report);
+                    performance::ui(ui, session, report);
                     problem::ui(ui, session, report, commands);
                     memory::ui(ui, session, report, commands);
                 });

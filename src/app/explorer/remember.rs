@@ -66,7 +66,7 @@ impl Explorer {
         self.remembered.is_writing = false;
         if let Err(why) = written {
             self.remembered.path = None;
-            self.toasts.warning(format!("Settings are not remembered: {why}."));
+            self.toasts.warning(format!("Settings cannot be saved: {why}."));
         }
     }
 

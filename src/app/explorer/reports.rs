@@ -19,7 +19,7 @@ impl Explorer {
         let report = self.report.as_deref().filter(|report| report.epoch == epoch);
         self.files.give_up(|of, field| {
             if of != epoch {
-                return Some("the run was changed before it was ready".to_owned());
+                return Some("the run was changed before the file was ready".to_owned());
             }
             report?.cannot_show(field).map(str::to_owned)
         })
@@ -55,7 +55,7 @@ impl Explorer {
         if let ExactState::Failed(why) = &report.exact
             && before.is_none_or(|before| before.exact != report.exact)
         {
-            self.toasts.error(format!("No error can be shown: {why}."));
+            self.toasts.error(format!("The error cannot be shown: {why}."));
         }
         if let Some(snapshot) = &report.snapshot {
             let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
@@ -83,7 +83,7 @@ impl Explorer {
                         self.toasts.success(format!("Saved {}", path.display()));
                     }
                     Err(FilmEnd::Stopped) => {
-                        self.toasts.info("The animation was stopped; nothing was saved.");
+                        self.toasts.info("The animation was stopped. Nothing was saved.");
                     }
                     Err(FilmEnd::Failed(why)) => self.toasts.error(why),
                 }

@@ -80,12 +80,13 @@ impl Settings {
             Err(why) => {
                 let aside = path.with_extension("toml.aside");
                 let where_to = match std::fs::rename(path, &aside) {
-                    Ok(()) => format!("it is now {}", aside.display()),
-                    Err(error) => format!("it cannot be set aside: {}", reason(&error)),
+                    Ok(()) => format!("it was moved to {}", aside.display()),
+                    Err(error) => format!("it cannot be moved: {}", reason(&error)),
                 };
                 let file = path.display();
-                let message =
-                    format!("The usual settings hold: {file} is of no use ({why}); {where_to}.");
+                let message = format!(
+                    "Default settings are used: {file} cannot be read ({why}); {where_to}."
+                );
                 (Self::default(), Some(message))
             }
         }

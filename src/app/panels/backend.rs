@@ -30,7 +30,7 @@ impl Backends {
 
     /// The menu of back ends, and what can be chosen of the one that runs: threads or a kernel.
     pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-        let about = "Where the solver runs. A run goes on where it is when another is chosen.";
+        let about = "Where the solver runs. A change continues the run from its current cycle.";
         row(ui, "Runs on", about, |ui| {
             let name = match method.backend {
                 Backend::Cpu => "CPU",
@@ -39,12 +39,12 @@ impl Backends {
             let combo = ComboBox::from_id_salt("backend").width(64.0).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
                 ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU")
-                    .on_hover_text("The cores of this machine.");
+                    .on_hover_text("The CPU cores of this machine.");
                 let (text, is_there) = self.cuda();
                 ui.add_enabled_ui(is_there, |ui| {
                     ui.selectable_value(&mut method.backend, Backend::Cuda, text)
                         .on_hover_text("An NVIDIA GPU.")
-                        .on_disabled_hover_text("It needs an NVIDIA GPU and its driver.");
+                        .on_disabled_hover_text("Needs an NVIDIA GPU and its driver.");
                 });
             });
             named(response.response, "Runs on").on_hover_text(about);
@@ -73,7 +73,7 @@ impl Backends {
 }
 
 fn threads(ui: &mut Ui, method: &mut MethodSpec) {
-    let about = "Threads of the solver; no result depends on their number.";
+    let about = "Threads of the solver. Results do not depend on their number.";
     let threads = typed(ui, &mut method.threads, 0..=MOST_THREADS).speed(0.05).custom_formatter(
         |threads, _| match threads as usize {
             0 => "all cores".to_owned(),
@@ -86,7 +86,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 
 /// The menu of kernels. Those that cannot take the setting say which can.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-    let about = "How the GPU makes cycles; no result depends on it.";
+    let about = "The GPU kernel that makes cycles. Results do not depend on it.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         for kernel in Kernel::ALL {

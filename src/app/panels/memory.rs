@@ -16,7 +16,7 @@ pub const MOST: usize = 16_000;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     heading(ui, "Time travel");
-    let about = "Memory for iterates that are kept of the run and of the pinned ones, so that any cycle is soon made again; with less of it, later. A change holds at once, and is remembered.";
+    let about = "Memory for keyframes of this run and of pinned runs. With more of it, earlier cycles are replayed sooner. The setting is saved.";
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
         let drag = DragValue::new(&mut megabytes).range(0..=MOST).suffix(" MB").speed(4.0);
@@ -29,6 +29,6 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
         let pinned: usize = session.pins.all().iter().map(|pin| pin.archive.used()).sum();
         let used = report.map_or(0, |report| report.archive.used()) + pinned;
         let text = RichText::new(format!("{} used", human(used as u64))).weak();
-        ui.label(text).on_hover_text("What the iterates that are kept take now.");
+        ui.label(text).on_hover_text("Memory that the keyframes take now.");
     });
 }

@@ -23,8 +23,8 @@ pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Ve
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Method");
     let method = &mut spec.method;
-    row(ui, "Iteration", "How one cycle turns an iterate into the next.", |ui| {
-        let about = "k sweeps inside every tile while the ring around it stays frozen.";
+    row(ui, "Iteration", "How a cycle computes the next iterate.", |ui| {
+        let about = "k sweeps inside every tile while its halo stays frozen.";
         ui.selectable_value(&mut method.name, MethodName::Hierarchical, "Hierarchical")
             .on_hover_text(about);
         let about = "Jacobi's iteration: a cycle is one sweep over the whole grid.";
@@ -66,7 +66,7 @@ pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
 }
 
 fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
-    let about = "Subiterations: sweeps that every tile makes before it writes back. More save memory traffic, but the ring goes stale.";
+    let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
     row(ui, "k", about, |ui| {
         let power = |k: usize| 1 << k.max(1).ilog2();
         stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
@@ -80,12 +80,12 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         let before = (method.overlap_of(axis), method.tile_of(axis));
         let (mut overlap, mut tile) = before;
         let largest = tile.saturating_sub(2) & !1;
-        let about = "Points that neighbouring tiles share, even. Each owns its half; more overlap keeps stale points away from owned ones, and costs double work.";
+        let about = "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work.";
         row(ui, &name("Overlap"), about, |ui| {
             let even = |overlap: usize| overlap & !1;
             stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
         });
-        let about = "Points of a tile along an axis: what fits into fast memory.";
+        let about = "Points of a tile along an axis.";
         row(ui, &name("Tile"), about, |ui| {
             let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
             stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
@@ -105,9 +105,9 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
 fn apart(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let mut each = is_each(method);
     if axes > 1 {
-        let about = "Choose overlap and tile for x and y apart.";
+        let about = "Choose overlap and tile separately for x and y.";
         row(ui, "", about, |ui| {
-            if ui.checkbox(&mut each, "x and y apart").on_hover_text(about).changed() {
+            if ui.checkbox(&mut each, "Separate x and y").on_hover_text(about).changed() {
                 method.tile =
                     if each { vec![method.tile_of(0); axes] } else { vec![method.tile_of(0)] };
                 method.overlap = if each {

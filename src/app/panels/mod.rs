@@ -1,9 +1,9 @@
 //! The fixed panels around the panes.
 
 pub mod backend;
-pub mod cost;
 pub mod memory;
 pub mod method;
+pub mod performance;
 pub mod problem;
 pub mod timeline;
 pub mod toolbar;

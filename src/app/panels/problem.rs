@@ -21,7 +21,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
             .on_hover_text(warning);
     }
     ui.label(
-        RichText::new("Drop a picture, an array, a run or a figure on the window to open it.")
+        RichText::new("Drop an image, an array, a run or a figure on the window to open it.")
             .weak(),
     );
     heading(ui, "Stop");
@@ -49,7 +49,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
                     let text = if plane { format!("{side}²") } else { side.to_string() };
                     let same = problem.shape.iter().all(|&n| n == side);
                     let chosen = ui.selectable_label(same, text);
-                    if chosen.on_hover_text("So many points along each axis.").clicked() {
+                    if chosen.on_hover_text("Points along each axis.").clicked() {
                         problem.shape.fill(side);
                     }
                 }
@@ -57,10 +57,10 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
         named(response.response, "Common sizes").on_hover_text("Choose a common size.");
     });
     if problem.shape.len() == 1 {
-        let about = "Independent copies of the line, solved at once; the first is shown.";
-        row(ui, "Copies", about, |ui| {
+        let about = "Systems of the batch, solved at once; the first is shown.";
+        row(ui, "Batch", about, |ui| {
             let value = typed(ui, &mut problem.batch, 1..=usize::MAX).speed(1.0);
-            named(ui.add(value), "Copies").on_hover_text(about);
+            named(ui.add(value), "Batch").on_hover_text(about);
         });
     }
 }
@@ -70,8 +70,7 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
     match problem.kind {
         ProblemKind::Random => {
             let mut seed = problem.seed.unwrap_or(1);
-            let about =
-                "The seed of the random start; the same seed gives the same start anywhere.";
+            let about = "The seed of the random initial guess. The same seed gives the same values everywhere.";
             row(ui, "Seed", about, |ui| {
                 if named(ui.add(DragValue::new(&mut seed).update_while_editing(false)), "Seed")
                     .on_hover_text(about)
@@ -83,9 +82,9 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
         }
         ProblemKind::ConvectionDiffusion => {
             let mut velocity = problem.velocity.unwrap_or(crate::run::WIND);
-            let about = "The wind along x and y, over diffusivity and side. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
-            row(ui, "Wind", about, |ui| {
-                for (axis, name) in ["Wind along x", "Wind along y"].iter().enumerate() {
+            let about = "The velocity along x and y, relative to diffusivity and side length. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
+            row(ui, "Velocity", about, |ui| {
+                for (axis, name) in ["Velocity along x", "Velocity along y"].iter().enumerate() {
                     let value = DragValue::new(&mut velocity[axis])
                         .speed(1.0)
                         .max_decimals(1)
@@ -105,7 +104,7 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                 row(
                     ui,
                     "File",
-                    "The file of the right-hand side; drop another on the window.",
+                    "The file of the right-hand side. Drop another on the window to replace it.",
                     |ui| {
                         ui.label(name).on_hover_text(path.display().to_string());
                     },
@@ -118,17 +117,17 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
 
 fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     let stop = &mut spec.stop;
-    let about = "What has to be small enough: the residual over that of the start, or the largest change of a cycle.";
+    let about = "What must fall below the tolerance: the relative residual, or the largest update of a cycle.";
     row(ui, "When", about, |ui| {
         ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
             .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
         ui.selectable_value(&mut stop.rule, StopRule::Change, "Change")
             .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
     });
-    let about = "The run stops when it is this small.";
+    let about = "The run stops at this value.";
     row(ui, "Tolerance", about, |ui| {
         let mut wanted = stop.tolerance.is_some();
-        let why = "Stop at a tolerance; without one the run goes on to its limit of cycles.";
+        let why = "Stop at a tolerance; without one the run continues to its limit of cycles.";
         if named(ui.checkbox(&mut wanted, ""), "Stop at a tolerance").on_hover_text(why).changed() {
             stop.tolerance = wanted.then_some(TOLERANCE);
         }

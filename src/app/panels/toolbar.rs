@@ -49,7 +49,7 @@ pub fn ui(
         transport(ui, session, report, commands);
         ui.separator();
         ui.label(progress(report, narrow, roomy))
-            .on_hover_text("Cycles made, and the sweeps in them: k sweeps a cycle.");
+            .on_hover_text("Cycles made, and their sweeps: k per cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help(ui, commands);
             if !narrow {
@@ -92,7 +92,7 @@ fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
         entry(ui, &actions::PALETTE, Command::ShowPalette(true), commands);
         entry(ui, &actions::WELCOME, Command::ShowWelcome(true), commands);
     });
-    named(menu.response, "Help").on_hover_text("Keys, all actions, and experiments worth seeing.");
+    named(menu.response, "Help").on_hover_text("Keyboard shortcuts, command palette and examples.");
 }
 
 /// The button that makes a dark window light, and a light one dark.
@@ -118,7 +118,7 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
             }
         }
     });
-    let about = "Choose a ready-made problem; its details are on the left.";
+    let about = "Choose a problem; its parameters are on the left.";
     named(response.response, "Problem").on_hover_text(actions::menu_tooltip("Problem", about));
 }
 
@@ -132,7 +132,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     if ui
         .add_enabled(!finished, run)
         .on_hover_text(&about)
-        .on_disabled_hover_text("The run is at its end; Reset starts it again.")
+        .on_disabled_hover_text("The run has ended; Reset starts it again.")
         .clicked()
     {
         commands.push(Command::Run(!session.running));
@@ -146,13 +146,13 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         commands.push(Command::Reset);
     }
     let text =
-        |pace: Option<f64>| pace.map_or("flat out".into(), |pace| format!("{pace} cycles/s"));
+        |pace: Option<f64>| pace.map_or("Max speed".into(), |pace| format!("{pace} cycles/s"));
     let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(PACES.map(Some)) {
             let about = match pace {
-                None => "As fast as the solver goes.",
-                Some(_) => "No more cycles a second than that.",
+                None => "As fast as the solver runs.",
+                Some(_) => "At most this many cycles per second.",
             };
             let chosen = ui.selectable_label(session.pace == pace, text(pace));
             if chosen.on_hover_text(about).clicked() {
@@ -160,8 +160,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
             }
         }
     });
-    named(response.response, "Pace")
-        .on_hover_text("Cycles a second at the most: slow enough to watch, or as fast as it goes.");
+    named(response.response, "Pace").on_hover_text("Limit of cycles per second, or maximum speed.");
 }
 
 /// Where the run is. A bar that is not roomy has no room for more sweeps than that.
@@ -199,8 +198,7 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     };
     if waits {
         ui.label("waiting").on_hover_text(
-            "The tuning map is being measured, and timing bears no company: the run, and all that \
-             is chosen or looked at meanwhile, comes after it.",
+            "The tuning map is being measured. The run is paused so that timings are clean; it continues afterwards.",
         );
         return;
     }
@@ -211,9 +209,9 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
             None => "running".to_owned(),
         },
         Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
-        Phase::Finished(Outcome::OutOfCycles) => "out of cycles".to_owned(),
+        Phase::Finished(Outcome::OutOfCycles) => "cycle limit".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
-        Phase::Returning { cycle } => format!("back at cycle {}", grouped(*cycle)),
+        Phase::Returning { cycle } => format!("replaying cycle {}", grouped(*cycle)),
         Phase::Failed { .. } => "⚠ failed".to_owned(),
     };
     let is_bad =
@@ -222,9 +220,9 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     let about = match &report.phase {
         Phase::Failed { why } => format!("{why}. {}", elsewhere(report)),
         Phase::Returning { .. } => {
-            "The run makes cycles again, to get to where it was or to its end.".to_owned()
+            "The run repeats cycles, to return to where it was or to its end.".to_owned()
         }
-        _ => "What the run is at; while it goes, the cycles that the solver makes in a second of its own time.".to_owned(),
+        _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),
     };
     ui.label(RichText::new(text).color(colour)).on_hover_text(about);
 }

@@ -30,5 +30,5 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
         entry(ui, &actions::THEME, Command::SwitchTheme, commands);
         entry(ui, &actions::PRESENT, Command::Present, commands);
     });
-    button.on_hover_text("Which panes are shown, and how the window looks.");
+    button.on_hover_text("Show or hide panes, and change how the window looks.");
 }

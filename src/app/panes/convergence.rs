@@ -108,7 +108,7 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                     .on_hover_text(against.about());
             }
         });
-        let about = actions::menu_tooltip("Curves over", "What the curve is drawn against.");
+        let about = actions::menu_tooltip("Curves over", "The x axis of the curves.");
         named(response.response, "Against").on_hover_text(about);
         ui.checkbox(&mut look.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));

@@ -5,6 +5,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::theme;
+use crate::grid::Need;
 use crate::picture::{FigureKind, grouped, number};
 use crate::run::{ObservationRequest, Report};
 use crate::solver::AtDistance;
@@ -48,6 +49,10 @@ impl PaneType for DistancePane {
         request.statistics = true;
     }
 
+    fn need(&self) -> Need {
+        Need::Grid
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         self::ui(ui, context.report);
     }
@@ -63,7 +68,7 @@ fn ui(ui: &mut Ui, report: Option<&Report>) {
     };
     let statistics = &sorted.statistics;
     if statistics.distances.is_empty() {
-        ui.label(RichText::new("There is one tile, and no border.").weak());
+        ui.label(RichText::new("There is one tile, and no tile border.").weak());
         return;
     }
     let curves = [0, 1, 2].map(|quarter| curve(&statistics.distances, quarter));
@@ -78,7 +83,7 @@ fn ui(ui: &mut Ui, report: Option<&Report>) {
     let cycle = grouped(sorted.cycle);
     let about = format!("|{symbol}|: median and middle half, cycle {cycle}");
     ui.add(Label::new(RichText::new(about).small()).truncate()).on_hover_text(
-        "Of all points at each distance from the nearest tile border, the median of the magnitude and its quartiles (within 6 %).",
+        "The median and the quartiles of the magnitude over all points at each distance from the nearest tile border (within 6 %).",
     );
     Plot::new("distance")
         .height(ui.available_height())

@@ -11,7 +11,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::picture::{FigureKind, Place};
 use crate::run::ObservationRequest;
-use eframe::egui::{self, Color32, Rect, Response, Stroke, Ui, Visuals, WidgetText};
+use eframe::egui::{self, Color32, Rect, Response, RichText, Stroke, Ui, Visuals, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 use std::collections::BTreeSet;
 
@@ -135,8 +135,8 @@ impl Panes {
             context.map.leave();
         }
         if self.seen().next().is_none() {
-            let text = "All panes are hidden; the View menu shows them again.";
-            ui.put(area, egui::Label::new(egui::RichText::new(text).weak()));
+            let text = "All panes are hidden. The View menu shows them again.";
+            ui.put(area, egui::Label::new(RichText::new(text).weak()));
         }
     }
 }
@@ -144,8 +144,14 @@ impl Panes {
 impl Behavior<PaneId> for PaneContext<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut PaneId) -> UiResponse {
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
-            if let Some(pane) = list::of_id(*pane) {
-                pane.draw(ui, self);
+            let Some(pane) = list::of_id(*pane) else {
+                return;
+            };
+            // Before the first report nothing is known of the grid, and nothing is drawn that needs it.
+            let plan = self.report.map(|report| &report.plan);
+            match plan.map_or(Ok(()), |plan| pane.need().check(plan.geometry().as_ref())) {
+                Ok(()) => pane.draw(ui, self),
+                Err(why) => _ = ui.label(RichText::new(why).weak()),
             }
         });
         UiResponse::None
@@ -162,7 +168,7 @@ impl Behavior<PaneId> for PaneContext<'_> {
         tab: Response,
     ) -> Response {
         let pane = tiles.get_pane(&tile).and_then(|pane| list::of_id(*pane));
-        let about = pane.map_or("Panes that share a place.", |pane| pane.about());
+        let about = pane.map_or("Panes in tabs.", |pane| pane.about());
         tab.on_hover_text(format!("{about} Drag the title to move the pane."))
     }
 
@@ -180,7 +186,7 @@ impl Behavior<PaneId> for PaneContext<'_> {
         };
         let hide =
             named(ui.add(egui::Button::new("×").frame(false)), &format!("Hide {}", pane.title()));
-        if hide.on_hover_text("Hide this pane; the View menu shows it again.").clicked() {
+        if hide.on_hover_text("Hide this pane. The View menu shows it again.").clicked() {
             self.commands.push(Command::ShowPane(pane.id(), false));
         }
     }

@@ -5,6 +5,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::plot::{LABEL_ROOM, counting_axis, steps};
 use crate::app::widgets::theme;
+use crate::grid::Need;
 use crate::picture::{FigureKind, grouped};
 use crate::run::Report;
 use crate::solver::EDGE_WIDTH;
@@ -47,6 +48,10 @@ impl PaneType for EdgeSharePane {
         Some(FigureKind::EdgeShare)
     }
 
+    fn need(&self) -> Need {
+        Need::Grid
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         self::ui(ui, context.report);
     }
@@ -67,7 +72,7 @@ fn ui(ui: &mut Ui, report: Option<&Report>) {
     })
     .response
     .on_hover_text(
-        "The part of ‖r‖² near borders between tiles, at the cycles that were looked at; dashed, the part of the points that lie there: what it would be if the error were spread evenly.",
+        "The share of ‖r‖² near tile borders, at the observed cycles. Dashed: the share of points near tile borders, which it would equal for an evenly spread residual.",
     );
     let points: PlotPoints<'_> =
         report.edges.iter().map(|point| [point.cycle as f64, 100.0 * point.value]).collect();

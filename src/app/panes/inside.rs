@@ -8,7 +8,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Shown, Values};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::{cells, theme};
-use crate::grid::AxisTiling;
+use crate::grid::{AxisTiling, Need};
 use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
 use crate::run::{ObservationRequest, Report};
 use crate::solver::{Followed, Inside};
@@ -70,6 +70,10 @@ impl PaneType for InsidePane {
         }
     }
 
+    fn need(&self) -> Need {
+        Need::Grid1dOr2d
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let PaneContext { session, report, map, pictures, commands, .. } = context;
         map.point_at(self::ui(ui, pictures.of(ID), session, *report, commands));
@@ -94,7 +98,7 @@ fn ui(
             Followed::Tile(_) => "tile",
             Followed::Line => "line",
         };
-        let text = format!("This {what} has too many points and subiterations to be followed.");
+        let text = format!("This {what} has too many points and subiterations to be shown.");
         ui.label(RichText::new(text).weak());
         return None;
     };
@@ -156,7 +160,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
     let slider = |ui: &mut Ui, at: &mut usize, room: f32| {
         ui.spacing_mut().slider_width = (room - NUMBER).clamp(40.0, 160.0);
         named(ui.add(Slider::new(at, 0..=k)), "Subiteration")
-            .on_hover_text("How many subiterations of the next cycle the tile has made.");
+            .on_hover_text("Subiterations of the next cycle that the tile has made.");
     };
     ui.horizontal(|ui| {
         let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
@@ -171,8 +175,8 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         if back.on_hover_text("One subiteration back.").clicked() {
             at -= 1;
         }
-        let on = named(ui.add_enabled(at < k, Button::new("▶")), "Subiteration on");
-        if on.on_hover_text("One subiteration on.").clicked() {
+        let on = named(ui.add_enabled(at < k, Button::new("▶")), "Subiteration forward");
+        if on.on_hover_text("One subiteration forward.").clicked() {
             at += 1;
         }
         if room >= LEAST_SLIDER {
@@ -184,7 +188,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         ui.horizontal(|ui| slider(ui, &mut at, all));
     }
     if report.plan.problem.shape.dim() == 1 {
-        let about = "Follow all tiles of the line through the cycle, and not one alone.";
+        let about = "Show all tiles of the 1D grid instead of one.";
         ui.checkbox(&mut inside.all_of_line, "All tiles").on_hover_text(about);
     }
     if at != inside.subiteration.min(k) {
@@ -236,12 +240,11 @@ fn name(inside: &Inside, line: bool) -> String {
 
 /// Which tile, how far it is, and how many of its points lag.
 fn summary(inside: &Inside, report: &Report, line: bool) -> String {
-    let owns = if inside.tile.is_some() { "it owns" } else { "they own" };
     let lag = match inside.lagging(line) {
-        None => "how they lag would take too long to tell".to_owned(),
-        Some((0, _)) => format!("all points {owns} are exactly Jacobi's"),
+        None => "their staleness would take too long to compute".to_owned(),
+        Some((0, _)) => "all owned points equal exact Jacobi".to_owned(),
         Some((lagging, owned)) => format!(
-            "{} of the {} points {owns} lag behind Jacobi's",
+            "{} of the {} owned points differ from exact Jacobi",
             grouped(lagging),
             grouped(owned)
         ),
@@ -259,11 +262,11 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
 fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool) -> String {
     let at = y * inside.size[0] + x;
     let lag = match inside.staleness[at] {
-        lag if lag.is_nan() => "not known".to_owned(),
+        lag if lag.is_nan() => "unknown".to_owned(),
         lag => number(lag.into()),
     };
     if inside.iterate[at].is_nan() {
-        return "A corner of the ring, which no point reads.".to_owned();
+        return "A corner of the halo, which no point reads.".to_owned();
     }
     let depth = [x, inside.size[0] - 1 - x].into_iter().min().unwrap_or(0);
     let down = [y, inside.size[1] - 1 - y].into_iter().min().unwrap_or(0);
@@ -272,12 +275,12 @@ fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool
         (None, 0) => "on the boundary".to_owned(),
         (None, _) => match tiling.distance(x - 1) {
             Some(1) => "at a tile border".to_owned(),
-            Some(distance) => format!("{distance} points to the nearest tile border"),
-            None => "one tile, no borders".to_owned(),
+            Some(distance) => format!("{distance} points from the nearest tile border"),
+            None => "one tile, no tile border".to_owned(),
         },
-        (_, 0) => "on the frozen ring".to_owned(),
-        (_, 1) => "beside the ring".to_owned(),
-        (_, depth) => format!("{depth} points in from the ring"),
+        (_, 0) => "in the frozen halo".to_owned(),
+        (_, 1) => "next to the halo".to_owned(),
+        (_, depth) => format!("{depth} points from the halo"),
     };
     let point = if line {
         format!("i {i}, subiteration {y}")

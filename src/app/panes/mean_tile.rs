@@ -6,7 +6,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Values};
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::{cells, theme};
-use crate::grid::AxisTiling;
+use crate::grid::{AxisTiling, Need};
 use crate::picture::{FigureKind, Range, Scale, grouped, number};
 use crate::run::{FieldStatistics, ObservationRequest, Report};
 use crate::solver::{LONGEST_FOLDED, MeanTile};
@@ -51,6 +51,10 @@ impl PaneType for MeanTilePane {
         request.statistics = true;
     }
 
+    fn need(&self) -> Need {
+        Need::Grid
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let picture = context.pictures.of(ID);
         self::ui(ui, picture, context.session, context.report);
@@ -67,7 +71,7 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
     };
     let Some(mean) = &sorted.statistics.mean_tile else {
         let text =
-            format!("Tiles with a side of more than {LONGEST_FOLDED} points are not folded.");
+            format!("Tiles with more than {LONGEST_FOLDED} points along an axis are not folded.");
         ui.label(RichText::new(text).weak());
         return;
     };
@@ -121,27 +125,27 @@ fn plane(
         None => {
             let cycle = grouped(sorted.cycle);
             format!(
-                "Cycle {cycle}: the mean over the tiles that own a place; inner tiles own what is framed."
+                "Cycle {cycle}: mean over the tiles that own a point. The frame shows what inner tiles own."
             )
         }
     };
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
     ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(
-        "Of the magnitude at each place of a tile, the mean over all tiles that own the point there. Places count from the first point that a tile computes; the last tile of an axis, which is moved back, takes part with the points that it owns.",
+        "At each position in a tile, the mean magnitude over all tiles that own the point there. Positions count from the first point that a tile computes. The last tile of an axis, which is shifted back, contributes the points that it owns.",
     );
 }
 
 fn value(mean: &MeanTile, [i, j]: [usize; 2]) -> String {
     match mean.at(i, j) {
-        value if value.is_nan() => "not known".to_owned(),
+        value if value.is_nan() => "unknown".to_owned(),
         value => number(value.into()),
     }
 }
 
 fn tiles(count: u64) -> String {
     match count {
-        0 => "no tile, for none owns it".to_owned(),
+        0 => "no tile owns it".to_owned(),
         1 => "1 tile".to_owned(),
         _ => format!("{} tiles", grouped(count)),
     }
@@ -162,14 +166,14 @@ fn line(ui: &mut Ui, sorted: &FieldStatistics, mean: &MeanTile, axis: &AxisTilin
     let counts: Vec<_> = (0..mean.size[0]).map(|i| mean.tiles(i, 0)).collect();
     let cycle = grouped(sorted.cycle);
     let about =
-        format!("|{symbol}| at each place of a tile, cycle {cycle}: the mean over its owners");
+        format!("|{symbol}| at each position in a tile, cycle {cycle}: mean over its owners");
     ui.add(Label::new(RichText::new(about).small()).truncate())
-        .on_hover_text("Inner tiles own what lies between the vertical lines.");
+        .on_hover_text("Inner tiles own the points between the vertical lines.");
     Plot::new("mean tile")
         .height(ui.available_height())
         .width(ui.available_width() - LABEL_ROOM)
         .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![counting_axis("place in the tile")])
+        .custom_x_axes(vec![counting_axis("position in the tile")])
         .y_axis_min_width(VALUE_ROOM)
         .y_axis_formatter(|mark, _| power(mark.value))
         .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))

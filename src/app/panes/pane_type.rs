@@ -6,6 +6,7 @@ use crate::app::state::compared::Compared;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::Cells;
+use crate::grid::Need;
 use crate::picture::FigureKind;
 use crate::run::{ObservationRequest, Report};
 use eframe::egui::Ui;
@@ -58,6 +59,11 @@ pub trait PaneType: Sync {
 
     /// Marks on the heat map what it refers to. Called while it is on the screen.
     fn mark(&self, _: &Session, _: &mut Marks) {}
+
+    /// What it needs to know of where points lie. Where that is not met, the pane says why.
+    fn need(&self) -> Need {
+        Need::Nothing
+    }
 
     /// Why it has nothing to show, in one sentence; it takes no room then.
     fn why_empty(&self, _: &Session) -> Option<&'static str> {

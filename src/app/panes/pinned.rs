@@ -62,8 +62,8 @@ fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let rows = pins.rows();
     ui.horizontal(|ui| {
         let copies = [
-            ("Copy as Markdown", "Copy the table as Markdown, for a text.", markdown(&rows)),
-            ("Copy as CSV", "Copy the table as comma-separated values, for a program.", csv(&rows)),
+            ("Copy as Markdown", "Copy the table as Markdown.", markdown(&rows)),
+            ("Copy as CSV", "Copy the table as comma-separated values.", csv(&rows)),
         ];
         for (name, about, text) in copies {
             if ui.button(name).on_hover_text(about).clicked() {
@@ -80,7 +80,7 @@ fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
                 }
                 ui.label(&row.settings)
-                    .on_hover_text("What its settings differ in from those of the first.");
+                    .on_hover_text("How its settings differ from those of the first run.");
                 ui.end_row();
             }
         });
@@ -133,9 +133,9 @@ fn name(ui: &mut Ui, number: usize, name: &str, commands: &mut Vec<Command>) {
         } else if edit.changed() {
             ui.data_mut(|data| data.insert_temp(id, text));
         }
-        edit.on_hover_text("What this run is called: type another name.");
-        let remove = named(ui.add(Button::new("×").frame(false)), &format!("Remove {name}"));
-        if remove.on_hover_text("Let this pinned run go.").clicked() {
+        edit.on_hover_text("The name of this run; type another.");
+        let remove = named(ui.add(Button::new("×").frame(false)), &format!("Unpin {name}"));
+        if remove.on_hover_text("Unpin this run.").clicked() {
             commands.push(Command::Unpin(number));
         }
     });

@@ -8,6 +8,7 @@ use crate::app::state::view_settings::MOST_PROBES;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::theme;
+use crate::grid::Need;
 use crate::picture::{FigureKind, grouped, number, point_label};
 use crate::run::{ProbeSeries, Report};
 use eframe::egui::{self, Label, RichText, Ui};
@@ -44,6 +45,10 @@ impl PaneType for ProbesPane {
         (!session.look.probes.is_empty()).then_some(FigureKind::Probes)
     }
 
+    fn need(&self) -> Need {
+        Need::Grid
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         self::ui(ui, context.session, context.report, context.commands);
     }
@@ -56,7 +61,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     };
     if session.look.probes.is_empty() {
         let text = format!(
-            "Point at the map and press D, or right-click it, to follow a point over the cycles; {MOST_PROBES} at the most."
+            "Point at the map and press D, or right-click it, to add a probe; at most {MOST_PROBES}."
         );
         ui.add(Label::new(RichText::new(text).weak()).wrap());
         return;
@@ -67,7 +72,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
             let name = name(point);
             let text = RichText::new(format!("{name} ×")).color(theme::curve(ui, index));
             let button = named(ui.add(egui::Button::new(text)), &format!("Remove {name}"));
-            if button.on_hover_text("Follow this point no longer.").clicked() {
+            if button.on_hover_text("Remove this probe.").clicked() {
                 let mut look = session.look.clone();
                 look.toggle_probe(point);
                 commands.push(Command::Look(look));

@@ -9,7 +9,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
 use crate::app::widgets::{cut_line, legend, theme};
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::{FigureKind, grouped, number};
 use crate::run::{
     CutLine, FieldKind, FieldProfile, ObservationRequest, Plan, ProfileRequest, Report,
@@ -83,6 +83,10 @@ impl PaneType for ProfilePane {
         marks.cut = is_2d.then(|| session.cut_line());
     }
 
+    fn need(&self) -> Need {
+        Need::Grid
+    }
+
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
         let PaneContext { session, report, compared, map, commands, .. } = context;
         map.point_at(self::ui(ui, session, *report, compared, commands));
@@ -148,10 +152,10 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
                 }
             }
         });
-        named(response.response, "Fields along the cut")
-            .on_hover_text("Which fields are drawn along the cut, beside that of the map; beside that one alone, pinned runs are (of grids beyond 1024² the one that the map is compared with).");
+        named(response.response, "Fields of the profile")
+            .on_hover_text("Fields to draw in addition to that of the map. If the map's field is the only one, pinned runs are drawn too (beyond 1024² points, only the run that the map is compared with).");
         ui.checkbox(&mut cut.log, "Log").on_hover_text(
-            "Draw magnitudes on a logarithmic axis; otherwise several fields are each divided by their largest magnitude.",
+            "Draw magnitudes on a logarithmic axis. On a linear axis, several fields are each divided by their largest magnitude.",
         );
         if is_plane {
             cut_line::numbers(ui, &mut line, shape);
@@ -287,8 +291,8 @@ fn read_off(
         return format!("{name}{}", number(value));
     };
     let border = match plan.tiling.distance(&[i, j]) {
-        Some(1) => ", at a border".to_owned(),
-        Some(distance) => format!(", {distance} points to a border"),
+        Some(1) => ", at a tile border".to_owned(),
+        Some(distance) => format!(", {distance} points from a tile border"),
         None => String::new(),
     };
     let [across, down] = plan.tiling.owner([i, j]);
@@ -304,9 +308,9 @@ fn unknown(report: &Report, field: FieldKind) -> String {
     let picture = report.observation.picture.as_ref();
     match (field, picture.and_then(|picture| picture.cycles_per_row)) {
         (FieldKind::Staleness, Some(cycles)) => format!(
-            "Jacobi's iteration is not at this cycle; the diagram compares every {}.",
+            "Exact Jacobi is not at this cycle; the diagram compares every {}.",
             if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
         ),
-        _ => format!("The {} is not known at this cycle.", field.name()),
+        _ => format!("The {} is unknown at this cycle.", field.name()),
     }
 }

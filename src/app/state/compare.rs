@@ -63,17 +63,17 @@ impl AtEqual {
             Self::Cycles => "equal cycles",
             Self::Sweeps => "equal sweeps",
             Self::Time => "equal solver time",
-            Self::End => "its end",
+            Self::End => "its last cycle",
         }
     }
 
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Cycles => "The pinned run after as many cycles.",
-            Self::Sweeps => "The pinned run after as many sweeps, to the nearest cycle.",
-            Self::Time => "The pinned run after as many seconds of the solver.",
-            Self::End => "The pinned run after the last of its cycles, wherever this run is.",
+            Self::Cycles => "The pinned run after equally many cycles.",
+            Self::Sweeps => "The pinned run after equally many sweeps, to the nearest cycle.",
+            Self::Time => "The pinned run after equal solver time.",
+            Self::End => "The pinned run at its last cycle, wherever this run is.",
         }
     }
 
@@ -141,13 +141,15 @@ impl How {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Alone => "The run alone; hold F to flip to the pinned run.",
+            Self::Alone => "This run alone; hold F to flip to the pinned run.",
             Self::SideBySide => {
-                "The run at the left, the pinned one at the right, in the same colours."
+                "This run on the left, the pinned run on the right, with the same colours."
             }
-            Self::Wipe => "The run left of a line that can be dragged, the pinned one right of it.",
+            Self::Wipe => {
+                "This run left of a line that can be dragged, the pinned run right of it."
+            }
             Self::Difference => {
-                "The field of this run less that of the pinned one, point by point."
+                "The field of this run minus that of the pinned run, point by point."
             }
         }
     }

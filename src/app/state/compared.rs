@@ -141,7 +141,7 @@ impl Compared {
     pub fn caption(&self) -> String {
         let Asked { name, cycle, beside, place, .. } = &self.asked;
         if *place == Place::Difference {
-            format!("this run, cycle {}, less {name}, cycle {}", grouped(*beside), grouped(*cycle))
+            format!("this run, cycle {}, minus {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {
             format!("{name}, cycle {}", grouped(self.observation.cycle))
         }

@@ -20,7 +20,7 @@ pub struct Experiment {
 pub const EXPERIMENTS: [Experiment; 5] = [
     Experiment {
         title: "Edges light up at k = 64",
-        about: "The ring around a tile stays frozen for 64 sweeps: the residual gathers in bright lines between tiles, 98 % of ‖r‖² on 21 % of the points.",
+        about: "The halo around a tile stays frozen for 64 sweeps: the residual concentrates in bright lines between tiles, 98 % of ‖r‖² on 21 % of the points.",
         k: 64,
         overlap: 0,
         field: FieldKind::Residual,
@@ -28,8 +28,8 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         pace: Some(10.0),
     },
     Experiment {
-        title: "Overlap 4 puts them out",
-        about: "k = 16: with four points shared by neighbouring tiles the lines fade, and the edges' part of ‖r‖² falls from 78 % to 33 %. The curve stays close to classic Jacobi's.",
+        title: "Overlap 4 fades them out",
+        about: "k = 16: neighbouring tiles share four points. The lines fade, and the edge share of ‖r‖² falls from 78 % to 33 %. The curve stays close to classic Jacobi.",
         k: 16,
         overlap: 4,
         field: FieldKind::Residual,
@@ -37,8 +37,8 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         pace: Some(30.0),
     },
     Experiment {
-        title: "o = 2 (k − 1) is Jacobi exactly",
-        about: "k = 8, overlap 14: staleness never reaches a point that its tile owns. The map of the staleness is zero everywhere, and both curves are one.",
+        title: "o = 2 (k − 1) is exact Jacobi",
+        about: "k = 8, overlap 14: staleness never reaches an owned point. The staleness map is zero everywhere, and the curves coincide.",
         k: 8,
         overlap: 14,
         field: FieldKind::Staleness,
@@ -47,7 +47,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
     },
     Experiment {
         title: "k too large",
-        about: "k = 256: most sweeps polish a tile for a ring that is long out of date. The curve needs 11 times the sweeps of classic Jacobi's.",
+        about: "k = 256: most sweeps solve a tile for an outdated halo. The run needs 11 times the sweeps of classic Jacobi.",
         k: 256,
         overlap: 0,
         field: FieldKind::Residual,
@@ -55,8 +55,8 @@ pub const EXPERIMENTS: [Experiment; 5] = [
         pace: None,
     },
     Experiment {
-        title: "Overlap that no longer pays",
-        about: "k = 16, overlap 24: it saves 3 % of the sweeps that overlap 4 takes, but computes 13 points for each that it keeps. Over solver time the curve falls far behind classic Jacobi's.",
+        title: "Overlap that no longer pays off",
+        about: "k = 16, overlap 24: 3 % fewer sweeps than with overlap 4, but 13 point updates are computed for each one kept. Over solver time the curve falls far behind classic Jacobi.",
         k: 16,
         overlap: 24,
         field: FieldKind::Residual,

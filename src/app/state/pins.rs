@@ -177,7 +177,7 @@ impl Pin {
 
 /// Why no other run can be pinned, in one sentence.
 pub fn too_many() -> String {
-    format!("{MOST} runs are pinned, and there are colours for no more; remove one first.")
+    format!("{MOST} runs are pinned, which is the limit; unpin one first.")
 }
 
 /// A, B, C, … Z, A2, B2, …
@@ -204,12 +204,12 @@ impl Column {
     /// What it says, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Name => "What the run is called.",
-            Self::Cycles => "Cycles made when it was pinned.",
-            Self::Sweeps => "Sweeps in them: k a cycle.",
-            Self::Time => "Seconds that the solver took, looking not counted.",
+            Self::Name => "The name of the run.",
+            Self::Cycles => "Cycles made when the run was pinned.",
+            Self::Sweeps => "Sweeps made: k per cycle.",
+            Self::Time => "Solver time in seconds; observing the iterate is not counted.",
             Self::Speedup => {
-                "The first run's solver time over this one's, each to the smallest reduction that both have reached."
+                "Solver time of the first run divided by that of this one, each to the smallest relative residual that both have reached."
             }
         }
     }

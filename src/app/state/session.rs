@@ -206,7 +206,7 @@ pub fn elsewhere(report: &Report) -> String {
     match report.plan.spec.method.backend {
         Backend::Cpu => "Reset starts the run again.".to_owned(),
         Backend::Cuda => {
-            format!("Choose CPU under “Runs on”, and the run goes on there from cycle {cycle}.")
+            format!("Choose CPU under “Runs on” to continue there from cycle {cycle}.")
         }
     }
 }

@@ -165,15 +165,15 @@ impl CurveKind {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Reduction => "The residual over that of the start.",
+            Self::Reduction => "The residual relative to that of the initial guess.",
             Self::ResidualMax => {
-                "The largest residual of any point. On a GPU it is told of the cycles that are made while this is shown."
+                "The largest residual of any point. On a GPU it is computed only while this curve is shown."
             }
             Self::Change => {
-                "The largest change that the last cycle made to any point. On a GPU it is told of the cycles that are made while this is shown."
+                "The largest update of any point in the last cycle. On a GPU it is computed only while this curve is shown."
             }
             Self::Error => {
-                "The distance from the exact solution of the discrete system. On a GPU it is told of the cycles that are made while this is shown."
+                "The error: the distance from the exact solution of the discrete system. On a GPU it is computed only while this curve is shown."
             }
         }
     }
@@ -194,9 +194,9 @@ impl Against {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Cycles => "Cycles of the run; of classic Jacobi as many sweeps as they make.",
-            Self::Sweeps => "Sweeps: how much of Jacobi's work was done.",
-            Self::Time => "Seconds that the solver took, looking not counted.",
+            Self::Cycles => "Cycles of the run; for classic Jacobi, the same number of sweeps.",
+            Self::Sweeps => "Sweeps: the work in units of a Jacobi iteration.",
+            Self::Time => "Solver time in seconds; observing the iterate is not counted.",
         }
     }
 
@@ -231,10 +231,10 @@ impl Against {
 
 /// The ranges that follow the field, with their names and what they are in one sentence.
 pub const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
-    (RangeMode::ThisFrame, "this frame", "Colours span the values of the frame that is shown."),
+    (RangeMode::ThisFrame, "this frame", "The colours span the values of the shown frame."),
     (
         RangeMode::WholeRun,
         "whole run",
-        "Colours span all frames of this run that were shown, and of the residual and the change also the largest values of all other cycles: on the CPU always, on a GPU where the curve tells them.",
+        "The colours span all shown frames of this run. For residual and update they also span the largest values of all other cycles: on the CPU always, on a GPU while the curve shows them.",
     ),
 ];

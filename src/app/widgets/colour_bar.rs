@@ -47,8 +47,8 @@ fn place(area: Rect, shows: &Bar<'_>) -> Rect {
 pub fn ends(ui: &Ui, area: Rect, shows: &Bar<'_>) -> Option<Range> {
     let bar = place(area, shows);
     let ends = [
-        (End::High, bar.top(), "High end of the colours"),
-        (End::Low, bar.bottom(), "Low end of the colours"),
+        (End::High, bar.top(), "Upper end of the colours"),
+        (End::Low, bar.bottom(), "Lower end of the colours"),
     ];
     let mut dragged = None;
     for (end, y, name) in ends {
@@ -66,7 +66,7 @@ pub fn ends(ui: &Ui, area: Rect, shows: &Bar<'_>) -> Option<Range> {
             dragged = Some(shows.scale.with_end_moved(end, f64::from(by)));
         }
         response.on_hover_text(
-            "Drag to change the range of the colours, which is locked then; the bars show how many cells have which colour.",
+            "Drag to change the range of the colours, which locks it. The bars count the cells of each colour.",
         );
     }
     dragged

@@ -35,10 +35,10 @@ impl Way {
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Row => "Cut along a row of points; drag the line over the map to another.",
-            Self::Column => "Cut along a column of points; drag the line over the map to another.",
+            Self::Row => "The profile of a row. Drag the line on the map to choose another.",
+            Self::Column => "The profile of a column. Drag the line on the map to choose another.",
             Self::Diagonal => {
-                "Cut from corner to corner, across the corners of tiles; drag the line over the map, or its ends."
+                "The profile from corner to corner. Drag the line on the map, or its ends."
             }
         }
     }
@@ -73,15 +73,15 @@ pub fn numbers(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
         let number = ui.add(number.update_while_editing(false));
         named(number, name).on_hover_text(about);
     };
-    let about = "Which row or column the cut runs along, from 0.";
+    let about = "The row or column of the profile, from 0.";
     match line {
         CutLine::Row(row) => number(row, 1, "Cut at", about),
         CutLine::Column(column) => number(column, 0, "Cut at", about),
         CutLine::Segment([[i, j], [to_i, to_j]]) => {
-            number(i, 0, "Cut from i", "The column where the cut begins, from 0.");
-            number(j, 1, "Cut from j", "The row where the cut begins, from 0.");
-            number(to_i, 0, "Cut to i", "The column where the cut ends, from 0.");
-            number(to_j, 1, "Cut to j", "The row where the cut ends, from 0.");
+            number(i, 0, "Cut from i", "The column where the line starts, from 0.");
+            number(j, 1, "Cut from j", "The row where the line starts, from 0.");
+            number(to_i, 0, "Cut to i", "The column where the line ends, from 0.");
+            number(to_j, 1, "Cut to j", "The row where the line ends, from 0.");
         }
     }
 }

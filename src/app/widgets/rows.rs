@@ -4,7 +4,7 @@ use crate::app::widgets::theme::GAP;
 use eframe::egui::{self, TextStyle};
 
 /// Width of the names of settings, in points.
-const NAME_WIDTH: f32 = 86.0;
+const NAME_WIDTH: f32 = 98.0;
 
 /// The heading of a group of controls.
 pub fn heading(ui: &mut egui::Ui, text: &str) {

@@ -47,7 +47,7 @@ fn buttons(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>
     let play = Button::new((icon.atom(), name)).min_size(egui::vec2(66.0, 0.0));
     let play = ui.add_enabled(is_any, play);
     let about = actions::PLAY.tooltip(ui.ctx());
-    if play.on_hover_text(about).on_disabled_hover_text("No cycle was made yet.").clicked() {
+    if play.on_hover_text(about).on_disabled_hover_text("No cycle has been made yet.").clicked() {
         commands.push(Command::Travel(travel.play(!travel.playing, latest)));
     }
     let text = |speed: f64| format!("{speed} cycles/s");
@@ -55,14 +55,14 @@ fn buttons(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>
     let response = combo.show_ui(ui, |ui| {
         for speed in SPEEDS {
             let chosen = ui.selectable_label(travel.speed == speed, text(speed));
-            if chosen.on_hover_text("So many cycles pass in a second.").clicked() {
+            if chosen.on_hover_text("Replayed cycles per second.").clicked() {
                 commands.push(Command::Travel(Travel { speed, ..travel }));
             }
         }
     });
-    named(response.response, "Speed").on_hover_text("Cycles that are played in a second.");
+    named(response.response, "Speed").on_hover_text("Replayed cycles per second.");
     let mut looped = travel.looped;
-    let about = "Begin anew when the last cycle was played.";
+    let about = "Start again after the last cycle.";
     if ui.checkbox(&mut looped, "Loop").on_hover_text(about).changed() {
         commands.push(Command::Travel(Travel { looped, ..travel }));
     }
@@ -99,7 +99,7 @@ fn number(ui: &mut Ui, travel: Travel, shown: u64, latest: u64, under_way: Optio
         |ui| {
             ui.set_min_width(width);
             ui.add(egui::Label::new(text).truncate()).on_hover_text(
-                "The cycle that all panes show. ←/→ goes by one, with Shift by ten, with Ctrl by a hundred; Home to the start, End to the newest.",
+                "The cycle that all panes show. ←/→ moves by 1, with Shift by 10, with Ctrl by 100; Home goes to the initial guess, End to the newest cycle.",
             );
         },
     );

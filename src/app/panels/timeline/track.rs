@@ -38,15 +38,15 @@ pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel
     let head = named(head, "Cycle shown");
     let pointed = head.hover_pos().map(|at| scale.cycle(at.x));
     head.on_hover_text_at_pointer(match pointed {
-        Some(cycle) => format!("Cycle {}: click or drag to see it again.", grouped(cycle)),
-        None => "Drag to see an earlier cycle again.".to_owned(),
+        Some(cycle) => format!("Cycle {}: click or drag to show it.", grouped(cycle)),
+        None => "Drag to show an earlier cycle.".to_owned(),
     });
     // The part that is played.
     let part = travel.played(latest);
-    let names = ["First cycle played", "Last cycle played"];
+    let names = ["First replayed cycle", "Last replayed cycle"];
     let abouts = [
-        "Drag: playing begins here. Double click: all cycles are played.",
-        "Drag: playing ends here. Double click: all cycles are played.",
+        "Drag: the replay starts here. Double click: replay all cycles.",
+        "Drag: the replay ends here. Double click: replay all cycles.",
     ];
     let mut handles = [false; 2];
     for (end, (name, about)) in names.into_iter().zip(abouts).enumerate() {

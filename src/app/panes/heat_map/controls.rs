@@ -38,7 +38,7 @@ pub fn ui(
                 }
             }
         });
-        let about = "How values become colours: evenly, by their magnitude's logarithm, or by both sign and magnitude.";
+        let about = "How values are mapped to colours: linear, by the logarithm of their magnitude, or by sign and magnitude.";
         named(response.response, "Scale").on_hover_text(actions::menu_tooltip("Scale", about));
         let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
         let response = combo.show_ui(ui, |ui| {
@@ -76,14 +76,14 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
             let is_chosen = compare.how == how;
             let entry = egui::Button::selectable(is_chosen, how.label());
             let entry = ui.add_enabled(!(is_line && how == How::Difference), entry);
-            let why_not = "Diagrams are not subtracted: of a line, compare them side by side.";
+            let why_not = "Space–time diagrams have no difference; compare them side by side.";
             if entry.on_hover_text(how.about()).on_disabled_hover_text(why_not).clicked() {
                 compare.how = how;
             }
         }
     });
     named(response.response, "Compare")
-        .on_hover_text("How the map is compared with a pinned run's. Hold F to flip to it.");
+        .on_hover_text("How the map is compared with that of a pinned run. Hold F to flip to it.");
     let combo = ComboBox::from_id_salt("with").width(44.0).truncate().selected_text(&chosen.name);
     let response = combo.show_ui(ui, |ui| {
         for pin in pins {
@@ -91,7 +91,7 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
                 .on_hover_text("Compare with this pinned run.");
         }
     });
-    named(response.response, "With").on_hover_text("Which pinned run it is compared with.");
+    named(response.response, "With").on_hover_text("The pinned run to compare with.");
     let combo =
         ComboBox::from_id_salt("equal").width(112.0).selected_text(compare.at_equal.label());
     let response = combo.show_ui(ui, |ui| {
@@ -100,8 +100,9 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
                 .on_hover_text(equal.about());
         }
     });
-    named(response.response, "At equal")
-        .on_hover_text("Which cycle of pinned runs stands beside the one that is shown, on the map and along the cut.");
+    named(response.response, "At equal").on_hover_text(
+        "Which cycle of pinned runs is compared with the shown one, on the map and in the profile.",
+    );
 }
 
 fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
@@ -115,7 +116,7 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
         for (range, name, about) in AUTOMATIC {
             ui.selectable_value(&mut colours.range, range, name).on_hover_text(about);
         }
-        let about = "Colours stay as they are now, for this run and the next: for comparing.";
+        let about = "Keep the current range, for this run and the next.";
         let locked = matches!(colours.range, RangeMode::Locked(_));
         if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()
             && let Some(range) = shown
@@ -123,6 +124,6 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
             colours.range = RangeMode::Locked(range);
         }
     });
-    let about = actions::menu_tooltip("Range", "Which values the colours span.");
+    let about = actions::menu_tooltip("Range", "The range of values that the colours span.");
     named(response.response, "Range").on_hover_text(about);
 }

@@ -59,12 +59,12 @@ impl Cutting {
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Splitter, true, name));
             named(response, name).on_hover_cursor(cursor).on_hover_text(about)
         };
-        let whole = take(hold.expand(REACH), name, cursor, "Drag to cut elsewhere.");
+        let whole = take(hold.expand(REACH), name, cursor, "Drag to move the line.");
         let places = ["start", "end"].map(|end| format!("{name}: {end}"));
         let [start, end] = [0, 1].map(|end| {
             area.contains(at[end]).then(|| {
                 let reach = Rect::from_center_size(at[end], Vec2::splat(2.0 * END_REACH));
-                let about = "Drag to cut at any angle; with Shift it is level, upright or at 45°.";
+                let about = "Drag to turn the line; with Shift to 0°, 45° or 90°.";
                 take(reach, &places[end], CursorIcon::Crosshair, about)
             })
         });

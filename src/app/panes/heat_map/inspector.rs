@@ -21,12 +21,15 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
     let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
     ui.spacing_mut().item_spacing.y = 2.0;
     let text = hover.map_or_else(
-        || "Point at the map to read a value; scroll to zoom, drag to move, double click for all of it.".to_owned(),
+        || "Point at the map to read a value; scroll to zoom, drag to pan, double click for the whole grid.".to_owned(),
         |point| describe(point, side, other.first()),
     );
     ui.add(egui::Label::new(text).truncate());
-    ui.add(egui::Label::new(egui::RichText::new(edge_share(&side.observation.edge)).weak()).truncate()).on_hover_text(
-        "Where the residual sits: the part of ‖r‖² within 2 points of a border between tiles, beside the part of the points that lie there.",
+    ui.add(
+        egui::Label::new(egui::RichText::new(edge_share(&side.observation.edge)).weak()).truncate(),
+    )
+    .on_hover_text(
+        "The share of ‖r‖² within 2 points of a tile border, and the share of points there.",
     );
 }
 
@@ -57,8 +60,8 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
     };
     let edge = match distance {
         Some(1) => "at a tile border".to_owned(),
-        Some(distance) => format!("{distance} points to the nearest tile border"),
-        None => "one tile, no borders".to_owned(),
+        Some(distance) => format!("{distance} points from the nearest tile border"),
+        None => "one tile, no tile border".to_owned(),
     };
     format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}")
 }
@@ -75,7 +78,7 @@ fn value(point: [usize; 2], side: &Side<'_>) -> String {
         None => exact.or(probed),
     };
     match value {
-        Some(value) if value.is_nan() => "not known".to_owned(),
+        Some(value) if value.is_nan() => "unknown".to_owned(),
         Some(value) => number(value.into()),
         None => "…".to_owned(),
     }
@@ -83,7 +86,7 @@ fn value(point: [usize; 2], side: &Side<'_>) -> String {
 
 fn edge_share(share: &EdgeShare) -> String {
     if !share.residual.is_finite() {
-        return "Edge share: not known, for the residual is not finite".to_owned();
+        return "Edge share: unknown, since the residual is not finite".to_owned();
     }
     format!(
         "Edge share: {:.0} % of ‖r‖² on {:.0} % of the points",

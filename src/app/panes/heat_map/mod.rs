@@ -445,7 +445,7 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
         (Some(why), _) => why.to_owned(),
         (_, None) if field == FieldKind::Error => "computing the exact solution …".to_owned(),
         (_, Some(part)) => {
-            format!("making Jacobi's sweeps to compare with … {:.0} %", part * 100.0)
+            format!("making Jacobi's sweeps for comparison … {:.0} %", part * 100.0)
         }
         _ => String::new(),
     };

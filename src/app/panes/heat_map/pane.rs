@@ -4,6 +4,7 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::compare::How;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
+use crate::grid::Need;
 use crate::picture::FigureKind;
 use eframe::egui::Ui;
 
@@ -49,6 +50,10 @@ impl PaneType for HeatMapPane {
         let is_beside =
             session.look.compare.how == How::SideBySide && !session.pins.all().is_empty();
         Some(if is_beside { FigureKind::SideBySide } else { FigureKind::HeatMap })
+    }
+
+    fn need(&self) -> Need {
+        Need::Grid
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

@@ -29,7 +29,7 @@ impl Wipe {
         line.widget_info(|| WidgetInfo::slider(true, f64::from(self.0), "Wipe"));
         named(line, "Wipe")
             .on_hover_cursor(CursorIcon::ResizeHorizontal)
-            .on_hover_text("Drag: this run is left of the line, the pinned one right of it.");
+            .on_hover_text("Drag: this run is left of the line, the pinned run right of it.");
         let x = area.left() + self.0 * area.width();
         let (left, right) = area.split_left_right_at_x(x);
         [left, right]

@@ -1,4 +1,4 @@
-//! What the chosen tiles cost, and what they give; and how fast the solver is at it.
+//! The cost of the chosen tiles, the speed of the solver, and what its kernel takes of the GPU.
 
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
@@ -7,11 +7,11 @@ use crate::picture::{digits, seconds};
 use crate::run::{Backend, MethodName, Report};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
-/// Width of the bar that shows the part of the GPU's limit, in points.
+/// Width of the bar that shows the share of peak, in points.
 const BAR: f32 = 90.0;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
-    heading(ui, "What it costs");
+    heading(ui, "Performance");
     tiles(ui, session);
     speed(ui, report);
     if session.spec.method.backend == Backend::Cuda {
@@ -22,69 +22,76 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
 fn tiles(ui: &mut Ui, session: &Session) {
     let method = &session.spec.method;
     let Some(tiling) = session.tiling() else {
-        ui.label("These tiles cannot be.");
+        ui.label("Invalid tile or overlap.");
         return;
     };
     if method.name == MethodName::Classic {
-        ui.label("Every sweep goes through memory: nothing is tiled, nothing is stale.");
+        ui.label(
+            "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",
+        );
         return;
     }
     let counts: Vec<_> = tiling.axes().iter().map(|axis| axis.count().to_string()).collect();
     let copies = session.spec.problem.batch;
-    row(ui, "Tiles", "Tiles in all; the shared kernel gives each a block of threads.", |ui| {
-        let text = match (&counts[..], copies) {
-            ([along], 1) => along.clone(),
-            ([along], _) => {
-                format!("{}  ({copies} × {along})", tiling.count().saturating_mul(copies))
-            }
-            _ => format!("{}  ({})", tiling.count(), counts.join(" × ")),
-        };
-        ui.label(text);
+    row(
+        ui,
+        "Tiles",
+        "Number of tiles. The shared kernel assigns each to a block of threads.",
+        |ui| {
+            let text = match (&counts[..], copies) {
+                ([along], 1) => along.clone(),
+                ([along], _) => {
+                    format!("{}  ({copies} × {along})", tiling.count().saturating_mul(copies))
+                }
+                _ => format!("{}  ({})", tiling.count(), counts.join(" × ")),
+            };
+            ui.label(text);
+        },
+    );
+    let about = "Shared memory that one tile needs, as in the paper: two copies of the tile with its halo, and its right-hand side.";
+    row(ui, "Shared memory", about, |ui| {
+        let bytes = tiling.bytes_per_tile(method.precision.bytes());
+        ui.label(format!("{} per tile", human(bytes as u64)));
     });
-    let about = "Fast memory of one tile, as in the paper: two copies of it with its ring, and its right-hand side.";
-    row(ui, "Fast memory", about, |ui| {
-        ui.label(human(tiling.bytes_per_tile(method.precision.bytes()) as u64));
-    });
-    let about = "Point updates computed for each one that is kept: what overlap costs.";
-    row(ui, "Work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
+    let about = "Point updates computed for each one that is kept: the cost of overlap.";
+    row(ui, "Redundant work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
     let needed = 2 * method.k.saturating_sub(1);
     if tiling.is_exact(method.k) {
         let reason = if tiling.count() == 1 {
-            "One tile holds the whole grid: its ring is the boundary, which never goes stale."
+            "One tile covers the whole grid. Its halo is the boundary, which is never stale."
                 .to_owned()
         } else {
             format!(
-                "Staleness travels one point a sweep. With o ≥ 2 (k − 1) = {needed} it never reaches a point that its tile owns: the result is Jacobi's, bit for bit."
+                "Staleness moves one point inwards per sweep. With o ≥ 2 (k − 1) = {needed} it never reaches an owned point: the result equals Jacobi's, bit for bit."
             )
         };
-        let text = RichText::new("✓ identical to Jacobi's iteration").strong();
+        let text = RichText::new("✓ exact Jacobi").strong();
         ui.label(text).on_hover_text(reason);
     } else {
-        let text = RichText::new(format!("Jacobi's exactly from overlap {needed} on")).weak();
+        let text = RichText::new(format!("Exact Jacobi for overlap ≥ {needed}")).weak();
         ui.label(text).on_hover_text(
-            "Staleness travels one point a sweep, from the frozen ring inwards. It reaches points that a tile owns unless o ≥ 2 (k − 1).",
+            "Staleness moves one point inwards per sweep, from the frozen halo. It reaches owned points unless o ≥ 2 (k − 1).",
         );
     }
 }
 
-/// How fast the solver is, wherever it runs. What is not known yet has its place all the same.
+/// The speed of the solver. Values that are not known yet keep their place.
 fn speed(ui: &mut Ui, report: Option<&Report>) {
     let rate = report.and_then(|report| report.cycles_per_second);
-    let about =
-        "Time that the solver takes for a cycle, with its norms; looking at it is not counted.";
-    row(ui, "A cycle", about, |ui| ui.label(known(rate.map(|rate| seconds(1.0 / rate)))));
-    let about = "Point updates that are kept in a second of the solver: k a cycle for every point.";
+    let about = "Solver time per cycle, with its norms. Observing the iterate is not counted.";
+    row(ui, "Time per cycle", about, |ui| ui.label(known(rate.map(|rate| seconds(1.0 / rate)))));
+    let about = "Point updates kept per second of solver time: k per cycle for every point.";
     let points = report.and_then(points_per_second);
     row(ui, "Updates", about, |ui| {
-        ui.label(known(points.map(|points| format!("{} a second", count(points)))));
+        ui.label(known(points.map(|points| format!("{} per second", count(points)))));
     });
 }
 
 /// What the kernel takes of the GPU.
 fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let footprint = report.and_then(|report| report.footprint);
-    let about = "The kernel that runs, and the GPU that it runs on.";
-    row(ui, "Runs", about, |ui| {
+    let about = "The kernel in use, and its GPU.";
+    row(ui, "Kernel", about, |ui| {
         let text = report.and_then(|report| {
             Some(format!("{} · {}", report.kernel?.label(), report.device.as_ref()?))
         });
@@ -93,31 +100,36 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let mut figure = |name, about, text: Option<String>| {
         row(ui, name, about, |ui| ui.label(known(text)));
     };
-    figure("Threads", "Threads of a block.", footprint.map(|it| format!("{} a block", it.threads)));
     figure(
-        "Registers",
-        "Registers of a thread: the more it takes, the fewer blocks find room at once.",
-        footprint.map(|it| format!("{} a thread", it.registers)),
+        "Threads",
+        "Threads per block.",
+        footprint.map(|it| format!("{} per block", it.threads)),
     );
     figure(
-        "Shared",
-        "Shared memory of a block, which its threads exchange values through.",
-        footprint.map(|it| format!("{} a block", human(it.shared_bytes as u64))),
+        "Registers",
+        "Registers per thread. The more it takes, the fewer blocks run at once.",
+        footprint.map(|it| format!("{} per thread", it.registers)),
+    );
+    figure(
+        "Shared memory",
+        "Shared memory per block, through which its threads exchange values.",
+        footprint.map(|it| format!("{} per block", human(it.shared_bytes as u64))),
     );
     figure(
         "Blocks",
-        "Blocks that a multiprocessor of the GPU works on at once.",
-        footprint.map(|it| format!("{} a multiprocessor", it.blocks_per_multiprocessor)),
+        "Blocks that a multiprocessor of the GPU runs at once.",
+        footprint.map(|it| format!("{} per SM", it.blocks_per_multiprocessor)),
     );
     figure(
         "Waves",
-        "How often a cycle fills the GPU with blocks: just over a whole number leaves most of it idle at the end.",
+        "How many times a cycle fills the GPU with blocks. Just above a whole number leaves most of it idle at the end.",
         footprint.map(|it| format!("{:.2}", it.waves())),
     );
     let part = footprint.zip(report.and_then(points_per_second));
     let part = part.map(|(it, points)| points / it.points_per_second);
-    let about = "The updates that are kept, as a part of what the GPU's arithmetic could make at its highest clock.";
-    row(ui, "Of limit", about, |ui| {
+    let about =
+        "Kept point updates, as a share of the GPU's peak arithmetic rate at its highest clock.";
+    row(ui, "% of peak", about, |ui| {
         let bar = ProgressBar::new(part.unwrap_or(0.0) as f32).desired_width(BAR);
         ui.add(bar.desired_height(10.0)).on_hover_text(about);
         ui.label(known(part.map(|part| format!("{:.1} %", 100.0 * part))));
