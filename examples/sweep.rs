@@ -1,0 +1,39 @@
+//! Measures settings of k and overlap on one system, writes the table and prints the best.
+//!
+//! `cargo run --release --no-default-features --example sweep`
+
+use std::path::Path;
+use tilescope::run::{Measure, PerAxis, RunSpec, Sweep, SweepRow, SweepSpec, SweepTable};
+use tilescope::solver::Kernel;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![128, 128];
+    let mut sweep = Sweep::new(SweepSpec {
+        run,
+        k: vec![4, 8, 16],
+        overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
+        tile: vec![PerAxis::all(32)],
+        kernel: vec![Kernel::Auto],
+        measure: vec![Measure::Time, Measure::Cycles],
+    })?;
+
+    let never = || false; // nobody stops this sweep
+    sweep.probe(&never)?; // constants of the cost model, for the predictions in the table
+    let cells = sweep.cells().to_vec();
+    let rows = sweep.measure(&cells, 1, &never)?;
+    let mut table = SweepTable::create(Path::new("sweep.csv"))?;
+    for row in &rows {
+        table.push(row)?;
+    }
+
+    for row in &rows {
+        let seconds = row.seconds.map_or_else(|| "–".to_owned(), |s| format!("{s:.3} s"));
+        println!("k = {:<3} overlap {:<3} {seconds}", row.k, row.overlap.to_string());
+    }
+    if let Some(best) = SweepRow::best(&rows) {
+        println!("best: {}", best.command);
+    }
+    println!("the table is in sweep.csv");
+    Ok(())
+}
