@@ -139,7 +139,7 @@ fn predicted_cycles_stand_beside_counted_ones() {
     let folder = folder();
     let sweep = "sweep --shape 64x64 --k 2,8 --tile 8 --overlap 0,2 --measure cycles -o s.csv";
     let said = done(&folder, sweep);
-    assert!(said.contains("the number of cycles was predicted to"), "{said}");
+    assert!(said.contains("prediction error of the cycles: "), "{said}");
     for row in rows(&folder) {
         let number = |name: &str| cell(&folder, &row, name).parse::<f64>().unwrap();
         let off = number("predicted_cycles") / number("cycles") - 1.0;
@@ -258,7 +258,7 @@ fn a_tolerance_that_is_never_met_is_capped() {
     let output = { said }.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("no setting met the tolerance"), "{said}");
+    assert!(said.contains("no setting reached the tolerance"), "{said}");
     let rows = rows(&folder);
     let value = |name| cell(&folder, &rows[0], name);
     assert_eq!((value("cycles"), value("sweeps"), value("outcome")), (">5", "", "capped"));

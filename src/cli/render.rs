@@ -4,7 +4,7 @@ use super::args::RunArgs;
 use super::console::{INTERRUPTED, UsageError, print_note};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
-use super::solve::stopped;
+use super::solve::interrupted;
 use super::values::{self, Follow, Size};
 use crate::files;
 use crate::picture::{
@@ -261,7 +261,7 @@ impl Render {
                 Ok(snapshots) => runs.push(snapshots),
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
-                        print_note(&stopped(*cycle));
+                        print_note(&interrupted(*cycle));
                         return Ok(ExitCode::from(INTERRUPTED));
                     }
                     _ => return Err(error),

@@ -1,4 +1,4 @@
-//! `tilescope solve`: a run from its start to its end, and its numbers.
+//! `tilescope solve`: makes a whole run and prints a summary.
 
 use super::args::RunArgs;
 use super::console::{FAILED, INTERRUPTED, print, print_note};
@@ -21,15 +21,16 @@ Examples:
   tilescope solve
       the default experiment: Poisson on 256 x 256 points, k = 16, overlap 0, tile 32, to 1e-4
   tilescope solve --preset paper-1d --overlap 30 --json
-      the paper's line of 1024 points, where overlap 2 (k - 1) makes it exactly Jacobi's iteration
+      the paper's 1D problem with 1024 points; overlap 2 (k - 1) makes it exactly Jacobi's iteration
   tilescope solve --shape 1024x512 --tile 32x16 --overlap 4x2 --max-cycles 100 --save-curve c.csv
-      just 100 cycles, and their norms as a table
+      exactly 100 cycles, and their norms as a table
   tilescope solve --rhs photo.png --tol 1e-6 --save-field u.npy
-      a picture as the right-hand side, and the solution as a NumPy array
+      an image as the right-hand side; the solution as a NumPy array
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
-      a plate with two warm sides, until nothing changes by more than 1e-5 in a cycle
+      a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
-Exit codes: 0 done, 1 failed or did not converge though a tolerance was asked, 2 wrong usage.";
+Exit codes: 0 success; 1 failure, or an explicit tolerance was not reached; 2 wrong usage;
+130 interrupted by Ctrl-C.";
 
 /// The options of `tilescope solve`.
 #[derive(Args, Debug)]
@@ -40,7 +41,7 @@ pub struct Solve {
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Save the interior of u as a NumPy array: [ny, nx] of a plane, [copies, nx] of lines
+    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D
     #[arg(long, value_name = "U.npy", help_heading = "Output")]
     save_field: Option<PathBuf>,
     /// Save the norms of every cycle as CSV
@@ -49,7 +50,7 @@ pub struct Solve {
 }
 
 impl Solve {
-    /// Solves, saves, says how it went.
+    /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.run.spec()?;
         for path in self.save_field.iter().chain(&self.save_curve) {
@@ -63,14 +64,14 @@ impl Solve {
         let mut run = Run::new(&plan)?;
         run.find_all_norms(self.save_curve.is_some());
         if !advance(&mut run, interrupt)? {
-            print_note(&stopped(run.cycle()));
+            print_note(&interrupted(run.cycle()));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         run.settle()?;
         interrupt.protect(|| self.save(&run))?;
         let summary = Summary::of(&run)?;
         print(&if self.json { summary.json()? } else { summary.text(&run) })?;
-        Ok(ExitCode::from(self.judge(&run)))
+        Ok(ExitCode::from(self.exit_code(&run)))
     }
 
     fn save(&self, run: &Run) -> anyhow::Result<()> {
@@ -85,8 +86,8 @@ impl Solve {
         Ok(())
     }
 
-    /// The exit code, with a sentence where it is not 0.
-    fn judge(&self, run: &Run) -> u8 {
+    /// The exit code; prints the reason if it is not 0.
+    fn exit_code(&self, run: &Run) -> u8 {
         match run.outcome() {
             Some(Outcome::Diverged(divergence)) => {
                 print_note(&divergence.to_string());
@@ -107,7 +108,7 @@ impl Solve {
     }
 }
 
-/// Makes cycles to the end of the run; `false` if somebody stopped it before.
+/// Makes cycles to the end of the run; `false` if it was interrupted.
 fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
     let mut progress = Progress::start();
     while run.outcome().is_none() {
@@ -120,12 +121,12 @@ fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// What is said after Ctrl-C.
-pub(super) fn stopped(cycle: u64) -> String {
+/// The message after Ctrl-C.
+pub(super) fn interrupted(cycle: u64) -> String {
     format!("interrupted after {}; nothing was saved", counted(cycle, "cycle"))
 }
 
-/// What `--json` prints. Numbers that are not finite become null.
+/// The fields of `--json`. Numbers that are not finite become null.
 #[derive(Debug, Serialize)]
 struct Summary {
     problem: &'static str,
@@ -146,12 +147,12 @@ struct Summary {
     reduction: Option<f64>,
     max_change: Option<f64>,
     seconds: f64,
-    /// In JSON its part of the residual alone.
-    #[serde(serialize_with = "residual_part")]
+    /// In JSON only its share of the residual.
+    #[serde(serialize_with = "residual_share")]
     edge_share: EdgeShare,
 }
 
-fn residual_part<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
+fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_f64(share.residual)
 }
 
@@ -188,8 +189,8 @@ impl Summary {
         Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 
-    /// What the title does not say of where it ran: which kernel was the fastest, on which GPU.
-    fn place(&self, chosen: Kernel) -> String {
+    /// The device, and the kernel if that was chosen automatically.
+    fn device(&self, chosen: Kernel) -> String {
         match (self.kernel, &self.device) {
             (Some(kernel), Some(device)) if chosen == Kernel::Auto => {
                 format!("{kernel} kernel · {device}")
@@ -211,7 +212,7 @@ impl Summary {
             "{}\n{} · {}\n{outcome} {}, {}, {}\n",
             problem_title(&plan.spec, &plan.problem.shape),
             method_title(&plan.spec),
-            self.place(plan.spec.method.kernel),
+            self.device(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),
             counted(self.sweeps, "sweep"),
             seconds(self.seconds),

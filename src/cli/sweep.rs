@@ -1,4 +1,4 @@
-//! `tilescope sweep`: many settings, measured one after the other into a table.
+//! `tilescope sweep`: measures many settings into a table.
 
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
@@ -22,19 +22,20 @@ use std::time::Instant;
 const EXAMPLES: &str = "\
 Examples:
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --plot sweep.png
-      time and cycles to 1e-4 on 256 x 256 points, and a map of k x overlap
+      time and cycles to 1e-4 on 256 x 256 points, and a map over k and overlap
   tilescope sweep --shape 1024 --k 1:32 --overlap 0:30:2 --measure cycles --jobs 0 -o s.csv
-      cycles alone, counted on all cores at a time
+      cycles only, counted on all cores at once
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
-      goes on where a sweep was interrupted, nothing repeated, nothing lost
+      continues an interrupted sweep; nothing is measured twice
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
-      the kernels of a GPU against each other
+      two kernels of a GPU
 
-Lists are values and ranges (from:to:step, the end included) with commas; the one that is not given
-holds the value of the run that it starts from. Rows are written as they are measured. A setting that
-cannot run has a row that says why.
+Lists are comma-separated values and ranges (from:to:step, the end included); an omitted list holds
+the value of the run that the sweep starts from. Rows are written as they are measured. The row of a
+setting that cannot run says why.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted; what was measured is in the table.";
+Exit codes: 0 success; 1 failure, or no setting reached the tolerance; 2 wrong usage; 130 interrupted
+by Ctrl-C (the table keeps what was measured).";
 
 /// The options of `tilescope sweep`.
 #[derive(Args, Debug)]
@@ -42,7 +43,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted; what was measured 
 pub struct Sweep {
     #[command(flatten)]
     lists: ListArgs,
-    /// What to measure
+    /// Quantities to measure
     #[arg(
         long,
         value_name = "NAMES",
@@ -51,8 +52,8 @@ pub struct Sweep {
         default_value = "time,cycles"
     )]
     measure: Vec<Measure>,
-    /// Settings whose cycles are counted at a time on the CPU; 0 for one a core. Times are measured
-    /// one by one in any case
+    /// Settings whose cycles are counted at once on the CPU; 0 for one per core. Times are always
+    /// measured one by one
     #[arg(
         long,
         value_name = "N",
@@ -63,13 +64,13 @@ pub struct Sweep {
     jobs: usize,
     #[command(flatten)]
     common: CommonArgs,
-    /// The table: a CSV file
+    /// Table (CSV)
     #[arg(short, long, value_name = "S.csv", help_heading = "Output")]
     output: PathBuf,
-    /// Go on with the table of a sweep that was interrupted, or whose lists have grown
+    /// Continue the table of an interrupted sweep, or of one with shorter lists
     #[arg(long, help_heading = "Output")]
     resume: bool,
-    /// Draw the map of k x overlap: .png or .svg
+    /// Draw the map over k and overlap: .png or .svg
     #[arg(long, value_name = "FIGURE", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// Print one JSON object instead of the summary
@@ -77,22 +78,21 @@ pub struct Sweep {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The fields of `--json`.
 #[derive(Debug, Serialize)]
 struct Listed<'a> {
     output: &'a Path,
     best: Option<&'a SweepRow>,
-    /// How many times as soon as Jacobi's iteration the best is done.
+    /// Time to the tolerance of classic Jacobi over that of the best setting.
     speedup: Option<f64>,
-    /// The median of the cost model's relative errors, regardless of sign: of the seconds of a cycle,
-    /// and of the cycles.
+    /// Median of the absolute relative prediction errors: of the time per cycle, and of the cycles.
     error_per_cycle: Option<f64>,
     error_of_cycles: Option<f64>,
     rows: &'a [SweepRow],
 }
 
 impl Sweep {
-    /// Measures, writes, says what is best.
+    /// Measures, writes the table and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         if let Some(plot) = &self.plot {
             if let Err(refused) = FigureFile::of(plot) {
@@ -109,19 +109,19 @@ impl Sweep {
             (SweepTable::create(&self.output)?, Vec::new())
         };
         let interrupt = Interrupt::install()?;
-        let mut under_way = UnderWay { table, rows, jobs: self.jobs(&sweep) };
+        let mut measurement = Measurement { table, rows, jobs: self.jobs(&sweep) };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();
         let is_probed = !times || !is_new || sweep.probe(interrupt.should_stop())?;
-        let is_whole = is_probed && under_way.go_on(&mut sweep, &done, interrupt)?;
-        let rows = in_order(&under_way.rows, &sweep);
+        let is_whole = is_probed && measurement.complete(&mut sweep, &done, interrupt)?;
+        let rows = in_order(&measurement.rows, &sweep);
         let classic = if is_whole { sweep.classic(interrupt.should_stop())? } else { None };
         if let Some(plot) = &self.plot {
             interrupt.protect(|| save_map(plot, &sweep, &rows, classic))?;
         }
         if !is_whole {
             print_note(&format!(
-                "interrupted after {} of {}; {} holds them, and --resume goes on",
+                "interrupted after {} of {}; {} keeps them, and --resume continues",
                 rows.len(),
                 counted(sweep.cells().len() as u64, "setting"),
                 self.output.display(),
@@ -158,7 +158,7 @@ impl Sweep {
         })
     }
 
-    /// Cycles that are counted at a time: a GPU counts one by one.
+    /// Settings whose cycles are counted at once; one on a GPU.
     fn jobs(&self, sweep: &run::Sweep) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         match sweep.spec().run.method.backend {
@@ -169,7 +169,7 @@ impl Sweep {
     }
 }
 
-/// What makes no sense as a sweep is wrong usage.
+/// An invalid sweep is wrong usage; one that cannot run on this machine is a failure.
 pub(super) fn usage(error: SweepError) -> anyhow::Error {
     match error {
         SweepError::Plan(error) => error.into(),
@@ -178,16 +178,16 @@ pub(super) fn usage(error: SweepError) -> anyhow::Error {
     }
 }
 
-/// A sweep that is being measured.
-struct UnderWay {
+/// The rows of a sweep in progress, and the table that they are written to.
+struct Measurement {
     table: SweepTable,
     rows: Vec<SweepRow>,
     jobs: usize,
 }
 
-impl UnderWay {
-    /// Measures all cells but those that are done; `false` if somebody stopped it before.
-    fn go_on(
+impl Measurement {
+    /// Measures all cells except those in `done`; `false` if it was interrupted.
+    fn complete(
         &mut self,
         sweep: &mut run::Sweep,
         done: &[usize],
@@ -225,12 +225,12 @@ impl UnderWay {
     }
 }
 
-/// The rows as the sweep has its settings, whenever they were measured.
+/// The rows in the order of the settings of the sweep.
 fn in_order(rows: &[SweepRow], sweep: &run::Sweep) -> Vec<SweepRow> {
     sweep.outline().by_place(rows).into_iter().flatten().collect()
 }
 
-/// The figure of a sweep, which carries the best run.
+/// Saves the map of a sweep; the figure carries the best run.
 fn save_map(
     path: &Path,
     sweep: &run::Sweep,
@@ -244,7 +244,7 @@ fn save_map(
     Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
 }
 
-/// What is said in the end.
+/// The summary on stdout.
 fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaseline>) -> String {
     let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
     let run = &sweep.spec().run;
@@ -253,7 +253,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     let mut text = format!("{}, {} · {settings}\n", run.problem.kind.label(), shape.join(" × "));
     for (outcome, said) in [
         (RowOutcome::CannotRun, "cannot run"),
-        (RowOutcome::Capped, "did not meet the tolerance within the cap"),
+        (RowOutcome::Capped, "did not reach the tolerance within the limit of cycles"),
         (RowOutcome::Diverged, "diverged"),
     ] {
         if count(outcome) > 0 {
@@ -262,15 +262,15 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     }
     text.push_str(&best(rows));
     if let Some(speedup) = speedup(SweepRow::best(rows), classic) {
-        text.push_str(&format!("      {speedup:.2} times as fast as classic Jacobi\n"));
+        text.push_str(&format!("      {speedup:.2} × the speed of classic Jacobi\n"));
     }
     for (error, what) in [
-        (SweepRow::median_error(rows, |row| row.prediction_error), "the time of a cycle"),
-        (SweepRow::median_error(rows, |row| row.cycles_prediction_error), "the number of cycles"),
+        (SweepRow::median_error(rows, |row| row.prediction_error), "the time per cycle"),
+        (SweepRow::median_error(rows, |row| row.cycles_prediction_error), "the cycles"),
     ] {
         if let Some(error) = error {
             let percent = 100.0 * error;
-            text.push_str(&format!("      {what} was predicted to {percent:.2} % (median)\n"));
+            text.push_str(&format!("      prediction error of {what}: {percent:.2} % (median)\n"));
         }
     }
     for (tile, pyramid) in sweep
@@ -280,7 +280,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
         .filter_map(|tile| Some((tile, sweep.pyramid(*tile, *sweep.spec().kernel.first()?)?)))
     {
         text.push_str(&format!(
-            "      Kochurov's best pyramid of tile {tile} is {} high (overlap {})\n",
+            "      Kochurov's optimal pyramid height for tile {tile} is {} (overlap {})\n",
             counted(pyramid.height as u64, "sweep"),
             2 * pyramid.height,
         ));
@@ -289,26 +289,27 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     text
 }
 
-/// How many times as soon as Jacobi's iteration a setting is done.
+/// Time to the tolerance of classic Jacobi over that of the best setting.
 fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<f64> {
     Some(classic?.cost()? / best?.cost()?)
 }
 
-/// The best of some rows, what equals it, and the command line that runs it.
+/// The best of some rows, the number of rows equal to it, and its command line.
 pub(super) fn best(rows: &[SweepRow]) -> String {
     let Some(best) = SweepRow::best(rows) else {
-        return "no setting met the tolerance; allow more with --max-cycles\n".to_owned();
+        return "no setting reached the tolerance; allow more cycles with --max-cycles\n"
+            .to_owned();
     };
     let mut text = format!("best  {}\n", described(best));
     let equal = rows.iter().filter(|row| *row != best && row.equals_within_noise(best)).count();
     if equal > 0 {
         let others = counted(equal as u64, "other");
-        text.push_str(&format!("      {others} equal to it within noise\n"));
+        text.push_str(&format!("      {others} equal within noise\n"));
     }
     text + &format!("      {}\n", best.command)
 }
 
-/// A row in words.
+/// A row in one line.
 fn described(row: &SweepRow) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
@@ -321,7 +322,7 @@ fn described(row: &SweepRow) -> String {
         text.push_str(&format!(" · {}", counted(cycles.count, "cycle")));
     }
     if let Some(seconds) = row.seconds_per_cycle {
-        text.push_str(&format!(" · {} µs a cycle", rounded(seconds * 1e6)));
+        text.push_str(&format!(" · {} µs per cycle", rounded(seconds * 1e6)));
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `tilescope tune`: the best setting for a problem, by measuring the most promising ones.
+//! `tilescope tune`: finds the fastest setting for a problem by measuring those predicted fastest.
 
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, print, print_note};
@@ -16,27 +16,29 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   tilescope tune --shape 512x512
-      the setting that gets to 1e-4 soonest, and the command line that runs it
+      the fastest setting to 1e-4, and its command line
   tilescope tune --shape 1024 --batch 64 --tile 32,64 --tol 1e-6 --json
-      of two tiles, for a program
+      only two tile sizes; output for a program
   tilescope tune --backend cuda --kernel shared,register --shape 1024x1024
-      on a GPU, both kernels
+      two kernels of a GPU
 
-k is 2 to 64 by powers of two, overlap 0,2,4,6,8,12,16,24 and tile 16,32,64 where they are not given.
-A cost model, whose constants a short probe measures, and what a cycle does to the modes of Jacobi's
-iteration say which settings are promising; 15 % of them are measured, the most promising first.";
+Defaults: k 2,4,8,16,32,64, overlap 0,2,4,6,8,12,16,24, tile 16,32,64. A cost model, calibrated by a
+short probe, predicts the time per cycle; the modes of Jacobi's iteration predict the cycles. The 15 %
+of the settings with the lowest predicted cost are measured.
 
-/// The part of the settings that is measured.
+Exit codes: 0 success; 1 failure, or no setting reached the tolerance; 2 wrong usage; 130 interrupted
+by Ctrl-C.";
+
+/// Fraction of the settings that is measured.
 const MEASURED: f64 = 0.15;
 
-/// No fewer are measured, however few there are.
+/// Least number of settings that is measured.
 const FEWEST: usize = 3;
 
-/// A setting that should take so many times as long as the best that was measured should have is left
-/// alone.
-const HOPELESS: f64 = 2.0;
+/// The search ends at a setting whose predicted cost is this many times that of the best measured one.
+const TOO_SLOW: f64 = 2.0;
 
-/// What is tried where nothing else is given.
+/// Default lists.
 const K: [usize; 6] = [2, 4, 8, 16, 32, 64];
 const OVERLAPS: [usize; 8] = [0, 2, 4, 6, 8, 12, 16, 24];
 const TILES: [usize; 3] = [16, 32, 64];
@@ -54,18 +56,18 @@ pub struct Tune {
     json: bool,
 }
 
-/// What `--json` prints.
+/// The fields of `--json`.
 #[derive(Debug, Serialize)]
 struct Found<'a> {
     /// Settings that can run.
     settings: usize,
     best: Option<&'a SweepRow>,
-    /// What was measured beside what was predicted of it, the most promising first.
+    /// The measured settings with their predictions, lowest predicted cost first.
     measured: &'a [SweepRow],
 }
 
 impl Tune {
-    /// Predicts, measures, says what is best.
+    /// Predicts, measures and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = SweepSpec {
             run: self.common.spec()?,
@@ -78,7 +80,7 @@ impl Tune {
         let mut sweep = Sweep::new(spec).map_err(usage)?;
         let interrupt = Interrupt::install()?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
-            print_note("interrupted before the most promising settings were measured");
+            print_note("interrupted before the search was complete");
             return Ok(ExitCode::from(INTERRUPTED));
         };
         let fastest = SweepRow::best(&tried);
@@ -92,18 +94,18 @@ impl Tune {
     }
 }
 
-/// Measures what is promising; gives how many settings there are, and what was measured. `None` if
-/// somebody stopped it before.
+/// Measures the settings with the lowest predicted cost. Returns the number of settings that can run
+/// and the measured rows; `None` if it was interrupted.
 fn search(
     sweep: &mut Sweep,
     interrupt: Interrupt,
 ) -> anyhow::Result<Option<(usize, Vec<SweepRow>)>> {
     let mut progress = Progress::start();
-    progress.show(|| "a short probe of this machine".to_owned());
+    progress.show(|| "measuring the constants of the cost model".to_owned());
     if !sweep.probe(interrupt.should_stop())? {
         return Ok(None);
     }
-    progress.show(|| "telling cycles from the iteration's modes".to_owned());
+    progress.show(|| "predicting cycles".to_owned());
     let Some(mut predictions) = sweep.predict(interrupt.should_stop())? else { return Ok(None) };
     predictions.sort_by(by_predicted_cost);
     let settings = predictions.len();
@@ -111,9 +113,9 @@ fn search(
     let mut tried: Vec<SweepRow> = Vec::new();
     let mut least = f64::INFINITY;
     for CostPrediction { place, cost, .. } in predictions.into_iter().take(most) {
-        // Prediction against prediction: the machine may have become faster or slower since.
+        // Predictions are compared with predictions: the speed of the machine may change meanwhile.
         let cost = cost.unwrap_or(f64::INFINITY);
-        if cost > HOPELESS * least {
+        if cost > TOO_SLOW * least {
             break;
         }
         progress.show(|| format!("{} of {most} measured", tried.len()));
@@ -128,12 +130,12 @@ fn search(
     Ok(Some((settings, tried)))
 }
 
-/// What is said in the end.
+/// The summary on stdout.
 fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
     let run = &sweep.spec().run;
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
     let mut text = format!(
-        "{}, {} · {} of {} measured, the most promising first\n",
+        "{}, {} · {} of {} measured, lowest predicted cost first\n",
         run.problem.kind.label(),
         shape.join(" × "),
         tried.len(),
@@ -145,13 +147,13 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
         text.push_str(&format!("  {name:<32}{seconds:<12}"));
         if let (Some(predicted), Some(cycles)) = (row.predicted_seconds, row.predicted_cycles) {
             text.push_str(&format!("predicted {} s", rounded(predicted)));
-            if let Some(off) = row.seconds_prediction_error {
-                text.push_str(&format!(", off by {:+.0} %", 100.0 * off));
+            if let Some(error) = row.seconds_prediction_error {
+                text.push_str(&format!(", error {:+.0} %", 100.0 * error));
             }
             let bar = 100.0 * row.predicted_cycles_bar.unwrap_or(0.0);
             text.push_str(&format!(" ({cycles:.0} cycles ± {bar:.1} %"));
-            if let Some(off) = row.cycles_prediction_error {
-                text.push_str(&format!(", off by {:+.2} %", 100.0 * off));
+            if let Some(error) = row.cycles_prediction_error {
+                text.push_str(&format!(", error {:+.2} %", 100.0 * error));
             }
             text.push(')');
         }

@@ -1,14 +1,13 @@
-//! The values of options that are more than a number or a name.
+//! Parsers for option values that are more than a number or a name.
 //!
-//! What is read here has the right form; whether it makes sense is found out where all of a run is
-//! checked ([`Planner`](crate::run::Planner)).
+//! They check the form only; [`Planner`](crate::run::Planner) checks whether a run makes sense.
 
 use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
 use crate::run::{CutLine, MOST_THREADS, PerAxis, numbers, sides};
 use clap::ValueEnum;
 
-/// A number for each axis, x first; one may stand for all.
+/// A number per axis, x first; a single one holds for all axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Axes(pub Vec<usize>);
 
@@ -24,14 +23,14 @@ pub(super) fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "it must be a whole number, such as 16".to_owned())
 }
 
-/// How many runs are made at a time, each on a thread of its own.
+/// Number of runs at once, each on a thread of its own.
 pub(super) fn jobs(text: &str) -> Result<usize, String> {
     let jobs = whole(text)?;
     if jobs > MOST_THREADS { Err(format!("it must be at most {MOST_THREADS}")) } else { Ok(jobs) }
 }
 
-/// Values of a sweep: `4,8,16`, `0:30:2` (from, to and with, step), `1:8`, or several of these with
-/// commas.
+/// Values of a sweep: `4,8,16`, ranges `0:30:2` (from, to inclusive, step) and `1:8`, and
+/// comma-separated combinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct List(pub Vec<usize>);
 
@@ -39,7 +38,7 @@ pub(super) fn list(text: &str) -> Result<List, String> {
     numbers(text).map(List)
 }
 
-/// The same of numbers along the axes, in which `4x2` is 4 along x and 2 along y.
+/// A list of numbers per axis; `4x2` is 4 along x and 2 along y.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PerAxisList(pub Vec<PerAxis>);
 
@@ -93,11 +92,11 @@ pub(super) fn stencil(text: &str) -> Result<Stencil, String> {
             let [e, f, p, q] = others.map(Option::unwrap_or_default);
             Ok(Stencil { d, a, c, e, f, p, q })
         }
-        _ => Err("d, a and c must be given, such as d=4,a=-1,c=-1,e=-1,f=-1".to_owned()),
+        _ => Err("d, a and c are required, such as d=4,a=-1,c=-1,e=-1,f=-1".to_owned()),
     }
 }
 
-/// `name=value` pairs with commas between them.
+/// Comma-separated `name=value` pairs.
 fn pairs(text: &str) -> Result<Vec<(&str, f64)>, String> {
     let pair = |part: &'_ str| -> Option<(usize, f64)> {
         let at = part.find('=')?;
@@ -117,12 +116,12 @@ fn pairs(text: &str) -> Result<Vec<(&str, f64)>, String> {
     Ok(pairs)
 }
 
-/// The size of a figure.
+/// Size of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Size {
-    /// Across and down.
+    /// Width and height.
     Pixels([u32; 2]),
-    /// Across and down; how many pixels that are depends on the resolution.
+    /// Width and height; the resolution determines the pixels.
     Centimetres([f64; 2]),
 }
 
@@ -147,19 +146,19 @@ pub(super) fn size(text: &str) -> Result<Size, String> {
     }
 }
 
-/// The lowest and the highest value of a figure.
+/// The range of values of a figure: `1e-6,1`.
 pub(super) fn range(text: &str) -> Result<Range, String> {
     let number = |text: &str| text.trim().parse().ok().filter(|value: &f64| value.is_finite());
     let ends = text.split_once(',').and_then(|(lo, hi)| number(lo).zip(number(hi)));
     let (lo, hi) = ends.ok_or("it must be two numbers with a comma, such as 1e-6,1")?;
     if lo >= hi {
-        return Err(format!("the range {text} is empty or reversed; the lower end comes first"));
+        return Err(format!("the range {text} is empty or reversed; the lower limit comes first"));
     }
     Ok(Range::new(lo, hi))
 }
 
-/// A line through a plane: `j=128` for a row, `i=40` for a column, `0,0:255,255` from one point (i, j)
-/// to another.
+/// The line of a profile: `j=128` for a row, `i=40` for a column, `0,0:255,255` from one grid point
+/// (i, j) to another.
 pub(super) fn cut(text: &str) -> Result<CutLine, String> {
     let refuse = || {
         "it must be a row, such as j=128, a column, such as i=40, or two points, such as 0,0:255,255"
@@ -182,18 +181,16 @@ pub(super) fn cut(text: &str) -> Result<CutLine, String> {
     }
 }
 
-/// A point of the grid: `40,32`; of a line `40`.
+/// A grid point: `40,32` in 2D, `40` in 1D.
 pub(super) fn point(text: &str) -> Result<[usize; 2], String> {
     let (i, row) = text.split_once(',').unwrap_or((text, "0"));
     match (i.trim().parse(), row.trim().parse()) {
         (Ok(i), Ok(row)) => Ok([i, row]),
-        _ => {
-            Err("it must be two whole numbers with a comma, such as 40,32, or one of a line".into())
-        }
+        _ => Err("it must be two whole numbers with a comma, such as 40,32, or one in 1D".into()),
     }
 }
 
-/// What is followed through a cycle: a tile, `2,3` or, of a line, `2`; or `all` of a line.
+/// The tile of `--kind inside`: `2,3` in 2D, `2` in 1D; `all` for all tiles in 1D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {
     Tile([usize; 2]),
@@ -204,7 +201,7 @@ pub(super) fn follow(text: &str) -> Result<Follow, String> {
     if text == "all" { Ok(Follow::All) } else { point(text).map(Follow::Tile) }
 }
 
-/// A part of an arrangement: `heat-map=0,0,0.6,1`.
+/// A figure in a layout of several: `heat-map=0,0,0.6,1`.
 pub(super) fn place(text: &str) -> Result<Place, String> {
     let refuse =
         || "it must be a kind and its left, top, width and height, such as heat-map=0,0,0.6,1";
@@ -215,11 +212,11 @@ pub(super) fn place(text: &str) -> Result<Place, String> {
     Ok(Place { kind, area })
 }
 
-/// Frames of a logarithmic animation, unless a number is given.
+/// Frames of a logarithmic animation without a number.
 const LOGARITHMIC_FRAMES: u64 = 60;
 
 /// The cycles of an animation: `0..400:8`, `0..400` (every cycle), `0..4000:log` and
-/// `0..4000:log40` (so many frames, evenly spread by the logarithm of their cycle).
+/// `0..4000:log40` (40 frames at logarithmically spaced cycles).
 pub(super) fn cycles(text: &str) -> Result<(u64, u64, Spacing), String> {
     let refuse = || {
         "it must be cycles from..to:step, such as 0..400:8, or from..to:log for logarithmic steps"
@@ -245,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_read_and_others_refused() {
+    fn values_are_parsed_and_wrong_forms_refused() {
         assert_eq!(axes("1024"), Ok(Axes(vec![1024])));
         assert_eq!(axes("256x192"), Ok(Axes(vec![256, 192])));
         for wrong in ["", "x", "4x", "-4", "4.5", "4,2", "1x2x3x4", "99999999999999999999"] {

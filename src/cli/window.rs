@@ -1,7 +1,7 @@
 //! Opens the window, or draws the default experiment to files where there is no display.
 
 use super::console::print_note;
-use super::first_look;
+use super::default_experiment;
 use crate::picture::Opened;
 use anyhow::bail;
 use std::process::ExitCode;
@@ -24,9 +24,9 @@ pub(super) fn window(start: Option<Opened>) -> anyhow::Result<ExitCode> {
     }
     print_note(&format!(
         "{why}; drawing the default experiment to {}/ instead",
-        first_look::FOLDER
+        default_experiment::FOLDER
     ));
-    first_look::draw()
+    default_experiment::draw()
 }
 
 /// Runs the window until it is closed; the error says why it cannot be opened.

@@ -1,4 +1,4 @@
-//! The default experiment as files, for whoever starts the program without a display.
+//! The default experiment drawn to files: what the program does without a display.
 
 use super::console::{INTERRUPTED, print};
 use super::interrupt::Interrupt;
@@ -9,16 +9,16 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Where the files go, from where the program was started.
+/// Folder of the files, in the working directory.
 pub(super) const FOLDER: &str = "tilescope-out";
 
-/// The cycle of the map: tile edges are at their clearest when the long waves are not gone yet.
+/// Cycle of the heat maps: tile borders are clearest while long waves are still large.
 const CYCLE: u64 = 40;
 
-/// The overlap that is put beside none.
+/// Overlap of the second run; the first has none.
 const OVERLAP: usize = 4;
 
-/// Draws the default experiment, and says which files it wrote.
+/// Draws the default experiment and lists the files.
 pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
     std::fs::create_dir_all(folder)
@@ -50,24 +50,24 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         let view = ViewSpec { cycle: run.cycle, kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
         interrupt.protect(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
-        files.push((path, "how the residual falls, without and with overlap"));
+        files.push((path, "the residual over the cycles, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
         interrupt.protect(|| {
             curve_table(run.history.records(), sweeps, run.start_residual).save(&path)
         })?;
-        files.push((path, "the norms of the first run, cycle by cycle"));
+        files.push((path, "the norms of every cycle of the first run"));
     }
     let path = folder.join("run.toml");
     interrupt.protect(|| save_run(&path, &spec))?;
-    files.push((path, "the first run; `tilescope open` and `tilescope solve --run` take it"));
+    files.push((path, "the first run, for `tilescope open` and `tilescope solve --run`"));
 
     let list = files.iter().map(|(path, what)| format!("{:<40}{what}\n", path.display()));
     print(&list.collect::<String>())?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes a run and looks twice: at [`CYCLE`], and at its end. Nothing if somebody stopped it.
+/// Makes a run and takes two snapshots: at [`CYCLE`] and at its end. `None` if it was interrupted.
 fn solve(
     plan: &Arc<Plan>,
     view: &ViewSpec,
