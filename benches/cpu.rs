@@ -1,9 +1,8 @@
-//! The CPU against itself: what tiles gain over plain sweeps, how near a tile's sweeps come to
-//! what the core can do, and what the norms cost.
+//! Speed of the CPU solver: tiles against plain sweeps, sweeps inside a tile against the peak of the
+//! core, and the cost of norms.
 //!
-//! Criterion's groups give the figures one by one. The table printed after them gives the three
-//! ratios that matter, each from two things measured in turns, so that whatever else the machine
-//! does meets both alike.
+//! Criterion's groups give absolute times. The table after them gives the three ratios; the two sides
+//! of each are measured in turns, so that other load on the machine affects both alike.
 
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput};
 use std::hint::black_box;
@@ -18,12 +17,12 @@ const TILE: usize = 32;
 const K: usize = 16;
 const OVERLAP: usize = 4;
 
-/// A large grid, whose arrays (134 MB each) no cache holds.
+/// Side of a large grid: its arrays (134 MB each) fit into no cache.
 const LARGE: usize = 4096;
-/// A grid whose arrays (8 MB each) a third-level cache may hold.
+/// Side of a grid whose arrays (8 MB each) may fit into the third-level cache.
 const MIDDLE: usize = 1024;
 
-/// Subiterations of a single tile: so many that loading and storing it take no time.
+/// Subiterations of a single tile: enough to make loading and storing it negligible.
 const K_OF_ONE_TILE: usize = 2000;
 
 /// Floating-point instructions of a point's update, isotropic weights in 2D: three additions and
@@ -48,16 +47,15 @@ fn hierarchical(n: usize, k: usize, overlap: usize) -> Method {
     Method::Hierarchical { k, tiling }
 }
 
-/// Turns of [`fmas`] that are made between two looks at the clock.
+/// Iterations of [`fmas`] per measurement.
 const TURNS: usize = 200_000;
 
-/// Vectors that [`fmas`] works on: more than the 2 a cycle × 4 cycles that are under way at once,
-/// few enough that all stay in the registers (16 of AVX2, 32 of AVX-512) beside two factors.
+/// Independent vectors in [`fmas`]: more than the 2 per clock × 4 clocks of latency in flight, few
+/// enough to stay in registers (16 in AVX2, 32 in AVX-512) with the two factors.
 const CHAINS: usize = 12;
 
-/// Multiply-adds of independent values and nothing else, no loads and no stores: the peak, in
-/// values, not vectors. On the machine of the first figures it is 8 a cycle at either level, its
-/// AVX-512 units being 256 bits wide.
+/// Fused multiply-adds of independent values, without loads or stores: the peak rate of the core,
+/// counted in values, not vectors.
 #[inline(always)]
 fn fmas<const VALUES: usize>(factor: f64, addend: f64) -> f64 {
     let mut values = [1.0_f64; VALUES];
@@ -81,12 +79,12 @@ fn fmas_avx512(factor: f64, addend: f64) -> f64 {
     fmas::<{ 8 * CHAINS }>(factor, addend)
 }
 
-/// Makes multiply-adds at the level that solvers run at, and says how many.
+/// Makes multiply-adds at the SIMD level of the solver; returns their number.
 fn peak() -> usize {
     let (factor, addend) = (black_box(0.5), black_box(0.25));
     let (sum, values) = match Level::best() {
         Level::Plain => (fmas::<CHAINS>(factor, addend), CHAINS),
-        // SAFETY: the level comes out of `Level::best`, which asks the CPU for these features.
+        // SAFETY: the level comes from `Level::best`, which detects these features.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => (unsafe { fmas_avx2(factor, addend) }, 4 * CHAINS),
         #[cfg(target_arch = "x86_64")]
@@ -96,21 +94,21 @@ fn peak() -> usize {
     values * TURNS
 }
 
-/// A solver under measurement, and the point updates that a cycle of it is good for.
+/// A solver under measurement, and the owned point updates of one cycle.
 struct Entry {
     name: &'static str,
     solver: CpuSolver<f64>,
-    useful: usize,
+    owned: usize,
 }
 
 impl Entry {
     fn new(name: &'static str, n: usize, method: Method, threads: usize) -> Self {
-        let useful = n * n * method.sweeps_per_cycle();
-        Self { name, solver: solver(n, method, threads), useful }
+        let owned = n * n * method.sweeps_per_cycle();
+        Self { name, solver: solver(n, method, threads), owned }
     }
 }
 
-/// Useful point updates a second on a large grid, all cores that a laptop has at least.
+/// Classic and tiled cycles on a large grid, with two threads.
 fn tiles_against_sweeps() -> [Entry; 2] {
     [
         Entry::new("classic", LARGE, Method::Classic, 2),
@@ -127,19 +125,19 @@ fn with_norms(n: usize) -> Entry {
 }
 
 fn groups(criterion: &mut Criterion) {
-    let mut group = criterion.benchmark_group("useful point updates, 4096², 2 threads");
+    let mut group = criterion.benchmark_group("owned point updates, 4096², 2 threads");
     group.sampling_mode(SamplingMode::Flat).sample_size(10);
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
-    for Entry { name, mut solver, useful } in tiles_against_sweeps() {
-        group.throughput(Throughput::Elements(useful as u64));
+    for Entry { name, mut solver, owned } in tiles_against_sweeps() {
+        group.throughput(Throughput::Elements(owned as u64));
         group.bench_function(name, |bencher| bencher.iter(|| solver.cycle()));
     }
     group.finish();
 
     let mut group = criterion.benchmark_group("inside one tile, 32², 1 thread");
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(2));
-    let Entry { name, mut solver, useful } = one_tile();
-    group.throughput(Throughput::Elements((useful * INSTRUCTIONS) as u64));
+    let Entry { name, mut solver, owned } = one_tile();
+    group.throughput(Throughput::Elements((owned * INSTRUCTIONS) as u64));
     group.bench_function(name, |bencher| bencher.iter(|| solver.cycle_without_norms()));
     group.throughput(Throughput::Elements(peak() as u64));
     group.bench_function("peak", |bencher| bencher.iter(peak));
@@ -149,8 +147,8 @@ fn groups(criterion: &mut Criterion) {
     group.sampling_mode(SamplingMode::Flat).sample_size(10);
     group.warm_up_time(Duration::from_millis(500)).measurement_time(Duration::from_secs(3));
     for n in [MIDDLE, LARGE] {
-        let Entry { mut solver, useful, .. } = with_norms(n);
-        group.throughput(Throughput::Elements(useful as u64));
+        let Entry { mut solver, owned, .. } = with_norms(n);
+        group.throughput(Throughput::Elements(owned as u64));
         group
             .bench_function(BenchmarkId::new("with", n), |bencher| bencher.iter(|| solver.cycle()));
         group.bench_function(BenchmarkId::new("without", n), |bencher| {
@@ -160,7 +158,7 @@ fn groups(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Median seconds of a call of `a` and of `b`, called in turns.
+/// Median seconds per call of `a` and of `b`, called in turns.
 fn in_turns<S>(
     state: &mut S,
     rounds: usize,
@@ -184,7 +182,7 @@ fn in_turns<S>(
     })
 }
 
-/// Prints the ratios that matter.
+/// Prints the table of ratios.
 fn ratios() {
     println!("\nmeasured in turns, medians:");
     let mut entries = tiles_against_sweeps();
@@ -198,9 +196,9 @@ fn ratios() {
             black_box(tiled.solver.cycle());
         },
     );
-    let rates = [entries[0].useful as f64 / classic, entries[1].useful as f64 / tiled];
+    let rates = [entries[0].owned as f64 / classic, entries[1].owned as f64 / tiled];
     println!(
-        "  tiles / sweeps, {LARGE}², useful points a second  {:.2e} / {:.2e} = {:.2} (wanted: 3 or more)",
+        "  tiled / classic, {LARGE}², owned updates/s  {:.2e} / {:.2e} = {:.2} (goal: ≥ 3)",
         rates[1],
         rates[0],
         rates[1] / rates[0]
@@ -215,9 +213,9 @@ fn ratios() {
             peak();
         },
     );
-    let rates = [(tile.useful * INSTRUCTIONS) as f64 / swept, peak() as f64 / made];
+    let rates = [(tile.owned * INSTRUCTIONS) as f64 / swept, peak() as f64 / made];
     println!(
-        "  inside a tile / peak, {:?}, instructions a second  {:.2e} / {:.2e} = {:.0} % (wanted: 40 or more)",
+        "  inside a tile / peak, {:?}, instructions/s  {:.2e} / {:.2e} = {:.0} % (goal: ≥ 40 %)",
         Level::best(),
         rates[0],
         rates[1],
@@ -235,7 +233,7 @@ fn ratios() {
             |entry| entry.solver.cycle_without_norms(),
         );
         println!(
-            "  norms of a cycle, {n}²  {:.2} ms over {:.2} ms = {:.1} % (wanted: under 5)",
+            "  norms in every cycle, {n}²  {:.2} ms over {:.2} ms = {:.1} % (goal: < 5 %)",
             1e3 * (with - without),
             1e3 * without,
             100.0 * (with / without - 1.0)
@@ -247,7 +245,7 @@ fn main() {
     let mut criterion = Criterion::default().configure_from_args();
     groups(&mut criterion);
     criterion.final_summary();
-    // `cargo test --benches` only asks whether it runs.
+    // `cargo test --benches` only checks that it runs.
     if std::env::args().any(|argument| argument == "--bench") {
         ratios();
     }

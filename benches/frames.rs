@@ -1,7 +1,7 @@
-//! How long the window's own work takes while the worker is busy, without the graphics card's:
-//! the figures that the window promises, and what it costs the solver.
+//! Time of the window's frames while the worker runs, without the GPU's part, and the cost of
+//! observation for the solver.
 //!
-//! `cargo bench --bench frames` prints them; nothing is compared with a run before.
+//! `cargo bench --bench frames` prints the figures; it compares them with no earlier run.
 
 use eframe::App;
 use eframe::egui::{
@@ -20,17 +20,17 @@ use tilescope::solver::Followed;
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 800.0);
 
-/// A screen's time for a frame.
+/// Time of a frame at 60 Hz.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
-/// How long each figure is measured.
+/// Duration of each measurement.
 const MEASURED: Duration = Duration::from_secs(5);
 
-/// Slider moves whose first picture is waited for.
+/// Samples of slider moves and of jumps to earlier cycles.
 const MOVES: usize = 50;
 
 fn main() {
-    // `cargo test --all-targets` runs benches too; then there is nothing to measure.
+    // `cargo test --all-targets` runs benches, too, but must not measure.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
@@ -38,12 +38,12 @@ fn main() {
         ("frames", frame_times),
         ("pictures", first_pictures),
         ("reports", first_reports),
-        ("sights", targets),
+        ("observations", observations),
         ("throughput", throughput),
-        ("keeping", keeping),
-        ("scrubs", scrubs),
+        ("keyframes", keyframes),
+        ("replay", replays),
     ];
-    // Those that are named, or all.
+    // The parts named on the command line, or all.
     let named: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
     for (name, measure) in parts {
         if named.is_empty() || named.iter().any(|wanted| wanted == name) {
@@ -55,12 +55,12 @@ fn main() {
 fn run(side: usize) -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![side, side];
-    // It is to be busy for as long as it is looked at.
+    // The run must not end while it is measured.
     run.stop.tolerance = Some(1e-12);
     run
 }
 
-/// The window without a screen, at the pace of one.
+/// The window without a screen, at 60 Hz.
 struct Window {
     context: Context,
     explorer: Explorer,
@@ -75,14 +75,13 @@ impl Window {
         let context = Context::default();
         context.enable_accesskit();
         let start = Some(Opened { run, view: None });
-        let explorer = Explorer::new(&context, start).expect("there are threads to be had");
+        let explorer = Explorer::new(&context, start).expect("threads can be started");
         let (frame, now) = (eframe::Frame::_new_kittest(), Instant::now());
         let output = egui::FullOutput::default();
         Self { context, explorer, frame, begin: now, due: now, output }
     }
 
-    /// Waits until the screen wants a frame, makes it up to its triangles, and says how long that
-    /// took.
+    /// Waits for the next frame, draws it up to its triangles and returns the time of that.
     fn frame(&mut self, events: Vec<Event>) -> Duration {
         std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
         let begin = Instant::now();
@@ -108,8 +107,8 @@ impl Window {
         took
     }
 
-    /// Whether a text is in the window.
-    fn says(&self, part: &str) -> bool {
+    /// Whether the window shows a text.
+    fn shows(&self, part: &str) -> bool {
         fn in_shape(shape: &Shape, part: &str) -> bool {
             match shape {
                 Shape::Vec(shapes) => shapes.iter().any(|shape| in_shape(shape, part)),
@@ -120,7 +119,7 @@ impl Window {
         self.output.shapes.iter().any(|shape| in_shape(&shape.shape, part))
     }
 
-    /// Where the slider of that name is.
+    /// The rectangle of a slider.
     fn slider(&self, name: &str) -> Rect {
         let update = self.output.platform_output.accesskit_update.as_ref().expect("a tree");
         let node = update.nodes.iter().map(|(_, node)| node);
@@ -139,11 +138,11 @@ fn percentile(sorted: &[Duration], part: f64) -> Duration {
     sorted[((sorted.len() - 1) as f64 * part).round() as usize]
 }
 
-fn tell(what: &str, mut times: Vec<Duration>) {
+fn print_times(name: &str, mut times: Vec<Duration>) {
     times.sort();
     let milliseconds = |part| percentile(&times, part).as_secs_f64() * 1e3;
     println!(
-        "{what}: median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms ({} times)",
+        "{name}: median {:.2} ms, 99 % {:.2} ms, worst {:.2} ms ({} samples)",
         milliseconds(0.5),
         milliseconds(0.99),
         milliseconds(1.0),
@@ -151,29 +150,29 @@ fn tell(what: &str, mut times: Vec<Duration>) {
     );
 }
 
-/// Frames while the run of 1024² points is made flat out.
+/// Frames while a run on 1024² points proceeds at full speed.
 fn frame_times() {
     let mut window = Window::new(run(1024));
-    while !window.says("Edge share") {
+    while !window.shows("Edge share") {
         window.frame(Vec::new());
     }
     let begin = Instant::now();
     let mut times = Vec::new();
     let mut step = 0.0;
     while begin.elapsed() < MEASURED {
-        // The pointer wanders over the map, as a person's does.
+        // The pointer moves over the map.
         step += 0.05f32;
         let at = egui::pos2(560.0 + 200.0 * step.cos(), 420.0 + 200.0 * (0.7 * step).sin());
         times.push(window.frame(vec![Event::PointerMoved(at)]));
     }
-    tell("frame at 1024², the worker busy", times);
+    print_times("frame at 1024² while the worker runs", times);
 }
 
-/// From a move of the slider of overlap to the first picture of the new run. The move comes right
-/// after a frame, the worst moment: it waits for the next.
+/// From a move of the overlap slider to the first picture of the new run. The move comes right after
+/// a frame, which is the worst moment.
 fn first_pictures() {
     let mut window = Window::new(run(256));
-    while !window.says("Edge share") {
+    while !window.shows("Edge share") {
         window.frame(Vec::new());
     }
     let slider = window.slider("Overlap");
@@ -200,15 +199,15 @@ fn first_pictures() {
         times.push(begin.elapsed());
     }
     window.frame(vec![press(at(0.1), false)]);
-    tell("slider to first picture at 256²", times);
+    print_times("slider to first picture at 256²", times);
 }
 
-/// What the line under the map says of the tiles that the picture belongs to: how many points lie
-/// at their borders.
+/// The number of points at tile borders that the line under the map shows: it identifies the tiling
+/// of the picture.
 fn points_at_borders(window: &Window) -> String {
-    fn told(shape: &Shape) -> Option<String> {
+    fn find(shape: &Shape) -> Option<String> {
         match shape {
-            Shape::Vec(shapes) => shapes.iter().find_map(told),
+            Shape::Vec(shapes) => shapes.iter().find_map(find),
             Shape::Text(text) => {
                 let text = text.galley.text();
                 text.starts_with("Edge share").then(|| text.rsplit("on ").next().map(Into::into))?
@@ -216,45 +215,45 @@ fn points_at_borders(window: &Window) -> String {
             _ => None,
         }
     }
-    window.output.shapes.iter().find_map(|shape| told(&shape.shape)).unwrap_or_default()
+    window.output.shapes.iter().find_map(|shape| find(&shape.shape)).unwrap_or_default()
 }
 
-/// Who looks at a run.
+/// What is observed of a run.
 #[derive(Clone, Copy, PartialEq)]
-enum Looks {
-    Nobody,
-    /// At the panes of the first start.
-    Usual,
-    /// At everything that there is to be seen.
-    Everything,
+enum Observed {
+    Nothing,
+    /// The panes of the first start.
+    DefaultPanes,
+    /// Every pane.
+    AllPanes,
 }
 
-/// Cycles a second while reports are taken as often as a screen would, and while nobody looks.
+/// Cycles per second while reports are taken 60 times per second, and without observation.
 fn throughput() {
     for side in [256, 1024] {
-        let all = [Looks::Nobody, Looks::Usual, Looks::Everything];
-        // By turns, so that whatever else the machine does falls on all of them.
+        let all = [Observed::Nothing, Observed::DefaultPanes, Observed::AllPanes];
+        // In turns, so that other load on the machine affects all alike.
         let mut rates = [const { Vec::new() }; 3];
         for _ in 0..6 {
-            for (looks, rates) in all.into_iter().zip(&mut rates) {
-                rates.push(rate(side, looks));
+            for (observed, rates) in all.into_iter().zip(&mut rates) {
+                rates.push(rate(side, observed));
             }
         }
-        let [without, usual, everything] = rates.map(|mut rates: Vec<f64>| {
+        let [nothing, default_panes, all_panes] = rates.map(|mut rates: Vec<f64>| {
             rates.sort_by(f64::total_cmp);
             rates[rates.len() / 2]
         });
-        let part = |rate: f64| format!("{rate:.0} ({:.0} %)", 100.0 * rate / without);
+        let part = |rate: f64| format!("{rate:.0} ({:.0} %)", 100.0 * rate / nothing);
         println!(
-            "throughput at {side}²: {without:.0} cycles/s unseen, {} with the usual panes looked at 60 times a second, {} with every pane",
-            part(usual),
-            part(everything)
+            "throughput at {side}²: {nothing:.0} cycles/s unobserved, {} with the default panes at 60 Hz, {} with all panes",
+            part(default_panes),
+            part(all_panes)
         );
     }
 }
 
-/// What it costs the solver that iterates are kept: its cycles a second with and without.
-fn keeping() {
+/// The cost of keyframes for the solver: its cycles per second with and without.
+fn keyframes() {
     for (side, k) in [(256, 16), (256, 1), (1024, 16)] {
         let mut rates = [const { Vec::new() }; 2];
         for _ in 0..8 {
@@ -269,20 +268,20 @@ fn keeping() {
             rates[rates.len() / 2]
         });
         println!(
-            "keeping iterates at {side}², k = {k}: {without:.0} cycles/s without, {with:.0} with ({:.1} %)",
+            "keyframes at {side}², k = {k}: {without:.0} cycles/s without, {with:.0} with ({:.1} %)",
             100.0 * with / without
         );
     }
 }
 
-/// From a wish for an earlier cycle to that very cycle, while the run stands and while it goes on.
-fn scrubs() {
+/// From a request for an earlier cycle to its report, while the run is paused and while it proceeds.
+fn replays() {
     for running in [false, true] {
-        let worker = Worker::start(|| {}).expect("there are threads to be had");
+        let worker = Worker::start(|| {}).expect("threads can be started");
         let mut request = request(1, run(256));
         request.view.cut = None;
         worker.request(request.clone());
-        let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
+        let take = || worker.wait(DEADLINE).expect("a report").expect("a valid request");
         let begin = Instant::now();
         while begin.elapsed() < MEASURED {
             take();
@@ -293,11 +292,11 @@ fn scrubs() {
         for _ in 0..8 {
             report = worker.wait(MEASURED / 20).or(report);
         }
-        let report = report.expect("a report").expect("a good wish");
-        let replay = Rewinder::start(|| {}).expect("there are threads to be had");
+        let report = report.expect("a report").expect("a valid request");
+        let replay = Rewinder::start(|| {}).expect("threads can be started");
         let mut times = Vec::new();
         for id in 1..=MOVES as u64 {
-            // Here and there, in no order.
+            // Cycles in pseudo-random order.
             let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
             let (archive, view) = (Arc::clone(&report.archive), request.view.clone());
             let targets =
@@ -316,19 +315,19 @@ fn scrubs() {
             times.push(begin.elapsed());
             while worker.answer().is_some() {}
         }
-        let goes = if running { "goes on" } else { "stands" };
+        let state = if running { "proceeds" } else { "is paused" };
         println!(
-            "{} cycles were made, {} kept",
+            "{} cycles made, {} keyframes kept",
             report.latest.cycle,
             report.archive.used() / 532_512
         );
-        tell(&format!("wish to an earlier cycle at 256² while the run {goes}"), times);
+        print_times(&format!("request to earlier cycle at 256² while the run {state}"), times);
     }
 }
 
-/// From a change of the overlap to the worker's first report of it, no frames in between.
+/// From a change of the overlap to the worker's first report, without frames in between.
 fn first_reports() {
-    let worker = Worker::start(|| {}).expect("there are threads to be had");
+    let worker = Worker::start(|| {}).expect("threads can be started");
     let mut times = Vec::new();
     for epoch in 1..=MOVES as u64 {
         let mut run = run(256);
@@ -339,7 +338,7 @@ fn first_reports() {
         while worker.wait(DEADLINE).is_none_or(|answer| answer.is_ok_and(|it| it.epoch < epoch)) {}
         times.push(begin.elapsed());
     }
-    tell("wish to first report at 256²", times);
+    print_times("request to first report at 256²", times);
 }
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -361,27 +360,27 @@ fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
     }
 }
 
-/// What looking takes, piece by piece; the least of some times, for what else the machine does adds.
-fn targets() {
+/// The time of an observation by its parts; the least of several, since other load only adds.
+fn observations() {
     for side in [256, 1024] {
         let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));
         let mut experiment = Experiment::new(&plan).expect("memory");
         experiment.advance(3).expect("the CPU does not fail");
-        let usual = request(1, run(side)).view;
-        let nothing = ObservationRequest { cut: None, ..usual.clone() };
+        let default_panes = request(1, run(side)).view;
+        let nothing = ObservationRequest { cut: None, ..default_panes.clone() };
         let views = [
             ("the map", nothing.clone()),
-            ("and a cut", usual),
+            ("and a profile", default_panes),
             ("and statistics", ObservationRequest { statistics: true, ..nothing.clone() }),
             (
                 "and inside a cycle",
                 ObservationRequest { inside: Some((Followed::Tile([3, 3]), 16)), ..nothing },
             ),
         ];
-        let least = |look: &dyn Fn()| {
+        let least = |observe: &dyn Fn()| {
             let time = || {
                 let begin = Instant::now();
-                look();
+                observe();
                 begin.elapsed()
             };
             (0..15).map(|_| time()).min().unwrap_or_default().as_secs_f64() * 1e3
@@ -395,7 +394,7 @@ fn targets() {
             });
             times.min().unwrap_or_default().as_secs_f64() * 1e3
         };
-        print!("looking at {side}², where a cycle takes {cycle:.2} ms:");
+        print!("observing {side}², where a cycle takes {cycle:.2} ms:");
         for (name, view) in &views {
             let took =
                 least(&|| drop(Observation::of(&experiment, view).expect("the CPU does not fail")));
@@ -405,26 +404,26 @@ fn targets() {
     }
 }
 
-fn rate(side: usize, looks: Looks) -> f64 {
+fn rate(side: usize, observed: Observed) -> f64 {
     let mut request = request(1, run(side));
-    if looks == Looks::Everything {
+    if observed == Observed::AllPanes {
         request.view.statistics = true;
         request.view.inside = Some((Followed::Tile([3, 3]), 16));
         request.view.probes = (0..8).map(|point| [point, point]).collect();
     }
-    rate_of(request, looks != Looks::Nobody)
+    rate_of(request, observed != Observed::Nothing)
 }
 
-fn rate_of(request: WorkerRequest, is_looked_at: bool) -> f64 {
-    let worker = Worker::start(|| {}).expect("there are threads to be had");
+fn rate_of(request: WorkerRequest, is_observed: bool) -> f64 {
+    let worker = Worker::start(|| {}).expect("threads can be started");
     worker.request(request);
-    let take = || worker.wait(DEADLINE).expect("a report").expect("a good wish");
+    let take = || worker.wait(DEADLINE).expect("a report").expect("a valid request");
     while take().latest.cycle == 0 {}
     let first = take().latest.cycle;
     let begin = Instant::now();
     let span = Duration::from_secs(1);
     let (mut last, mut end) = (first, begin);
-    if is_looked_at {
+    if is_observed {
         while begin.elapsed() < span {
             std::thread::sleep(FRAME);
             if let Some(Ok(report)) = worker.answer() {
@@ -433,7 +432,7 @@ fn rate_of(request: WorkerRequest, is_looked_at: bool) -> f64 {
         }
     } else {
         std::thread::sleep(span);
-        // The report that waits is an old one; the next tells where the run is.
+        // The waiting report is old; the next one has the present cycle.
         take();
         last = last.max(take().latest.cycle);
         end = Instant::now();
