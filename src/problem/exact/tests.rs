@@ -4,7 +4,7 @@ use crate::problem::{Boundary, Problem, Source, Stencil, System, Weights};
 use proptest::prelude::*;
 use std::f64::consts::PI;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 static GOES_ON: AtomicBool = AtomicBool::new(false);
 
@@ -300,9 +300,8 @@ fn stops_when_it_is_cancelled() {
         let run = scope.spawn(|| exact(&problem(shape, stencil), &cancel));
         std::thread::sleep(Duration::from_millis(100));
         cancel.store(true, Ordering::Relaxed);
-        let asked = Instant::now();
-        (run.join().unwrap(), asked.elapsed())
+        run.join().unwrap()
     });
-    assert_eq!(stopped.0, Err(ExactError::Cancelled));
-    assert!(stopped.1 < Duration::from_millis(500), "took {:?}", stopped.1);
+    // A solver that ignored the flag would have returned the solution.
+    assert_eq!(stopped, Err(ExactError::Cancelled));
 }
