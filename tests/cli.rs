@@ -437,7 +437,7 @@ fn a_figure_carries_its_run_and_opens() {
 #[test]
 fn every_field_of_planes_and_lines_is_drawn() {
     let folder = folder();
-    for shape in ["--shape 24x20", "--shape 40", "--shape 40 --copies 2"] {
+    for shape in ["--shape 24x20", "--shape 40", "--shape 40 --batch 2"] {
         for field in FieldKind::ALL {
             let arguments = format!(
                 "render {shape} --tile 8 --k 4 --at-cycle 6 --field {} --bare -o a.png",
@@ -854,7 +854,7 @@ fn help_is_complete() {
     let folder = folder();
     for (arguments, parts) in [
         ("--help", &["solve", "render", "open", "Examples:", "Exit codes"][..]),
-        ("solve --help", &["--save-field", "--stencil", "paper-1d-copies", "Examples:"]),
+        ("solve --help", &["--save-field", "--stencil", "paper-1d-batch", "Examples:"]),
         ("render --help", &["--at-cycle", "--bare", "staleness", "red-blue", "Examples:"]),
         ("open --help", &["FILE", "Examples:"]),
         ("--version", &["tilescope 0."]),
@@ -884,6 +884,11 @@ fn earlier_names_of_subcommands_and_options_still_work() {
             "--copies",
         ),
         ("solve --shape 16 --copies 2 --tile 8 --k 2 --max-cycles 2", "solve --help", "--copies"),
+        (
+            "solve --preset paper-1d-copies --shape 16 --tile 8 --k 2 --max-cycles 2",
+            "solve --help",
+            "1d-copies",
+        ),
     ] {
         tilescope(&folder, arguments).assert().success();
         let hidden = predicate::str::contains(earlier).not();

@@ -1,16 +1,15 @@
 //! Options that describe a run, and their conversion to a [`RunSpec`] in one step.
 
+use super::choices;
 use super::values::{self, Axes};
 use crate::grid::Precision;
 use crate::picture;
 use crate::problem::{Boundary, Stencil, input};
 use crate::run::{
-    Backend, MethodName, MethodSpec, PRESETS, Preset, ProblemKind, ProblemSpec, RunSpec, StopRule,
-    StopSpec,
+    Backend, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
 };
 use crate::solver::Kernel;
 use clap::Args;
-use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
 
 /// Options shared by a single run and a sweep: the system, the device, and when to stop.
@@ -25,7 +24,7 @@ pub struct CommonArgs {
         long,
         value_name = "NAME",
         help_heading = "Start from",
-        value_parser = PossibleValuesParser::new(PRESETS.map(|preset| preset.name))
+        value_parser = choices::preset_names()
     )]
     preset: Option<String>,
 
@@ -311,7 +310,7 @@ mod tests {
 
     #[test]
     fn every_preset_survives_its_file_and_its_command_line() {
-        for preset in PRESETS {
+        for preset in crate::run::PRESETS {
             let spec = preset.run();
             assert_eq!(RunSpec::from_toml(&spec.to_toml(), preset.name).unwrap(), spec);
             assert_eq!(parsed(&command_line(&spec)), spec);

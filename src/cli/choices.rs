@@ -6,10 +6,10 @@
 
 use crate::grid::Precision;
 use crate::run::papers::Group;
-use crate::run::{Backend, FieldKind, Measure, MethodName, ProblemKind, StopRule};
+use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
 use crate::solver::Kernel;
 use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 macro_rules! choices {
     ($($choice:ty),* $(,)?) => {$(
@@ -28,3 +28,12 @@ macro_rules! choices {
 }
 
 choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Precision, ProblemKind, StopRule);
+
+/// The names of presets, with hidden aliases for earlier ones.
+pub(super) fn preset_names() -> PossibleValuesParser {
+    let names = PRESETS.iter().map(|preset| {
+        let help = preset.about.trim_end_matches('.');
+        PossibleValue::new(preset.name).aliases(preset.earlier_names).help(help)
+    });
+    names.collect::<Vec<_>>().into()
+}

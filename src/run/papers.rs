@@ -107,7 +107,7 @@ pub struct Experiment {
 /// Source: NVIDIA's figures of the GPU, 4.5 MB.
 pub const TITAN_V_L2: u64 = 4608 * 1024;
 
-const LINES: &str = "paper-1d-copies";
+const LINES: &str = "paper-1d-batch";
 const PLANE: &str = "paper-2d";
 const PLATE: &str = "heat-plate-2048";
 

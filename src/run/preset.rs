@@ -1,12 +1,14 @@
-//! Runs worth starting from.
+//! Presets: named runs to start from.
 
 use super::spec::{ProblemKind, ProblemSpec, RunSpec, StopSpec};
 
-/// A run that is ready to start.
+/// A named run.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The name on the command line.
     pub name: &'static str,
+    /// Names of earlier versions, still accepted.
+    pub earlier_names: &'static [&'static str],
     /// The name in menus.
     pub label: &'static str,
     /// What it is for, in one sentence.
@@ -14,11 +16,11 @@ pub struct Preset {
     kind: ProblemKind,
     shape: &'static [usize],
     batch: usize,
-    /// A limit of cycles other than that of its kind.
+    /// A limit of cycles instead of that of its kind.
     max_cycles: Option<u64>,
 }
 
-/// The ready-made runs, in the order of menus.
+/// All presets, in the order of menus.
 pub const PRESETS: [Preset; 11] = [
     preset(
         "poisson-2d",
@@ -37,14 +39,15 @@ pub const PRESETS: [Preset; 11] = [
     preset(
         "paper-1d",
         "Poisson 1D, n = 1024 (paper)",
-        "Islam & Wang's 1D problem: watch cycles run down a space–time diagram.",
+        "Islam & Wang's 1D problem, for the space–time diagram.",
         ProblemKind::Poisson,
         &[1024],
     ),
     Preset {
         batch: 1024,
+        earlier_names: &["paper-1d-copies"],
         ..preset(
-            "paper-1d-copies",
+            "paper-1d-batch",
             "Poisson 1D, batch of 1024 (paper)",
             "The 1D problem as the paper times it: a batch of 1024 systems.",
             ProblemKind::Poisson,
@@ -82,7 +85,13 @@ pub const PRESETS: [Preset; 11] = [
         ProblemKind::PointSources,
         &[256, 256],
     ),
-    preset("random", "Random start", ProblemKind::Random.about(), ProblemKind::Random, &[256, 256]),
+    preset(
+        "random",
+        "Random initial guess",
+        ProblemKind::Random.about(),
+        ProblemKind::Random,
+        &[256, 256],
+    ),
     preset(
         "convection-diffusion",
         "Convection–diffusion",
@@ -92,8 +101,8 @@ pub const PRESETS: [Preset; 11] = [
     ),
     preset(
         "random-1d",
-        "Random start, 1D",
-        "A random line: short waves die at once, long ones wait for the tile edges.",
+        "Random initial guess, 1D",
+        "A random initial guess in 1D: short waves decay at once, long ones wait at the tile borders.",
         ProblemKind::Random,
         &[256],
     ),
@@ -109,16 +118,16 @@ const fn preset(
     kind: ProblemKind,
     shape: &'static [usize],
 ) -> Preset {
-    Preset { name, label, about, kind, shape, batch: 1, max_cycles: None }
+    Preset { name, earlier_names: &[], label, about, kind, shape, batch: 1, max_cycles: None }
 }
 
 impl Preset {
-    /// The preset of that name.
+    /// The preset with this name, or with this earlier one.
     pub fn named(name: &str) -> Option<&'static Self> {
-        PRESETS.iter().find(|preset| preset.name == name)
+        PRESETS.iter().find(|preset| preset.name == name || preset.earlier_names.contains(&name))
     }
 
-    /// The problem alone and when it stops: what a menu changes, the method left as it is.
+    /// The problem and when it stops, without the method.
     pub fn problem(&self) -> (ProblemSpec, StopSpec) {
         let problem = ProblemSpec {
             kind: self.kind,
