@@ -1,4 +1,4 @@
-//! The sheet of keys: every action, by group.
+//! Help on keys and mouse gestures: every action by group, and what can be dragged.
 
 use crate::app::actions::{self, Action};
 use crate::app::state::command::Command;
@@ -14,13 +14,26 @@ const TOP: f32 = 24.0;
 /// Width of its widest column, in points.
 const SENTENCE: f32 = 330.0;
 
+/// Mouse gestures: what is dragged or clicked, and the effect.
+const GESTURES: [(&str, &str); 9] = [
+    ("Scroll on the map", "Zooms; far enough in, the cells show their values."),
+    ("Drag on the map", "Moves the visible part; a double click shows the whole grid."),
+    ("Drag the profile line", "Moves the profile to another row or column."),
+    ("Drag an end of the profile line", "Turns it to any angle; with Shift in steps of 45°."),
+    ("Drag an end of the colour bar", "Changes the range of the colours and locks it."),
+    ("Click on a curve", "Shows that cycle again."),
+    ("Drag the timeline", "Shows an earlier cycle; its ends limit the replay."),
+    ("Drag the title of a pane", "Moves the pane."),
+    ("Drop a file on the window", "Opens a run file, a figure or a right-hand side."),
+];
+
 pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Command>) {
     let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
     let id = egui::Id::unique("keys");
     let area = egui::Modal::default_area(id).anchor(egui::Align2::CENTER_TOP, [0.0, TOP]);
     let response = egui::Modal::new(id).area(area).frame(frame).show(context, |ui| {
         ui.set_width(WIDTH);
-        ui.heading("Keyboard shortcuts");
+        ui.heading("Keyboard and mouse");
         let palette = actions::PALETTE.key(context);
         let hint = format!("{palette} searches all commands by name.");
         ui.label(RichText::new(hint).weak());
@@ -49,6 +62,13 @@ fn table(ui: &mut Ui, actions: &[Action]) {
             ui.label(RichText::new(keys).monospace());
             ui.label(action.name);
             ui.add(egui::Label::new(RichText::new(action.about).weak()).wrap());
+            ui.end_row();
+        }
+        for (index, (gesture, effect)) in GESTURES.into_iter().enumerate() {
+            ui.label(RichText::new(if index == 0 { "Mouse" } else { "" }).strong());
+            ui.label("");
+            ui.label(gesture);
+            ui.add(egui::Label::new(RichText::new(effect).weak()).wrap());
             ui.end_row();
         }
     });
