@@ -1,4 +1,4 @@
-//! Something that can be asked for by name or key, and what that depends on.
+//! Actions, and the state that they depend on.
 
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
@@ -10,7 +10,7 @@ use crate::run::Report;
 use eframe::egui::{self, Key, KeyboardShortcut, Modifiers};
 use std::collections::BTreeSet;
 
-/// Something that can be asked for by name or key.
+/// Something that can be done by name or key.
 #[derive(Clone, Copy)]
 pub struct Action {
     /// The group that it belongs to.
@@ -19,23 +19,23 @@ pub struct Action {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub about: &'static str,
-    /// The keys for it, each by itself; may be empty.
+    /// Alternative keys; may be empty.
     pub keys: &'static [KeyboardShortcut],
-    /// The key that is pressed before any of those.
+    /// The key to press before any of these.
     pub first: Option<Key>,
-    /// Which of several that differ in a number alone.
+    /// The index among actions that differ in it alone.
     pub which: usize,
-    /// What it asks for now; `None` while that is not possible.
+    /// The command for the current state; `None` while the action is not available.
     pub command: fn(&ActionContext<'_>, usize) -> Option<Command>,
 }
 
 impl Action {
-    /// What it asks for now; `None` while that is not possible.
+    /// The command for the current state; `None` while the action is not available.
     pub fn command(&self, context: &ActionContext<'_>) -> Option<Command> {
         (self.command)(context, self.which)
     }
 
-    /// Its name with that of its group.
+    /// The names of its group and of itself.
     pub fn title(&self) -> String {
         format!("{}: {}", self.group, self.name)
     }
@@ -54,7 +54,7 @@ impl Action {
         self.strokes(context).into_iter().next().unwrap_or_default()
     }
 
-    /// What it does and by which key, for a tooltip.
+    /// Its description and its key, for a tooltip.
     pub fn tooltip(&self, context: &egui::Context) -> String {
         match self.key(context) {
             key if key.is_empty() => self.about.to_owned(),
@@ -63,7 +63,7 @@ impl Action {
     }
 }
 
-/// What actions are decided by: the application, as far as they need it.
+/// The state that actions depend on.
 pub struct ActionContext<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
@@ -84,7 +84,7 @@ impl ActionContext<'_> {
         self.report.map_or(0, |report| report.latest.cycle)
     }
 
-    /// So many cycles on from the one that is shown; from the newest, those are made.
+    /// Shows a later cycle; at the newest one, makes more.
     pub fn forth(&self, cycles: u64) -> Option<Command> {
         let (travel, latest) = (self.session.travel, self.latest());
         match travel.earlier(latest) {
@@ -93,15 +93,14 @@ impl ActionContext<'_> {
         }
     }
 
-    /// So many cycles back from the one that is shown.
+    /// Shows an earlier cycle.
     pub fn back(&self, cycles: u64) -> Option<Command> {
         let (travel, latest) = (self.session.travel, self.latest());
         let here = travel.cycle(latest);
         (here > 0).then(|| Command::Travel(travel.to(here.saturating_sub(cycles), latest)))
     }
 
-    /// Whether the run can go on: as on their buttons, a run that is at its end neither goes on
-    /// nor waits.
+    /// Whether the run can continue. One that has ended can neither run nor pause.
     pub fn can_go(&self) -> bool {
         !self.session.is_finished(self.report)
     }
@@ -123,7 +122,7 @@ pub const fn command_shift(key: Key) -> KeyboardShortcut {
     KeyboardShortcut::new(Modifiers::COMMAND.plus(Modifiers::SHIFT), key)
 }
 
-/// An action without a name, to be filled in.
+/// Default values of an action.
 pub const BLANK: Action = Action {
     group: "",
     name: "",

@@ -1,4 +1,4 @@
-//! The members of groups, each asked for by its number.
+//! Actions of groups, each by its number.
 
 use crate::app::actions::action::{Action, ActionContext, changed_view, command, plain};
 use crate::app::state::command::Command;

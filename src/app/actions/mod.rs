@@ -1,4 +1,4 @@
-//! What can be asked for by name or key.
+//! What can be done by name or key: actions and their table.
 
 mod action;
 mod members;

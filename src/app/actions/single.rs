@@ -111,7 +111,7 @@ pub const PIN: Action = Action {
     ..BLANK
 };
 
-/// It is held, and asks for nothing: the window looks whether it is down.
+/// Held rather than pressed, without a command: the window checks whether the key is down.
 pub const FLIP: Action = Action {
     group: "Compare",
     name: "Flip (hold)",
@@ -297,8 +297,8 @@ pub const WELCOME: Action = Action {
 
 pub const KEYS: Action = Action {
     group: "Help",
-    name: "Keyboard shortcuts",
-    about: "Show all keyboard shortcuts.",
+    name: "Keyboard and mouse",
+    about: "Show keyboard shortcuts and mouse gestures.",
     keys: &[plain(Key::Questionmark), plain(Key::F1)],
     command: |_, _| Some(Command::ShowKeys(true)),
     ..BLANK

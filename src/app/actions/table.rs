@@ -7,14 +7,14 @@ use eframe::egui::{Key, KeyboardShortcut};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Every action, and which key asks for which.
+/// Every action, and its keys.
 pub struct ActionTable {
     /// In the order of the palette and of the sheet.
     pub all: Vec<Action>,
     /// Every key with its action. Those with more modifiers come first: a key alone would take
     /// theirs too.
     pub by_key: Vec<(KeyboardShortcut, Action)>,
-    /// The keys that are pressed before another.
+    /// The first keys of two.
     pub first_keys: BTreeSet<Key>,
 }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_key_that_comes_before_another_does_nothing_by_itself() {
         let ActionTable { by_key, first_keys, .. } = table();
-        // A key that is held is down whatever is held with it.
+        // A held key is down with any modifiers.
         let flip = FLIP.keys[0].logical_key;
         for (key, action) in by_key.iter().filter(|(_, action)| action.first.is_none()) {
             let begins = key.modifiers.is_none() && first_keys.contains(&key.logical_key);

@@ -1,8 +1,8 @@
-//! What can be dropped, told while something is held over the window.
+//! Says what can be dropped, while a file is held over the window.
 
 use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, Stroke, StrokeKind, TextStyle};
 
-/// From the edges of the window to the frame, and the frame's width, in points.
+/// Distance of the frame from the window's edges, and its width, in points.
 const INSET: f32 = 24.0;
 const WIDTH: f32 = 3.0;
 

@@ -1,9 +1,9 @@
-//! What the second key may be, told once the first of two was pressed.
+//! Shows the second keys after the first of two was pressed.
 
 use crate::app::actions::Action;
 use eframe::egui::{self, Align2, Area, Frame, Grid, Id, Key, Order, RichText};
 
-/// From the lower end of the window, in points: the timeline stays free.
+/// Distance from the bottom of the window, in points: the timeline stays visible.
 const ABOVE: f32 = 56.0;
 
 pub fn hint(context: &egui::Context, actions: &[Action], first: Key) {

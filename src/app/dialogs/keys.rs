@@ -4,14 +4,14 @@ use crate::app::actions::{self, Action};
 use crate::app::state::command::Command;
 use eframe::egui::{self, RichText, Ui};
 
-/// Width of the sheet, and what it leaves of the window's height, in points.
+/// Width of the dialog, and the height that it leaves free, in points.
 const WIDTH: f32 = 720.0;
 const BESIDE: f32 = 170.0;
 
-/// How far below the window's top it is, in points.
+/// Distance from the top of the window, in points.
 const TOP: f32 = 24.0;
 
-/// Width of its widest column, in points.
+/// Width of the widest column, in points.
 const SENTENCE: f32 = 330.0;
 
 /// Mouse gestures: what is dragged or clicked, and the effect.

@@ -1,4 +1,4 @@
-//! What lies over the window for a while.
+//! Dialogs, messages and hints over the window.
 
 pub mod drop_hint;
 pub mod first_key;

@@ -1,4 +1,4 @@
-//! The dialog that opens a file by its name, for whoever cannot drop one on the window.
+//! The dialog that opens a file by its name, as an alternative to dropping it on the window.
 
 use crate::app::state::command::Command;
 use crate::app::widgets::labels::named;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub struct OpenDialog {
     folder: PathBuf,
     name: String,
-    /// Whether it has been drawn, and the keys have gone to its field.
+    /// Whether it was drawn, so that its field has the keyboard focus.
     is_ready: bool,
 }
 
@@ -47,7 +47,7 @@ impl OpenDialog {
                 let open = ui.add_enabled(named, egui::Button::new("Open"));
                 let enter = named && ui.input(|input| input.key_pressed(Key::Enter));
                 if open.on_hover_text("Read the file.").clicked() || enter {
-                    // A name with a whole path in it stands for itself.
+                    // An absolute path replaces the folder.
                     commands.push(Command::Open(self.folder.join(self.name.trim())));
                     commands.push(Command::ShowOpen(false));
                 }

@@ -1,11 +1,11 @@
-//! The palette: any action by a part of its name.
+//! The command palette: any action by a part of its name.
 
 use crate::app::actions::{Action, ActionContext};
 use crate::app::state::command::Command;
 use crate::app::widgets::labels::named;
 use eframe::egui::{self, Align, Align2, Button, Key, Layout, Modifiers, ScrollArea, TextEdit, Ui};
 
-/// Width and largest height of the palette, and how far below the window's top it is, in points.
+/// Width, largest height and distance from the top of the window, in points.
 const WIDTH: f32 = 520.0;
 const HEIGHT: f32 = 360.0;
 const TOP: f32 = 64.0;
@@ -14,12 +14,12 @@ const TOP: f32 = 64.0;
 #[derive(Default)]
 pub struct Palette {
     query: String,
-    /// The row that Enter asks for.
+    /// The selected row.
     chosen: usize,
 }
 
 impl Palette {
-    /// Draws the palette, and tells what was asked for.
+    /// Draws the palette, and returns the chosen commands.
     pub fn ui(&mut self, actions: &[Action], context: &ActionContext<'_>) -> Vec<Command> {
         let id = egui::Id::unique("palette");
         let area = egui::Modal::default_area(id).anchor(Align2::CENTER_TOP, [0.0, TOP]);
@@ -44,7 +44,7 @@ impl Palette {
             }
             let found = found(actions, &self.query);
             let last = found.len().saturating_sub(1);
-            // From the last row to the first, and back.
+            // The selection wraps around.
             self.chosen = match (up, down, self.chosen.min(last)) {
                 (true, _, 0) => last,
                 (true, _, row) => row - 1,
@@ -77,7 +77,7 @@ impl Palette {
     }
 }
 
-/// Draws a row, and tells whether it was clicked.
+/// Draws a row, and returns whether it was clicked.
 fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool) -> bool {
     let title = action.title();
     let button = Button::selectable(chosen, title.as_str()).shortcut_text(action.key(ui.ctx()));
@@ -88,7 +88,7 @@ fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool
     row.on_hover_text(action.about).on_disabled_hover_text("Not available now.").clicked()
 }
 
-/// The actions that a query means, the likeliest first.
+/// The actions that match a query, the best match first.
 fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
     let query = query.to_lowercase();
     let rated = actions.iter().filter_map(|action| {
@@ -100,9 +100,8 @@ fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
     rated.into_iter().map(|(_, action)| action).collect()
 }
 
-/// How far a title is from what a query means, 0 for the nearest; `None` if it is not meant. Each
-/// word of the query is to begin a word of the title, or be a part of it, or at least its letters
-/// are to be there in their order.
+/// The distance of a title from a query, 0 for the best match; `None` for no match. Each word of
+/// the query must begin a word of the title, be a part of it, or be a subsequence of its letters.
 fn rate(query: &str, title: &str) -> Option<usize> {
     let word = |word: &str| {
         let begins = title.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word));

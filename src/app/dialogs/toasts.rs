@@ -1,30 +1,30 @@
-//! Messages over the map's lower end, where no number is to be read; they go away by themselves.
+//! Messages over the bottom of the map, which disappear after a while.
 
 use crate::app::state::command::Command;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Rect, Ui, Visuals, accesskit};
 
-/// Seconds that any message stays, and those that reading a character of it takes.
+/// Seconds that any message stays, and those per character to read.
 const SHORTEST: f64 = 4.0;
 const A_CHARACTER: f64 = 0.06;
 
-/// Room for a line of a message, in points.
+/// Width of a line of a message, in points.
 const WIDTH: f32 = 420.0;
 
-/// Room that a message takes beside its text: the mark, the button and the frame.
+/// Width that a message takes beside its text: icon, button and frame.
 const BESIDE: f32 = 70.0;
 
-/// Room that a button takes which does otherwise what was not done.
+/// Width of the button that offers a remedy.
 const REMEDY: f32 = 130.0;
 
-/// Size of the mark, in points.
+/// Size of the icon, in points.
 const SIGN: f32 = 14.0;
 
-/// From the edges of the map.
+/// Distance from the edges of the map.
 const INSET: f32 = 8.0;
 
-/// Messages that are shown at once; older ones make room.
+/// Messages shown at once; the oldest are dropped.
 const MOST: usize = 4;
 
 /// The messages that are shown.
@@ -36,11 +36,11 @@ pub struct Toasts {
 struct Toast {
     kind: Kind,
     text: String,
-    /// What can be done about it, and how that is asked for.
+    /// The label and the command of the remedy, if any.
     remedy: Option<(&'static str, Command)>,
-    /// Seconds that it stays.
+    /// Seconds that it is shown.
     stays: f64,
-    /// When it goes, on the clock of the window; not known before it was drawn.
+    /// When it disappears, in the window's time; `None` before it was drawn.
     until: Option<f64>,
 }
 
@@ -53,33 +53,33 @@ enum Kind {
 }
 
 impl Toasts {
-    /// Something was done.
+    /// Reports a success.
     pub fn success(&mut self, text: impl Into<String>) {
         self.add(Kind::Success, text.into(), None);
     }
 
-    /// Something is worth knowing.
+    /// Reports some information.
     pub fn info(&mut self, text: impl Into<String>) {
         self.add(Kind::Info, text.into(), None);
     }
 
-    /// Something may go wrong.
+    /// Reports a warning.
     pub fn warning(&mut self, text: impl Into<String>) {
         self.add(Kind::Warning, text.into(), None);
     }
 
-    /// Something was not done.
+    /// Reports an error.
     pub fn error(&mut self, text: impl Into<String>) {
         self.add(Kind::Error, text.into(), None);
     }
 
-    /// Something was not done, and a button may do it otherwise.
+    /// Reports an error, with a button for a remedy.
     pub fn error_with(&mut self, text: impl Into<String>, remedy: Option<(&'static str, Command)>) {
         self.add(Kind::Error, text.into(), remedy);
     }
 
     fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
-        // What is said again stays longer, and stands there once.
+        // A repeated message is shown once, for longer.
         self.toasts.retain(|toast| toast.text != text);
         if self.toasts.len() >= MOST {
             self.toasts.remove(0);
@@ -88,7 +88,7 @@ impl Toasts {
         self.toasts.push(Toast { kind, text, remedy, stays, until: None });
     }
 
-    /// Draws the messages over `map`; gives what a button of theirs asks for.
+    /// Draws the messages over `map`, and returns the commands of pressed buttons.
     pub fn show(&mut self, context: &egui::Context, map: Rect) -> Option<Command> {
         if self.toasts.is_empty() {
             return None;
@@ -103,7 +103,7 @@ impl Toasts {
                 self.toasts.retain(|toast| !toast.ui(ui, width, &mut asked));
             });
         let now = context.input(|input| input.time);
-        // Whoever points at them is reading: their time begins anew.
+        // While the pointer is on the messages, their time is extended.
         let is_read = area.response.contains_pointer();
         for toast in &mut self.toasts {
             if is_read || toast.until.is_none() {
@@ -119,8 +119,8 @@ impl Toasts {
 }
 
 impl Toast {
-    /// Draws the message with lines of that width, and says whether it was sent away: by itself, or since
-    /// its button was pressed.
+    /// Draws the message with lines of that width, and returns whether it was dismissed, or its
+    /// button pressed.
     fn ui(&self, ui: &mut Ui, width: f32, asked: &mut Option<Command>) -> bool {
         let frame = Frame::popup(ui.style()).inner_margin(egui::Margin::symmetric(12, 8));
         let width = if self.remedy.is_some() { width - REMEDY } else { width };
@@ -137,7 +137,7 @@ impl Toast {
                 });
                 let said = ui.add(Label::new(text).selectable(true));
                 _ = ui.ctx().accesskit_node_builder(said.id, |node| {
-                    // Read aloud when it appears, without taking the focus away.
+                    // Screen readers announce it without moving the focus.
                     node.set_live(accesskit::Live::Polite);
                 });
                 if let Some((name, command)) = &self.remedy
@@ -156,7 +156,7 @@ impl Toast {
 }
 
 impl Kind {
-    /// Its sign, which stands for it whatever colours are seen, and its colour.
+    /// The icon and the colour. The icon alone suffices for those who do not see colours.
     fn mark(self, visuals: &Visuals) -> (&'static str, Color32) {
         match self {
             Self::Success => ("✓", Color32::from_rgb(62, 160, 96)),

@@ -1,4 +1,4 @@
-//! The card at first start: experiments worth seeing, a click each.
+//! The dialog at first start: example experiments.
 
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
@@ -6,7 +6,7 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Button, RichText};
 
-/// Width of the card in points.
+/// Width of the dialog, in points.
 const WIDTH: f32 = 560.0;
 
 pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {

@@ -15,7 +15,7 @@ use eframe::egui;
 use std::sync::Arc;
 
 impl Explorer {
-    /// Does what was asked for.
+    /// Carries out a command.
     pub fn carry_out(&mut self, command: Command, context: &egui::Context) {
         match command {
             Command::Change(spec) => {
@@ -147,8 +147,8 @@ impl Explorer {
         }
     }
 
-    /// Draws everything at another scale. A presentation begins with the map and its curves alone;
-    /// after it the panes lie again as before.
+    /// Sets the zoom. A presentation starts with the map and its curves; leaving it restores the
+    /// panes.
     pub fn draw_at(&mut self, scale: Scale) {
         if scale.presenting != self.scale.presenting {
             let others = self.aside.take().unwrap_or_else(Panes::presented);
@@ -158,7 +158,7 @@ impl Explorer {
         self.scale = scale;
     }
 
-    /// Makes an experiment, and shows what is to be seen in it.
+    /// Runs an example experiment.
     fn try_out(&mut self, experiment: &Experiment) {
         self.undo.note(&self.session);
         self.welcome = false;
@@ -172,7 +172,7 @@ impl Explorer {
         self.toasts.info(experiment.about);
     }
 
-    /// Takes over what was chosen before.
+    /// Restores earlier settings.
     fn choose(&mut self, choice: Option<Choice>) {
         let Some(Choice { spec, look }) = choice else {
             return;

@@ -1,4 +1,4 @@
-//! Files, read and written on threads of their own, so that no disk makes the window wait.
+//! Files, read and written on threads of their own: the window never waits for a disk.
 
 use crate::app::dialogs::save::Making;
 use crate::app::state::pins::Pin;
@@ -20,14 +20,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
-/// What came of a file.
+/// The result of a job.
 pub enum Done {
     Saved(PathBuf),
     Opened(Box<Opened>),
-    /// The runs beside the first of a figure that was opened.
+    /// The other runs of an opened figure.
     Others(Others),
     Problem(ProblemSpec),
-    /// A picture for the clipboard.
+    /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
     Film(Result<PathBuf, FilmEnd>),
@@ -35,11 +35,11 @@ pub enum Done {
     Remembered(Result<(), String>),
 }
 
-/// The runs beside the first of a figure that was opened, as far as the figure shows them.
+/// The other runs of an opened figure, as far as the figure shows them.
 pub struct Others {
-    /// Each with the number that its colour follows from.
+    /// Each with the number that determines its colour.
     pub made: Vec<(usize, ArchivedRun)>,
-    /// The epoch of the first run, its cycle, and that of the next beside it.
+    /// The epoch and the cycle of the first run, and the cycle of the second.
     pub epoch: u64,
     pub cycle: u64,
     pub beside: u64,
@@ -57,42 +57,42 @@ pub enum FilmEnd {
 #[derive(Default)]
 struct Filming {
     cancel: AtomicBool,
-    /// What is made of the cycles, or of the frames, in thousandths.
+    /// Progress of the cycles or of the frames, in thousandths.
     share: AtomicU32,
     is_drawing: AtomicBool,
 }
 
-/// A file that waits for what the worker captures for it.
+/// A file that waits for a snapshot of the run.
 struct Waiting {
-    /// Of which run.
+    /// The epoch of the run.
     epoch: u64,
     snapshot_request: SnapshotRequest,
     request: SaveRequest,
 }
 
-/// Answers that may wait to be taken in; a window takes them in every frame.
+/// Capacity of the channel of results; the window empties it every frame.
 const WAITING: usize = 16;
 
-/// The window's files: what is being read and written.
+/// The jobs that read and write files.
 pub struct Files {
     context: egui::Context,
     answer: Sender<Result<Done, String>>,
     answers: Receiver<Result<Done, String>>,
     waiting: Vec<Waiting>,
     last: u64,
-    /// Set when the window is closed: nothing is made any further.
+    /// Set when the window is closed, to cancel jobs.
     closing: Arc<AtomicBool>,
     filming: Option<Arc<Filming>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Drop for Files {
-    /// What is being written when the window is closed is written to its end; what has to be made before
-    /// is stopped, and leaves no half file.
+    /// Files that are being written are finished; computations are cancelled and leave no partial
+    /// file.
     fn drop(&mut self) {
         self.stop_film();
         self.closing.store(true, Ordering::Relaxed);
-        // Nobody hears any more what comes of anything, and nothing waits to be heard.
+        // Results are discarded from here on, so that no job waits to send one.
         self.answers = never();
         for thread in self.threads.drain(..) {
             _ = thread.join();
@@ -115,25 +115,25 @@ impl Files {
         }
     }
 
-    /// What came of the next file that is done with.
+    /// The next result, if any.
     pub fn done(&self) -> Option<Result<Done, String>> {
         self.answers.try_recv().ok()
     }
 
-    /// Asks the worker for what a file of the run of this epoch, on this grid, needs to be saved.
+    /// Requests the snapshot that a file needs, of the run of this epoch on this grid.
     pub fn snapshot_request(&mut self, request: SaveRequest, epoch: u64, shape: &Shape) {
         let id = self.next();
         let snapshot_request = request.snapshot_request(id, shape);
         self.waiting.push(Waiting { epoch, snapshot_request, request });
     }
 
-    /// What the worker is asked for, the oldest first.
+    /// The snapshots to request from the worker, the oldest first.
     pub fn snapshot_requests(&self) -> impl Iterator<Item = &SnapshotRequest> {
         self.waiting.iter().map(|waiting| &waiting.snapshot_request)
     }
 
-    /// Waits no longer for files of which `why` says that they cannot be saved: of the run of this
-    /// epoch, and of this field. Gives a sentence for each.
+    /// Drops the files for which `why` gives a reason, by epoch and field. Returns a sentence for
+    /// each.
     pub fn give_up(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
         let mut told = Vec::new();
         self.waiting.retain(|Waiting { epoch, snapshot_request, request }| {
@@ -146,13 +146,13 @@ impl Files {
         told
     }
 
-    /// The number of the next request.
+    /// The id of the next snapshot.
     pub fn next(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// Saves what was captured.
+    /// Saves the file of a snapshot.
     pub fn save(&mut self, snapshot: &Arc<Snapshot>) {
         let waiting =
             self.waiting.iter().position(|waiting| waiting.snapshot_request.id == snapshot.id);
@@ -165,7 +165,7 @@ impl Files {
         });
     }
 
-    /// Draws a picture for the clipboard.
+    /// Draws an image for the clipboard.
     pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
         self.work("tilescope-copy", move || {
             let snapshots: Vec<_> = snapshots.iter().collect();
@@ -178,7 +178,7 @@ impl Files {
         });
     }
 
-    /// Makes an animation: the run once more, from its start.
+    /// Makes an animation: repeats the run from cycle 0.
     pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
         let filming = Arc::new(Filming::default());
         let (context, under_way) = (self.context.clone(), Arc::clone(&filming));
@@ -188,7 +188,7 @@ impl Files {
         self.filming = is_begun.then_some(filming);
     }
 
-    /// How far the animation is, if one is being made.
+    /// The progress of the animation, if one is being made.
     pub fn making(&self) -> Option<Making> {
         self.filming.as_ref().map(|filming| Making {
             share: filming.share.load(Ordering::Relaxed) as f32 / THOUSAND as f32,
@@ -196,24 +196,24 @@ impl Files {
         })
     }
 
-    /// Stops the animation that is being made.
+    /// Stops the animation.
     pub fn stop_film(&self) {
         if let Some(filming) = &self.filming {
             filming.cancel.store(true, Ordering::Relaxed);
         }
     }
 
-    /// The animation is there, or will not be.
+    /// Forgets the animation, once it has ended.
     pub fn end_film(&mut self) {
         self.filming = None;
     }
 
-    /// Opens a file, whatever it is.
+    /// Opens a file of any supported kind.
     pub fn open(&mut self, path: PathBuf) {
         self.work("tilescope-open", move || open(&path));
     }
 
-    /// Makes the runs beside the first of a figure that was opened in `epoch`, if there are any in it.
+    /// Makes the other runs of a figure that was opened in `epoch`, if it has any.
     pub fn make_others(&mut self, epoch: u64, view: &ViewSpec, memory: usize) {
         let Some(beside) = view.compared.first().map(|first| first.cycle) else {
             return;
@@ -231,7 +231,7 @@ impl Files {
         });
     }
 
-    /// Does something on a thread of its own, if the system gives one; says whether it does.
+    /// Runs a job on a thread of its own. Returns whether it was started.
     pub fn work(
         &mut self,
         name: &str,
@@ -239,7 +239,7 @@ impl Files {
     ) -> bool {
         let (answer, context) = (self.answer.clone(), self.context.clone());
         let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
-            // Nobody waits any more once the window is closed.
+            // The receiver is gone once the window is closed.
             _ = answer.send(work());
             context.request_repaint();
         });
@@ -260,7 +260,7 @@ impl Files {
 
 const THOUSAND: u32 = 1000;
 
-/// Makes the run, looks at it on the way, and draws what was seen.
+/// Repeats the runs, records the frames' cycles, and draws them.
 fn film(
     request: &SaveRequest,
     run: &RunSpec,
@@ -279,7 +279,7 @@ fn film(
     let plans = plans.map_err(|error| failed(&error))?;
     let own = plans.first().map_or(1, Plan::sweeps_per_cycle);
     let cycles = frames.cycles();
-    // Those of each run.
+    // The cycles of each run.
     let beside = |(plan, pin): (&Plan, &Pin)| -> Vec<u64> {
         let sweeps = plan.sweeps_per_cycle();
         let pairing = request.view.pairing;
@@ -335,7 +335,7 @@ fn film(
     }
 }
 
-/// Writes what was asked for.
+/// Writes the requested file.
 fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Result<(), String> {
     let (path, view) = (&request.path, &request.view);
     let snapshot_request = request.snapshot_request(0, &newest.plan.problem.shape);
@@ -363,18 +363,18 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
     }
 }
 
-/// Reads a run file, a figure that carries its run, or a right-hand side.
+/// Reads a run file, a figure that contains its run, or a right-hand side.
 fn open(path: &Path) -> Result<Done, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
     if is("toml") || is("png") || is("apng") || is("svg") {
         match picture::open(path) {
             Ok(opened) => {
-                // Before it takes the place of the run there is.
+                // Checked before it replaces the current run.
                 Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
                 return Ok(Done::Opened(opened.into()));
             }
-            // Any other picture is somebody's right-hand side.
+            // Any other image is a right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),
         }

@@ -11,7 +11,7 @@ use crate::app::state::command::Command;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 impl Explorer {
-    /// Carries out what was asked for, tells the worker, and takes its answers in.
+    /// Carries out commands, sends requests, and takes answers.
     pub(super) fn update(&mut self, context: &egui::Context) {
         self.undo.follow(context);
         self.read_keys(context);
@@ -27,8 +27,8 @@ impl Explorer {
                 Ok(report) => self.take_report(report),
                 Err(refusal) => {
                     self.toasts.error_with(refusal.why, on_cpu(&self.session.spec));
-                    // The run before it goes on, and the panels show its settings again, unless they
-                    // show yet others by now.
+                    // The previous run continues, and the panels return to its settings, unless
+                    // these changed meanwhile.
                     if let Some(report) = &self.report
                         && self.session.epoch == refusal.epoch
                     {
@@ -60,8 +60,8 @@ impl Explorer {
         self.remember(context);
     }
 
-    /// Carries out what was asked for, and tells the worker at once: it works while the next frame
-    /// is waited for.
+    /// Carries out commands, and sends requests at once: the worker can start before the next
+    /// frame.
     pub(super) fn obey(&mut self, context: &egui::Context) {
         let commands = std::mem::take(&mut self.commands);
         let is_left = !self.tuning.is_timing() && self.back.is_left(&self.session);
@@ -75,9 +75,9 @@ impl Explorer {
         context.request_repaint();
     }
 
-    /// Tells the worker what is wanted, if that is something else than before.
+    /// Sends requests to the worker and the replay, if they changed.
     fn tell(&mut self) {
-        // Timing bears no company: what is chosen or looked at meanwhile is made when it is over.
+        // The run is paused so that timings are clean; requests are sent when the measurement ends.
         let is_timing = self.tuning.is_timing();
         self.worker.rest(is_timing);
         if is_timing {
@@ -100,14 +100,14 @@ impl Explorer {
         }
     }
 
-    /// Draws the map from what the report shows now.
+    /// Updates the map from the report.
     fn redraw_map(&mut self) {
         if let Some(report) = &self.report {
             self.map.take(report, &self.session.look);
         }
     }
 
-    /// What actions are decided by.
+    /// The context of actions.
     pub(super) fn action_context<'a>(&'a self, window: &'a egui::Context) -> ActionContext<'a> {
         ActionContext {
             session: &self.session,
@@ -121,8 +121,8 @@ impl Explorer {
         }
     }
 
-    /// Keys ask for something, unless somebody is typing, or a dialog is answered by them. A
-    /// control that was gone to by the keyboard keeps its own: those without Ctrl.
+    /// Reads keyboard shortcuts, except while a text field or a dialog has the keyboard. A focused
+    /// control keeps its own keys: those without Ctrl.
     fn read_keys(&mut self, context: &egui::Context) {
         let is_heard = !context.text_edit_focused() && !self.is_asking();
         let flipped = is_heard
@@ -152,7 +152,7 @@ impl Explorer {
                 let keys = keys.filter(|(key, action)| action.first == first && is_ours(key));
                 keys.filter(|(key, _)| input.consume_shortcut(key)).collect::<Vec<_>>()
             };
-            // What it begins comes first: the key by itself asks for something else.
+            // The second of two keys comes first: by itself it has another meaning.
             let mut pressed = first.map_or_else(Vec::new, |_| consume(first));
             pressed.extend(consume(None));
             let mut begin = ACTIONS.first_keys.iter().copied();

@@ -1,4 +1,4 @@
-//! The application: what was chosen, what is known of the run, and what is on the screen.
+//! The application: settings, the state of the run, and what is on the screen.
 
 mod action_table;
 mod apply;
@@ -29,49 +29,49 @@ use crate::run::{Report, Worker, WorkerRequest};
 use eframe::egui;
 pub use settings::Remembered;
 
-/// The application: what was chosen, what is known of the run, and what is on the screen.
+/// The application: settings, the state of the run, and what is on the screen.
 pub struct Explorer {
     session: Session,
     worker: Worker,
-    /// The newest report; what is seen in it is of the cycle that is shown.
+    /// The newest report; its observation is of the shown cycle.
     report: Option<Box<Report>>,
     back: TimeTravel,
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
-    /// The panes as they lay before the presentation, while there is one.
+    /// The panes before the presentation mode, while that is on.
     aside: Option<Panes>,
     tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
     save: Option<SaveDialog>,
-    /// The view of the figure that was opened last, until one was saved: that is made like it.
+    /// The view of the last opened figure: the next saved figure starts from it.
     like: Option<ViewSpec>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,
-    /// The first key of two, once it was pressed.
+    /// The first of two keys, once it was pressed.
     first_key: Option<egui::Key>,
-    /// Whether the sheet of keys is open.
+    /// Whether the keyboard shortcuts are shown.
     keys: bool,
-    /// Whether the card of the first start is open.
+    /// Whether the welcome dialog is open.
     welcome: bool,
     undo: Undo,
     scale: Scale,
-    /// Dropped before what is remembered, so that what was changed last is written last.
+    /// Dropped before `remembered`, so that the last change of settings is written last.
     files: files::Files,
     remembered: Remembered,
     backends: Backends,
     toasts: toasts::Toasts,
-    /// What the worker was told last.
+    /// The last request to the worker.
     told: Option<WorkerRequest>,
-    /// What the panels asked for in the frame that was drawn last.
+    /// The commands of the last frame.
     commands: Vec<Command>,
 }
 
 /// Opens the window and runs the application until it is closed.
 ///
 /// # Errors
-/// If no window can be opened, such as for want of a display.
+/// If no window can be opened, for example without a display.
 pub fn run(start: Option<Opened>) -> eframe::Result {
     let remembered = Remembered::of_user();
     let viewport = egui::ViewportBuilder::default()
@@ -91,19 +91,18 @@ pub fn run(start: Option<Opened>) -> eframe::Result {
 }
 
 impl Explorer {
-    /// The application at its start: the default experiment, or what was opened. Nothing is
-    /// remembered of it.
+    /// The application with the default run, or with what was opened. Settings are not saved.
     ///
     /// # Errors
-    /// If the system gives no thread for the worker.
+    /// If a thread cannot be started.
     pub fn new(context: &egui::Context, start: Option<Opened>) -> std::io::Result<Self> {
         Self::remembering(context, start, Remembered::default())
     }
 
-    /// The same with settings that are remembered.
+    /// The same with saved settings.
     ///
     /// # Errors
-    /// If the system gives no thread for the worker.
+    /// If a thread cannot be started.
     pub fn remembering(
         context: &egui::Context,
         start: Option<Opened>,
@@ -141,7 +140,7 @@ impl Explorer {
         };
         explorer.recall(context);
         if let Some(opened) = start {
-            // Whoever opens something knows what to look at.
+            // Whoever opens a file needs no examples.
             explorer.welcome = false;
             explorer.take_in(opened);
         }
@@ -159,7 +158,7 @@ impl eframe::App for Explorer {
             session, report, back, map, pictures, panes, tuning, save, open, commands, ..
         } = self;
         let (backends, is_tuning) = (&self.backends, self.is_tuning);
-        // Of the settings, a presentation shows what is dragged before the audience.
+        // A presentation shows only the sliders of the method.
         let presenting = self.scale.presenting && !is_tuning;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| {
@@ -229,7 +228,7 @@ impl eframe::App for Explorer {
             first_key::hint(ui.ctx(), &ACTIONS.all, first);
         }
         drop_hint::ui(ui.ctx());
-        // Whoever points at a cycle has said so anew.
+        // A preview is requested anew in each frame.
         self.session.travel.preview = None;
         self.obey(ui.ctx());
     }

@@ -8,11 +8,11 @@ use crate::app::state::scale::Scale;
 use crate::run::FieldKind;
 use eframe::egui;
 
-/// Seconds that a change waits for others to be written with.
+/// Seconds between a change and its writing, so that several changes are written once.
 const PATIENCE: f64 = 1.0;
 
 impl Explorer {
-    /// Makes the window as it was remembered.
+    /// Restores the settings.
     pub(super) fn recall(&mut self, context: &egui::Context) {
         let settings = self.remembered.latest.clone();
         if let Some(dark) = settings.dark {
@@ -32,7 +32,7 @@ impl Explorer {
         self.welcome = self.remembered.is_kept() && !settings.welcomed;
     }
 
-    /// Writes what has changed, a moment after it has.
+    /// Writes changed settings, after a short delay.
     pub(super) fn remember(&mut self, context: &egui::Context) {
         if !self.remembered.is_kept() {
             return;
@@ -61,7 +61,7 @@ impl Explorer {
         });
     }
 
-    /// Takes in whether the settings were written. Where they cannot be, that is told once.
+    /// Takes the result of writing the settings. A failure is reported once.
     pub(super) fn take_remembered(&mut self, written: Result<(), String>) {
         self.remembered.is_writing = false;
         if let Err(why) = written {
@@ -77,7 +77,7 @@ impl Explorer {
             egui::ThemePreference::Light => Some(false),
             egui::ThemePreference::System => None,
         };
-        // Before the input is looked at: both are behind one lock.
+        // Read before the input: both are behind one lock.
         let zoom = context.zoom_factor();
         let (size, is_usual) = context.input(|input| {
             let viewport = input.viewport();

@@ -1,4 +1,4 @@
-//! Takes in what the worker and the threads for files have to say.
+//! Takes reports of the worker, and results of file jobs.
 
 use crate::app::explorer::Explorer;
 use crate::app::explorer::files::{Done, FilmEnd, Others};
@@ -13,7 +13,7 @@ use crate::solver::Kernel;
 use eframe::egui;
 
 impl Explorer {
-    /// Files that wait for what will never be, in a sentence each.
+    /// Drops files that can no longer be saved; a sentence for each.
     pub(super) fn lost_files(&mut self) -> Vec<String> {
         let epoch = self.session.epoch;
         let report = self.report.as_deref().filter(|report| report.epoch == epoch);
@@ -37,7 +37,7 @@ impl Explorer {
             && was_going
         {
             match outcome {
-                // The status line says so; nothing needs doing.
+                // The status says so.
                 Outcome::Converged => {}
                 Outcome::OutOfCycles => {
                     let cycles = report.latest.cycle;
@@ -106,7 +106,7 @@ impl Explorer {
         }
     }
 
-    /// Shows a run that was opened: from its start or, of a figure, what that shows.
+    /// Shows an opened run, or what an opened figure shows.
     pub(super) fn take_in(&mut self, opened: Opened) {
         self.session.begin(opened.run);
         self.like = opened.view;
@@ -120,8 +120,8 @@ impl Explorer {
         self.files.make_others(self.session.epoch, view, self.session.memory_of_each());
     }
 
-    /// Pins the runs beside the first of a figure that was opened, and compares the run with them as
-    /// the figure does, unless there is another run by now.
+    /// Pins the other runs of an opened figure, and compares the run with them as the figure does,
+    /// unless the run changed meanwhile.
     fn take_others(&mut self, others: &Others) {
         let mut numbers = Vec::new();
         for (number, made) in &others.made {
@@ -146,7 +146,7 @@ impl Explorer {
     }
 }
 
-/// The same run on the CPU, of one that was to be made on a GPU.
+/// For a GPU run: the command that runs it on the CPU.
 pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
     (run.method.backend == Backend::Cuda).then(|| {
         let mut run = run.clone();

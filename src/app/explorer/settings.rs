@@ -1,5 +1,4 @@
-//! What is remembered from one start to the next: a small TOML file in the user's folder of
-//! settings.
+//! The settings that are saved: a small TOML file in the user's configuration folder.
 
 use crate::app::panels::memory::{MEGABYTE, MOST};
 use crate::app::panes::{Layout, list};
@@ -13,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// The name of the application, to the window manager too.
+/// The name of the application, also for the window manager.
 pub const NAME: &str = "tilescope";
 
 /// The window at first start, in points.
@@ -22,24 +21,24 @@ const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
 /// The version of the file; one with a higher number was written by a newer program.
 pub const VERSION: u32 = 1;
 
-/// Bytes that the file has at the most; it has a thousand or two.
+/// Largest size of the file, in bytes; it usually has about two thousand.
 const LONGEST: u64 = 1 << 20;
 
-/// What is remembered.
+/// The saved settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
     pub version: u32,
-    /// Whether the card at first start was seen.
+    /// Whether the welcome dialog was seen.
     pub welcomed: bool,
-    /// Dark or light; as the system has it where it is left out.
+    /// Whether the theme is dark; that of the system if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dark: Option<bool>,
     /// Width and height of the window, in points.
     pub window: [f32; 2],
-    /// The scale that is wanted.
+    /// The zoom factor.
     pub scale: f32,
-    /// Whether everything is as large as the window has room for.
+    /// Whether the presentation mode is on.
     pub presenting: bool,
     /// Memory for time travel, in megabytes.
     pub memory: usize,
@@ -47,7 +46,7 @@ pub struct Settings {
     pub hidden: Vec<String>,
     /// The colour map of each field, by its name.
     pub colour_maps: BTreeMap<String, ColourMap>,
-    /// Where the panes lie.
+    /// The current layout.
     pub layout: Layout,
 }
 
@@ -69,7 +68,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the file. One that makes no sense is set aside, and the second value says so.
+    /// Reads the file. An invalid one is renamed, and the second value says so.
     fn load(path: &Path) -> (Self, Option<String>) {
         if !path.exists() {
             return (Self::default(), None);
@@ -108,7 +107,7 @@ impl Settings {
             return Err(format!("its version is {version}; this program knows up to {VERSION}"));
         }
         let mut settings: Self = toml::from_str(text).map_err(told)?;
-        // Numbers that no screen or control has, and arrangements that miss a pane, were not written here.
+        // Values that no screen or control has are replaced by defaults.
         let fits = |side: &f32| (100.0..=20_000.0).contains(side);
         if !settings.window.iter().all(fits) {
             settings.window = FIRST_SIZE;
@@ -137,26 +136,25 @@ impl Settings {
     }
 }
 
-/// The settings as they were read, and where they are kept.
+/// The settings, and where they are saved.
 #[derive(Debug, Default)]
 pub struct Remembered {
-    /// Where they are kept; `None` for nowhere.
+    /// The file; `None` if settings are not saved.
     pub(super) path: Option<PathBuf>,
-    /// As they are in the file, as far as it is known.
+    /// As last read from or written to the file.
     pub(super) written: Settings,
-    /// As they are now.
+    /// The current settings.
     pub(super) latest: Settings,
-    /// When they are to be written, on the clock of the window.
+    /// When to write them, in the window's time.
     pub(super) due: Option<f64>,
     /// Whether they are being written.
     pub(super) is_writing: bool,
-    /// What is to be told of the file.
+    /// A message about the file.
     pub(super) message: Option<String>,
 }
 
 impl Remembered {
-    /// Those of whoever runs the program. Where there is no folder for them, nothing is
-    /// remembered.
+    /// The settings of the current user. Without a configuration folder, nothing is saved.
     pub fn of_user() -> Self {
         use etcetera::BaseStrategy;
         let folders = etcetera::choose_base_strategy().ok();
@@ -164,7 +162,7 @@ impl Remembered {
         folder.map_or_else(Self::default, |folder| Self::at(folder.join("settings.toml")))
     }
 
-    /// Those in a file.
+    /// The settings in a file.
     pub fn at(path: PathBuf) -> Self {
         let (latest, message) = Settings::load(&path);
         let written = latest.clone();
@@ -176,15 +174,14 @@ impl Remembered {
         self.latest.window
     }
 
-    /// Whether they are kept anywhere.
+    /// Whether they are saved.
     pub(super) fn is_kept(&self) -> bool {
         self.path.is_some()
     }
 }
 
 impl Drop for Remembered {
-    /// What was changed last is written when the window is closed. Nobody is there any more to be
-    /// told of a failure.
+    /// Writes the last changes when the window is closed. A failure can no longer be shown.
     fn drop(&mut self) {
         if let Some(path) = &self.path
             && self.latest != self.written

@@ -1,4 +1,4 @@
-//! Where the solver runs and how, and why it cannot run elsewhere.
+//! The device of the solver, and why others are not available.
 
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
@@ -16,7 +16,7 @@ pub struct Backends {
 }
 
 impl Backends {
-    /// Asks the driver for its GPUs, on a thread of its own: that may take a second.
+    /// Asks the driver for its GPUs on a thread of its own, which may take a second.
     pub fn look_for() -> Self {
         let gpus = Arc::new(OnceLock::new());
         let answer = Arc::clone(&gpus);
@@ -28,7 +28,7 @@ impl Backends {
         Self { gpus }
     }
 
-    /// The menu of back ends, and what can be chosen of the one that runs: threads or a kernel.
+    /// The menu of back ends, and the threads or the kernel of the chosen one.
     pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
         let about = "Where the solver runs. A change continues the run from its current cycle.";
         row(ui, "Runs on", about, |ui| {
@@ -48,7 +48,7 @@ impl Backends {
                 });
             });
             named(response.response, "Runs on").on_hover_text(about);
-            // The kernel of another method or back end stays behind.
+            // A kernel of another method or back end is reset.
             if !method.kernels().contains(&method.kernel) {
                 method.kernel = Kernel::Auto;
             }
@@ -84,7 +84,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
     named(ui.add(threads), "Threads").on_hover_text(about);
 }
 
-/// The menu of kernels. Those that cannot take the setting say which can.
+/// The menu of kernels. Those that do not accept the settings say why.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that makes cycles. Results do not depend on it.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
@@ -107,8 +107,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     named(response.response, "Kernel").on_hover_text(about);
 }
 
-/// The kernel that runs where `kernel` is chosen; if it cannot take the setting, the sentence says
-/// which can.
+/// The kernel that runs if `kernel` is chosen; or why it does not accept the settings.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     if !chosen.kernels().contains(&kernel) {
         return Err(match chosen.name {
@@ -120,7 +119,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
         (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
-        // The run is refused for its tiles, whatever the kernel.
+        // The run is refused for its tiles, with any kernel.
         (MethodName::Hierarchical, None) => return Ok(kernel),
     };
     cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))

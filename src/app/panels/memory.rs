@@ -1,4 +1,4 @@
-//! How much memory the past of the runs may take, and what it takes.
+//! The memory for keyframes.
 
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
@@ -8,10 +8,10 @@ use crate::grid::memory::human;
 use crate::run::Report;
 use eframe::egui::{DragValue, RichText, Ui};
 
-/// Bytes of the unit that is typed.
+/// Bytes of a megabyte.
 pub const MEGABYTE: usize = 1_000_000;
 
-/// The most that can be chosen, in that unit.
+/// The largest value, in megabytes.
 pub const MOST: usize = 16_000;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
@@ -20,7 +20,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
         let drag = DragValue::new(&mut megabytes).range(0..=MOST).suffix(" MB").speed(4.0);
-        // Half a number would let iterates go that the whole one has room for.
+        // A half-typed number would drop keyframes that the whole one has room for.
         let drag = drag.update_while_editing(false);
         let response = named(ui.add(drag), "Memory").on_hover_text(about);
         if response.changed() {

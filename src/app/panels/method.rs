@@ -52,7 +52,7 @@ pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Ve
     }
 }
 
-/// The sliders alone, in a line.
+/// Only the sliders, in a row.
 pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     let method = &mut spec.method;
@@ -91,7 +91,8 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
             stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
         });
         if (overlap, tile) != before {
-            // The largest overlap follows the tile, so that a slider never stands where it may not.
+            // The largest overlap follows from the tile, so that the slider is never at an invalid
+            // value.
             if tile != before.1 {
                 overlap = overlap.min(tile.saturating_sub(2)) & !1;
             }
@@ -101,7 +102,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     }
 }
 
-/// The check box that makes the axes have sliders of their own.
+/// The check box for separate sliders of the axes.
 fn apart(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let mut each = is_each(method);
     if axes > 1 {
@@ -125,8 +126,8 @@ fn is_each(method: &MethodSpec) -> bool {
     method.tile.len() > 1 || method.overlap.len() > 1
 }
 
-/// A slider that stops at some values alone, those that `stop` gives, and beside it the number,
-/// which can be dragged to any other up to `limit`.
+/// A slider with the stops that `stop` returns, and beside it a number field for any value up to
+/// `limit`.
 fn stepped(
     ui: &mut Ui,
     name: &str,
@@ -143,7 +144,7 @@ fn stepped(
             let new = new.round() as usize;
             *value = stop(new);
             if by_key && new == old + 1 {
-                // One up by a key is the next stop; one down is the one before in any case.
+                // A step up by key is the next stop; a step down is the previous one in any case.
                 let next = (new..).map(&stop).find(|&stop| stop > old).unwrap_or(old);
                 *value = next.min(limit.max(old));
             }
@@ -151,7 +152,7 @@ fn stepped(
         *value as f64
     });
     let slider = slider.integer().logarithmic(*range.start() > 0);
-    // A run that was opened stays as it is until somebody turns it.
+    // The value of an opened run stays until the slider is moved.
     let slider = slider.clamping(SliderClamping::Never).show_value(false);
     named(ui.add(slider), name).on_hover_text(about);
     let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);

@@ -136,7 +136,7 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
     });
 }
 
-/// Point updates that are kept, a second.
+/// Kept point updates per second.
 fn points_per_second(report: &Report) -> Option<f64> {
     let shape = report.plan.problem.shape;
     let points = shape.nx() as f64 * shape.rows() as f64 * report.plan.sweeps_per_cycle() as f64;
@@ -147,7 +147,7 @@ fn known(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// A large number as a person reads it.
+/// A large number with a power of ten.
 fn count(number: f64) -> String {
     let (value, power) = match number {
         number if number < 1e6 => (number * 1e-3, "10³"),

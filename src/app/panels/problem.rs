@@ -140,11 +140,11 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
             .speed(0.05)
             .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
             .custom_parser(|text| {
-                // What has no logarithm is taken as 0, and refused as that.
+                // Values without a logarithm become 0, which is refused.
                 text.trim().parse().ok().map(|value: f64| value.max(0.0).log10())
             });
         if named(ui.add(value), "Tolerance").on_hover_text(about).changed() {
-            // Two digits, as they are shown: what stands there is what holds.
+            // Two digits, as shown: the displayed value is the exact one.
             stop.tolerance = format!("{:.1e}", 10f64.powf(exponent)).parse().ok();
         }
     });

@@ -1,4 +1,4 @@
-//! The bar on top: which problem, the transport, where the run is, and files.
+//! The toolbar: the problem, run controls, the state of the run, and files.
 
 use crate::app::actions;
 use crate::app::actions::entry;
@@ -15,18 +15,17 @@ use eframe::egui::{
     self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
 };
 
-/// Paces to choose from, in cycles a second.
+/// Speed limits to choose from, in cycles per second.
 const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
 
-/// In a bar narrower than this, in points, long numbers of cycles would run into what stands at
-/// the right: some words make room.
+/// In a toolbar narrower than this, in points, some words are left out for long numbers of cycles.
 const NARROW: f32 = 1220.0;
 
-/// From this width on, in points, the bar has room for all of its words.
+/// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
-/// `presenting` leaves out what no audience waits for; keys and the palette have it. `waits` tells
-/// whether the run waits for a measurement.
+/// Draws the toolbar. `presenting` leaves out what an audience does not need; keys and palette have
+/// it. `waits`: whether the run is paused for a measurement.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -84,7 +83,7 @@ pub fn ui(
     ui.add_space(2.0);
 }
 
-/// The menu of all that helps on.
+/// The help menu.
 fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
     let menu = ui.menu_button("?", |ui| {
         ui.set_min_width(theme::MENU_WIDTH);
@@ -95,7 +94,7 @@ fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
     named(menu.response, "Help").on_hover_text("Keyboard shortcuts, command palette and examples.");
 }
 
-/// The button that makes a dark window light, and a light one dark.
+/// The button that toggles the theme.
 fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
     let dark = ui.visuals().dark_mode;
     let sign = if dark { Icon::Sun } else { Icon::Moon };
@@ -125,7 +124,7 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
 fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let finished = session.is_finished(report);
     let going = session.running && !finished;
-    // Both texts are given the same room, so that nothing moves when one becomes the other.
+    // Both texts have the same width, so that nothing moves when one replaces the other.
     let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
     let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
     let about = actions::RUN.tooltip(ui.ctx());
@@ -163,7 +162,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     named(response.response, "Pace").on_hover_text("Limit of cycles per second, or maximum speed.");
 }
 
-/// Where the run is. A bar that is not roomy has no room for more sweeps than that.
+/// The cycles and sweeps made. Large numbers of sweeps are left out where there is no room.
 fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     const MOST_SWEEPS: u64 = 999_999;
     let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
@@ -175,7 +174,7 @@ fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     }
 }
 
-/// How fast the run is, as exactly as there is room for.
+/// The speed of the run, as precise as there is room for.
 fn speed(ui: &Ui, rate: f64) -> String {
     let exact = format!("{} cycles/s", grouped(rate.round() as u64));
     if rate < 1e3 {
@@ -191,7 +190,7 @@ fn speed(ui: &Ui, rate: f64) -> String {
     texts.into_iter().find(fits).unwrap_or_default()
 }
 
-/// How the run is, or that it waits for a measurement.
+/// The state of the run.
 fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     let Some(report) = report else {
         return;

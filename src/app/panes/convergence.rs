@@ -1,4 +1,4 @@
-//! The curves: convergence of the run beside Jacobi's iteration.
+//! Convergence curves of the run, of pinned runs and of classic Jacobi.
 
 use crate::app::actions;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
@@ -19,19 +19,19 @@ use egui_plot::{
     Points, VLine, uniform_grid_spacer,
 };
 
-/// The part of the plot that the legend takes at the most, across and down.
+/// Largest share of the plot that the legend takes, across and down.
 const LEGEND: [f64; 2] = [0.6, 0.2];
 
 /// The name of the reference.
 const CLASSIC: &str = "classic Jacobi";
 
-/// Room for the table under the curves.
+/// Height of the table under the curves.
 const TABLE_ROOM: f32 = 96.0;
 
-/// A plot lower than this, in points, says nothing.
+/// The smallest useful height of the plot, in points.
 const LEAST_PLOT: f32 = 96.0;
 
-/// In a pane narrower than this, in points, the table is set in small letters.
+/// In a pane narrower than this, in points, the table has a small font.
 const NARROW: f32 = 320.0;
 
 /// The norms of the run over its cycles.
@@ -79,7 +79,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     let Some(report) = report else {
         return;
     };
-    // In a pane that is low, the curves come before their numbers.
+    // In a low pane, the curves are shown without the table.
     let has_table = ui.available_height() >= TABLE_ROOM + LEAST_PLOT;
     let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
     convergence(ui, session, report, height, commands);
@@ -121,8 +121,7 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-/// The point of a curve that a record stands for, on a logarithmic axis; `None` where there is
-/// none.
+/// The point of a curve for a record, on a logarithmic axis; `None` if its value is unknown.
 ///
 /// `cycle` is how many sweeps make one on the axis: those of the run, for its reference too.
 fn point(
@@ -244,7 +243,7 @@ fn convergence(
     }
 }
 
-/// The cycle of the run that stands at a place along the plot; `None` beside the curve.
+/// The cycle at a position along the x axis; `None` beyond the curve.
 fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
     let latest = &report.latest;
     let over = session.look.against.over();
@@ -257,7 +256,7 @@ fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
     })
 }
 
-/// The tolerance, where it belongs to the norm that is shown.
+/// The tolerance, if it applies to the shown norm.
 fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     let stop = report.plan.stop;
     let shown = matches!(
@@ -281,7 +280,7 @@ fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
     if name.is_empty() { format!("{x}\n{value}") } else { format!("{name}\n{x}\n{value}") }
 }
 
-/// The corner where the legend covers no point of a curve; the usual one if there is none.
+/// The corner where the legend covers no point of a curve; the upper right one if there is none.
 fn legend_corner(curves: [&[PlotPoint]; 2]) -> Corner {
     let points = || curves.into_iter().flatten();
     let ends = |value: fn(&PlotPoint) -> f64| {
@@ -325,7 +324,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         for heading in ["", "cycles", "sweeps", time, reduction] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if heading == time {
-                    // As wide as most times: with each new digit, what is beside it would move.
+                    // As wide as most times, so that nothing moves with a new digit.
                     let galley = WidgetText::from("88.8 ms").into_galley(
                         ui,
                         Some(TextWrapMode::Extend),
@@ -339,7 +338,8 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         }
         ui.end_row();
         let sweeps = report.plan.sweeps_per_cycle();
-        // The newest residual comes with the next cycle: the one before is shown meanwhile.
+        // The newest residual is computed with the next cycle: until then the previous one is
+        // shown.
         let reduction = |records: &[Record]| {
             let known = records.iter().rev().find_map(|record| record.residual);
             known.map(|residual| crate::run::reduction(residual.l2, report.start_residual))
@@ -366,7 +366,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
     });
 }
 
-/// ‖r‖₂ / ‖r₀‖₂ of the cycle that is shown, if it is known.
+/// ‖r‖₂ / ‖r₀‖₂ of the shown cycle, if known.
 fn norm_of_shown(report: &Report) -> Option<f64> {
     let residual = report.observation.norms.residual?;
     Some(crate::run::reduction(residual.l2, report.start_residual))

@@ -15,13 +15,13 @@ use eframe::egui::{self, Color32, Rect, Response, RichText, Stroke, Ui, Visuals,
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 use std::collections::BTreeSet;
 
-/// Room around what a pane shows, in points.
+/// Margin around the contents of a pane, in points.
 const MARGIN: i8 = 8;
 
-/// No pane is dragged smaller than this, in points.
+/// Smallest side of a pane, in points.
 const LEAST_SIDE: f32 = 160.0;
 
-/// The panes as they lie.
+/// The panes and their layout.
 pub struct Panes {
     tree: Tree<PaneId>,
     hidden: BTreeSet<PaneId>,
@@ -34,19 +34,19 @@ impl Default for Panes {
 }
 
 impl Panes {
-    /// The panes at the start of a presentation.
+    /// The panes of the presentation mode.
     pub fn presented() -> Self {
         let shown = [heat_map::pane::ID, convergence::ID];
         let all = list::ALL.iter().map(|pane| pane.id());
         Self { hidden: all.filter(|pane| !shown.contains(pane)).collect(), ..Self::default() }
     }
 
-    /// Whether a pane is among those that a person wants to see.
+    /// Whether a pane is not hidden.
     pub fn is_wanted(&self, pane: PaneId) -> bool {
         !self.hidden.contains(&pane)
     }
 
-    /// The panes that a person does not want to see.
+    /// The hidden panes.
     pub fn hidden(&self) -> &BTreeSet<PaneId> {
         &self.hidden
     }
@@ -91,7 +91,7 @@ impl Panes {
         seen.into_iter().map(place).collect()
     }
 
-    /// Shows a pane, before those that it shares its place with, or hides it.
+    /// Shows a pane in front of its tabs, or hides it.
     pub fn show(&mut self, pane: PaneId, shown: bool) {
         if shown {
             self.hidden.remove(&pane);
@@ -102,8 +102,7 @@ impl Panes {
         }
     }
 
-    /// Puts the pinned runs before the panes that they share their place with, unless they are
-    /// hidden.
+    /// Brings the pinned runs to the front of their tabs, unless they are hidden.
     pub fn show_pinned(&mut self) {
         if self.is_wanted(pinned::ID) {
             self.show(pinned::ID, true);
@@ -116,7 +115,7 @@ impl Panes {
         self.hidden = hidden.into_iter().collect();
     }
 
-    /// Where the panes lie.
+    /// The current layout.
     pub fn layout(&self) -> Option<Layout> {
         Layout::of(&self.tree)
     }
@@ -192,7 +191,7 @@ impl Behavior<PaneId> for PaneContext<'_> {
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
-        // Its title is what a pane is dragged by.
+        // A pane is dragged by its title.
         SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
     }
 

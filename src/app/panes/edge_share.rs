@@ -14,7 +14,7 @@ use egui_plot::{
     HLine, HoverPosition, Line, LineStyle, Plot, PlotPoints, VLine, uniform_grid_spacer,
 };
 
-/// Room for the marks beside the curve, such as `100 %`.
+/// Width of the tick labels, such as `100 %`.
 const VALUE_ROOM: f32 = 44.0;
 
 /// The edge share over cycles.
@@ -57,7 +57,7 @@ impl PaneType for EdgeSharePane {
     }
 }
 
-/// Draws the part of ‖r‖² near tile borders, beside the part of the points that lie there.
+/// Draws the share of ‖r‖² near tile borders, and the share of points there.
 fn ui(ui: &mut Ui, report: Option<&Report>) {
     let Some(report) = report else {
         return;

@@ -1,4 +1,4 @@
-//! Inside one cycle: the subiterations of one tile, or of all tiles of a line, step by step.
+//! Inside one cycle: the subiterations of one tile, or of all tiles of a 1D grid.
 
 use crate::app::panes::heat_map::Marks;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
@@ -16,17 +16,17 @@ use eframe::egui::{
     Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, Ui, pos2, vec2,
 };
 
-/// Room for the lines under the picture.
+/// Height of the text under the picture.
 const LINES_ROOM: f32 = 66.0;
 
-/// What the controls beside the slider take, and what its number does.
+/// Width of the controls beside the slider, and of its number.
 const CONTROLS: f32 = 208.0;
 const NUMBER: f32 = 58.0;
 
-/// With less room than this the slider comes below the other controls.
+/// With less width than this, the slider is below the other controls.
 const LEAST_SLIDER: f32 = 100.0;
 
-/// Tiles of a line are outlined once they are this wide on the screen, in points.
+/// Tiles of a 1D grid are outlined if they are at least this wide on the screen, in points.
 const CLOSEST_BORDERS: f32 = 5.0;
 
 /// The subiterations of one cycle.
@@ -80,7 +80,7 @@ impl PaneType for InsidePane {
     }
 }
 
-/// Draws what is followed, and gives the point of the grid under the cursor.
+/// Draws the tile, and returns the point of the grid under the cursor.
 fn ui(
     ui: &mut Ui,
     cells: &mut Cells,
@@ -106,7 +106,7 @@ fn ui(
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
     let kind = session.look.inside.kind;
-    // The colours are those of all subiterations: they stay while a cycle is stepped through.
+    // The range covers all subiterations, so that the colours stay while stepping.
     let (values, scale, extent, map, title) = match kind {
         InsideKind::Lag => {
             let title = "|u − u_J|";
@@ -144,7 +144,7 @@ fn ui(
     shown.hover.and_then(|at| point_of_grid(inside, at, line))
 }
 
-/// The point of the grid that a cell stands for; `None` on a ring that lies around the grid.
+/// The point of the grid of a cell; `None` on the boundary.
 fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usize; 2]> {
     let i = (inside.computed[0].start + x).checked_sub(1)?;
     let row = if line { Some(0) } else { (inside.computed[1].start + y).checked_sub(1) };
@@ -199,7 +199,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
     }
 }
 
-/// The tile without its ring, and what it owns.
+/// Frames the tile without its halo, and the points that it owns.
 fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let [width, height] = inside.size.map(|side| side as f32);
     let (top, bottom) = if line { (0.0, height) } else { (1.0, height - 1.0) };
@@ -215,7 +215,7 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     cells::frame(ui, shown, owned, Stroke::new(1.5, theme::MARKED));
 }
 
-/// What each tile of a line owns, unless that is too narrow to be told apart.
+/// Frames what each tile of a 1D grid owns, unless that is too narrow.
 fn borders(ui: &Ui, shown: &Shown, inside: &Inside, tiling: &AxisTiling) {
     let points = tiling.tile().saturating_sub(tiling.overlap()) as f32;
     if points * shown.to_screen.scale().x < CLOSEST_BORDERS {
@@ -238,7 +238,7 @@ fn name(inside: &Inside, line: bool) -> String {
     }
 }
 
-/// Which tile, how far it is, and how many of its points lag.
+/// Which tile and subiteration, and how many of its points differ from exact Jacobi.
 fn summary(inside: &Inside, report: &Report, line: bool) -> String {
     let lag = match inside.lagging(line) {
         None => "their staleness would take too long to compute".to_owned(),
@@ -258,7 +258,7 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
     )
 }
 
-/// A cell in words.
+/// Describes a cell.
 fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool) -> String {
     let at = y * inside.size[0] + x;
     let lag = match inside.staleness[at] {

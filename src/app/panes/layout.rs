@@ -1,4 +1,4 @@
-//! Where panes lie, as it is saved: splits across and down, and panes over one another as tabs.
+//! The saved layout of panes: horizontal and vertical splits, and tabs.
 
 use crate::app::panes::list;
 use crate::app::panes::pane_type::Slot;
@@ -21,7 +21,7 @@ pub enum Layout {
     Across(Vec<Part>),
     /// One below the other.
     Down(Vec<Part>),
-    /// Over one another; the first number says which is in front.
+    /// Tabs; the number is the index of the front one.
     Tabs(usize, Vec<Layout>),
 }
 
@@ -78,7 +78,7 @@ impl Layout {
         let missing: Vec<_> = all.filter(|pane| !seen.contains(pane)).collect();
         let appended = Self::tabs(0, missing.iter().map(|&pane| Self::pane(pane)).collect());
         *self = match kept {
-            // Of a layout without a known pane nothing is left to be kept.
+            // Without a known pane, the default layout is used.
             None => return Vec::new(),
             Some(kept) if missing.is_empty() => kept,
             Some(kept) => Self::Across(vec![part(1.0 - APPENDED, kept), part(APPENDED, appended)]),
@@ -86,7 +86,7 @@ impl Layout {
         missing
     }
 
-    /// What is left without unknown panes and those that were seen before.
+    /// The layout without unknown and repeated panes; `None` if nothing is left.
     fn known(self, seen: &mut BTreeSet<PaneId>) -> Option<Self> {
         let parts = |parts: Vec<Part>, seen: &mut BTreeSet<PaneId>| {
             let known = parts.into_iter().filter_map(|Part { share, holds }| {
@@ -154,7 +154,7 @@ impl Layout {
                 };
                 let front = children.iter().position(|&child| Some(child) == active);
                 let held = children.iter().filter_map(|&child| Self::read(tiles, child)).collect();
-                // A pane alone has its title all the same.
+                // A single pane has its title, too.
                 Some(Self::tabs(front.unwrap_or(0), held))
             }
         }

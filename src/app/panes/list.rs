@@ -33,7 +33,7 @@ pub fn of_id(id: PaneId) -> Option<&'static dyn PaneType> {
     ALL.iter().copied().find(|pane| pane.id() == id)
 }
 
-/// The pane that a file calls so.
+/// The pane of this name in a file, today's or an older one.
 pub fn of_name(name: &str) -> Option<PaneId> {
     let is_called = |pane: &&&dyn PaneType| pane.id().0 == name || pane.old_names().contains(&name);
     ALL.iter().find(is_called).map(|pane| pane.id())

@@ -13,7 +13,7 @@ use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
 use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
 
-/// Room for the lines under the picture.
+/// Height of the text under the picture.
 const LINES_ROOM: f32 = 40.0;
 
 /// The magnitude of the field folded onto one tile.
@@ -82,7 +82,7 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
     }
 }
 
-/// The points of a tile that an inner one owns: all but half of the overlap on either side.
+/// The points that an inner tile owns: all but half of the overlap on each side.
 fn inner(axis: &AxisTiling) -> [f32; 2] {
     let half = if axis.count() > 1 { axis.overlap() / 2 } else { 0 };
     [half as f32, (axis.tile() - half) as f32]
@@ -151,7 +151,7 @@ fn tiles(count: u64) -> String {
     }
 }
 
-/// Of a line: a curve, on a logarithmic axis.
+/// In 1D: a curve, on a logarithmic axis.
 fn line(ui: &mut Ui, sorted: &FieldStatistics, mean: &MeanTile, axis: &AxisTiling) {
     let points: PlotPoints<'_> = mean
         .means

@@ -87,7 +87,7 @@ fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     });
 }
 
-/// The headings; a click on one sorts by its column, the next the other way round.
+/// The headings. A click sorts by the column, another one reverses the order.
 fn headings(ui: &mut Ui, pins: &Pins, commands: &mut Vec<Command>) {
     for column in Column::ALL {
         let sign = match pins.sorted {
@@ -114,12 +114,12 @@ fn headings(ui: &mut Ui, pins: &Pins, commands: &mut Vec<Command>) {
     ui.end_row();
 }
 
-/// A pinned run's colour and name, which can be typed.
+/// The colour and the editable name of a pinned run.
 fn name(ui: &mut Ui, number: usize, name: &str, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), Sense::hover());
         ui.painter().rect_filled(rect, 2.0, theme::pin(ui, number));
-        // What is typed stays until it is done, and is the name then.
+        // Typed text becomes the name when the field loses the focus.
         let id = ui.scope_id().with(("name", number));
         let typed: Option<String> = ui.data(|data| data.get_temp(id));
         let mut text = typed.unwrap_or_else(|| name.to_owned());

@@ -54,7 +54,7 @@ impl PaneType for ProbesPane {
     }
 }
 
-/// Draws the points that are followed, and how the field went there.
+/// Draws the probes: their points, and the field there over the cycles.
 fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let Some(report) = report else {
         return;

@@ -1,4 +1,4 @@
-//! Fields along a line of the grid, which is dragged over the map.
+//! Profiles: fields along a line of the grid.
 
 use crate::app::panes::heat_map::Marks;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
@@ -21,15 +21,15 @@ use std::f64::consts::SQRT_2;
 /// Samples of a profile: as many as any screen has pixels across.
 const MOST_SAMPLES: usize = 2048;
 
-/// Tiles along a line whose borders can be told apart in its profile.
+/// The largest number of tiles along a line whose borders are drawn.
 const MOST_BORDERS: usize = 128;
 
-/// A field along the cut, of the run or of a pinned one.
+/// A profile of the run or of a pinned run.
 struct Profile<'a> {
     name: String,
     colour: Color32,
     along: &'a FieldProfile,
-    /// What it is divided by, so that several fields fit into one plot.
+    /// The divisor, so that several fields fit into one plot.
     unit: f64,
 }
 
@@ -93,8 +93,8 @@ impl PaneType for ProfilePane {
     }
 }
 
-/// Draws the fields along the cut, tile borders marked, and gives the point of the grid under the
-/// cursor. Beside one field the pinned runs' are drawn, too.
+/// Draws the profiles with tile borders, and returns the point of the grid under the cursor. Pinned
+/// runs are drawn if there is one field.
 fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -213,7 +213,7 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<
     known.iter().enumerate().map(profile).collect()
 }
 
-/// Draws the profiles, and gives the point of the grid whose place along the cut is under the cursor.
+/// Draws the profiles, and returns the point of the line under the cursor.
 fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
     let line = profiles.first()?.along.line;
     let shape = &plan.problem.shape;
@@ -242,7 +242,7 @@ fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option
     let plot = plot.label_formatter(|hover| Some(read_off(hover, line, log, &units, plan))).show(
         ui,
         |plot| {
-            // More borders than can be told apart would be a grey wall.
+            // More borders than can be distinguished would be a grey area.
             for border in borders.into_iter().take_while(|_| is_told) {
                 plot.vline(VLine::new("", border).color(faint).width(1.0).allow_hover(false));
             }
@@ -255,11 +255,11 @@ fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option
     point_at(line, shape, plot.transform.value_from_position(pointer).x)
 }
 
-/// The point of a line that lies nearest to a place along it, unless that is beyond its ends.
+/// The point of a line nearest to a position along it; `None` beyond its ends.
 fn point_at(line: CutLine, shape: &Shape, place: f64) -> Option<[usize; 2]> {
     let distance = |point: &[usize; 2]| (line.place(*point) - place).abs();
     let nearest = line.points(shape).min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    // No two of its points are farther from one another than those of a diagonal.
+    // Consecutive points are at most a diagonal apart.
     (distance(&nearest) <= SQRT_2 / 2.0).then_some(nearest)
 }
 
@@ -271,7 +271,7 @@ fn curve(profile: &Profile<'_>, shape: &Shape, log: bool) -> PlotPoints<'static>
     drawn.filter(|[_, y]| y.is_finite()).collect()
 }
 
-/// What stands at the cursor: the point, its value, and how far a tile border is.
+/// The text at the cursor: the point, its value, and its distance from a tile border.
 fn read_off(
     hover: &HoverPosition<'_>,
     line: CutLine,

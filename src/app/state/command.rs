@@ -1,4 +1,4 @@
-//! What a panel may ask for.
+//! Commands.
 
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::Column;
@@ -11,94 +11,94 @@ use crate::run::{CutLine, RunSpec, Snapshot, SnapshotRequest, SweepSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a panel, a key or a dropped file asks for.
+/// A change that a panel, a key or a dropped file requests.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// Another run, from cycle 0; or the same elsewhere, from where it is.
+    /// Start another run from cycle 0, or continue the same run on another device.
     Change(RunSpec),
-    /// Take the last change of a setting back.
+    /// Undo the last change of a setting.
     Undo,
-    /// Make it again.
+    /// Redo it.
     Redo,
-    /// Go on, or wait.
+    /// Run, or pause.
     Run(bool),
-    /// So many cycles more.
+    /// Make this many cycles, then pause.
     Step(u64),
-    /// Back to cycle 0.
+    /// Return to cycle 0.
     Reset,
-    /// Cycles a second at the most.
+    /// Limit the cycles per second.
     Pace(Option<f64>),
-    /// Look at something else, or otherwise.
+    /// Change the view settings.
     Look(ViewSettings),
-    /// Show another cycle, or play cycles.
+    /// Show another cycle, or replay.
     Travel(Travel),
-    /// Show a cycle for as long as it is pointed at: in this frame.
+    /// Show a cycle in this frame: while the pointer is on it.
     Preview(u64),
-    /// Show the pinned run in the place of the run, or no longer.
+    /// Show the pinned run in place of the run, or not.
     Flip(bool),
-    /// Pin the run, to compare it with others.
+    /// Pin the run.
     Pin,
-    /// Let a pinned run go.
+    /// Unpin a run.
     Unpin(usize),
-    /// Call a pinned run otherwise.
+    /// Rename a pinned run.
     Rename(usize, String),
     /// Sort the pinned runs.
     SortPins(Option<(Column, bool)>),
-    /// Bytes that may be taken to keep iterates.
+    /// Set the bytes for keyframes.
     Memory(usize),
-    /// Show all of the grid.
+    /// Show the whole grid.
     ZoomOut,
-    /// Show the fields along this line.
+    /// Set the line of the profile.
     CutAlong(CutLine),
-    /// Follow a point of the map over the cycles, or no longer.
+    /// Add or remove a probe.
     ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
     ShowPane(PaneId, bool),
-    /// Show the tuning map in place of the panes, or the panes again.
+    /// Show the tuning map or the panes.
     ShowTuning(bool),
-    /// Measure a tuning map, wait, go on, or stop.
+    /// Control the measurement of a tuning map.
     Tune(TuningOrder),
-    /// Put every pane back where it was at first.
+    /// Restore the default layout.
     ArrangePanes,
-    /// Open the dialog that saves files, or close it.
+    /// Open or close the save dialog.
     ShowSave(bool),
-    /// Open the dialog that opens files, or close it.
+    /// Open or close the open dialog.
     ShowOpen(bool),
-    /// Open the palette of all actions, or close it.
+    /// Open or close the command palette.
     ShowPalette(bool),
-    /// Open the sheet of keys, or close it.
+    /// Open or close the keyboard shortcuts.
     ShowKeys(bool),
-    /// Show the GPU with experiments worth seeing, or close it.
+    /// Open or close the welcome dialog.
     ShowWelcome(bool),
-    /// Make one of them, by its place among them.
+    /// Run an example experiment, by index.
     Try(usize),
     /// Save a file.
     Save(Box<SaveRequest>),
-    /// Look at the run for the preview of a file.
+    /// Request a snapshot for the preview of a file.
     LookForFile(SnapshotRequest),
-    /// Put a picture on the clipboard.
+    /// Copy an image to the clipboard.
     CopyImage(Arc<[Snapshot]>, Box<ViewSpec>),
-    /// Make the animation no further.
+    /// Stop the animation.
     StopFilm,
-    /// Open a run file, a figure, a picture or an array.
+    /// Open a run, a figure, an image or an array.
     Open(PathBuf),
-    /// Put text on the clipboard, and say so.
+    /// Copy text to the clipboard, and say so.
     Copy { text: String, what: &'static str },
-    /// A light window instead of a dark one, or the other way round.
+    /// Toggle the theme.
     SwitchTheme,
-    /// Draw everything larger or smaller.
+    /// Set the zoom.
     Scale(Scale),
-    /// The map and its curves as large as the window has room for, or all as before.
+    /// Toggle the presentation mode.
     Present,
 }
 
-/// What is wanted of the measurement.
+/// A change of the measurement of a tuning map.
 #[derive(Clone, Debug)]
 pub enum TuningOrder {
-    /// Begin a map, unless one is under way.
+    /// Start a map, unless one is being measured.
     Begin(Box<SweepSpec>),
-    /// Wait, or go on.
+    /// Pause, or resume.
     Pause(bool),
-    /// Stop for good; what was measured stays.
+    /// Stop; measured cells stay.
     Stop,
 }

@@ -1,17 +1,17 @@
-//! How the run is compared with pinned ones: on the map, and along the cut.
+//! How the run is compared with pinned runs: on the map, and in the profile.
 
 use crate::app::state::pins::Pin;
 use crate::picture::Pairing;
 use crate::run::{Plan, Record, Report, cycle_at};
 
-/// What was chosen for comparing maps.
+/// Settings of the comparison of maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Compare {
-    /// How both are shown.
+    /// How the two maps are shown.
     pub how: How,
-    /// The number of the pinned run; `None` for the first that there is.
+    /// The number of the pinned run; `None` for the first one.
     pub with: Option<usize>,
-    /// Which of its cycles stands beside one of the run.
+    /// Which of its cycles is compared with a cycle of the run.
     pub at_equal: AtEqual,
 }
 
@@ -21,27 +21,27 @@ pub enum How {
     /// The run alone.
     #[default]
     Alone,
-    /// One beside the other.
+    /// Side by side.
     SideBySide,
-    /// One over the other, up to a line that is dragged.
+    /// One over the other, divided by a line that is dragged.
     Wipe,
-    /// The one less the other.
+    /// The difference of the two.
     Difference,
 }
 
-/// What two cycles have in common.
+/// What makes two cycles comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtEqual {
     Cycles,
     #[default]
     Sweeps,
     Time,
-    /// Nothing: the pinned run is at its end.
+    /// Nothing: the pinned run is shown at its last cycle.
     End,
 }
 
 impl Compare {
-    /// The pinned run that is to be seen, if any is, out of those that there are.
+    /// The pinned run to show, if any.
     pub fn pin<'a>(&self, pins: &'a [Pin], flipped: bool) -> Option<&'a Pin> {
         if self.how == How::Alone && !flipped {
             return None;
@@ -49,7 +49,7 @@ impl Compare {
         self.chosen(pins)
     }
 
-    /// The pinned run that was chosen, whether it is to be seen or not.
+    /// The chosen pinned run, whether or not it is shown.
     pub fn chosen<'a>(&self, pins: &'a [Pin]) -> Option<&'a Pin> {
         pins.iter().find(|pin| Some(pin.number) == self.with).or(pins.first())
     }
@@ -67,7 +67,7 @@ impl AtEqual {
         }
     }
 
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Cycles => "The pinned run after equally many cycles.",
@@ -77,8 +77,8 @@ impl AtEqual {
         }
     }
 
-    /// The cycle of a pinned run that stands beside one of the run, which took so many cycles, sweeps
-    /// and seconds of the solver; its last, where the run has gone further.
+    /// The cycle of a pinned run to compare with a cycle of the run, which took `sweeps` sweeps and
+    /// `seconds` of solver time. At most the last cycle of the pinned run.
     pub fn cycle(self, cycle: u64, sweeps: u64, seconds: f64, pin: &Pin) -> u64 {
         let beside = match self {
             Self::Time => cycle_at(&pin.curve, seconds),
@@ -90,8 +90,8 @@ impl AtEqual {
         beside.min(pin.latest.cycle)
     }
 
-    /// The same of a run that is made once more, where no time can be told of: there equal sweeps
-    /// take its place.
+    /// The same rule for a run that is repeated. Times differ from run to run, so that equal sweeps
+    /// replace equal solver time.
     pub fn pairing(self) -> Pairing {
         match self {
             Self::Cycles => Pairing::Cycles,
@@ -100,15 +100,14 @@ impl AtEqual {
         }
     }
 
-    /// What puts this cycle of a pinned run beside one of the run, whenever that is made; its end, if
-    /// nothing does.
+    /// The rule that pairs cycle `beside` of a pinned run with a cycle of the run; `End` if no
+    /// other does.
     pub fn that_pairs(cycle: u64, sweeps: u64, pin: &Pin, beside: u64) -> Self {
         let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == beside;
         [Self::Cycles, Self::Sweeps].into_iter().find(is_there).unwrap_or(Self::End)
     }
 
-    /// How many cycles of a pinned run stand beside one of the run; where that is not the same all
-    /// along, in the mean.
+    /// Cycles of a pinned run per cycle of the run; the mean where the ratio changes.
     pub fn per_cycle(self, report: &Report, pin: &Pin) -> f64 {
         let ratio = match self {
             Self::Cycles | Self::End => 1.0,
@@ -121,7 +120,7 @@ impl AtEqual {
                 time(&report.latest) / time(&pin.latest)
             }
         };
-        // Nothing is known of the time of runs at their start.
+        // A run at cycle 0 has no time yet.
         if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 }
     }
 }
@@ -138,7 +137,7 @@ impl How {
         }
     }
 
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Alone => "This run alone; hold F to flip to the pinned run.",

@@ -1,4 +1,4 @@
-//! Observations of pinned runs: on the map, and along the cut.
+//! Observations of pinned runs: on the map, and in the profile.
 
 use crate::app::state::compare::How;
 use crate::app::state::pins::Pin;
@@ -9,36 +9,36 @@ use crate::run::{
 };
 use std::sync::Arc;
 
-/// The largest grid, in points, on which every pinned run is seen along the cut: each takes a solver
-/// of its own. On larger ones it is the one that the map is compared with.
+/// The largest grid, in points, on which the profile shows every pinned run: each needs a solver of
+/// its own. On larger grids it shows the run that the map is compared with.
 const LARGEST_ALONG: usize = 1 << 20;
 
 /// Where a pinned run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// On the map, beside the run or in its place.
+    /// On the map, beside the run or in place of it.
     Map,
-    /// On the map, as what is taken away from the run.
+    /// On the map, subtracted from the run.
     Difference,
-    /// Along the cut.
+    /// In the profile.
     Cut,
 }
 
-/// What is seen of a pinned run, or of how the run differs from it.
+/// An observation of a pinned run, or of the difference from it.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// What was asked for.
+    /// The request.
     pub asked: Asked,
-    /// What is seen.
+    /// The answer.
     pub observation: Observation,
 }
 
-/// A cycle of a pinned run that stands beside one of the run.
+/// A request for a cycle of a pinned run.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// The number of the pinned run.
     pub number: usize,
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Where it is shown.
     pub place: Place,
@@ -49,13 +49,13 @@ pub struct Asked {
     beside: u64,
     /// The newest cycle of the pinned run.
     pub latest: u64,
-    /// How many of its cycles stand beside one of the run.
+    /// Its cycles per cycle of the run.
     pub per_cycle: f64,
 }
 
 impl Asked {
-    /// What is to be seen of pinned runs when the run is at cycle `beside`, and `view` of it is
-    /// shown.
+    /// The observations of pinned runs that are needed when the run is shown at cycle `beside` with
+    /// `view`.
     pub fn all(
         session: &Session,
         report: &Report,
@@ -80,14 +80,14 @@ impl Asked {
             How::Difference if !session.flipped => Place::Difference,
             _ => Place::Map,
         };
-        // Differences are of points that are the same, and not of diagrams.
+        // A difference needs equal grids, and is not defined for space–time diagrams.
         let can_be = |pin: &&Pin| {
             let other = pin.archive.plan().problem.shape;
             own.dim() == other.dim() && (place == Place::Map || (own.dim() == 2 && own == other))
         };
         let pins = session.pins.all();
         let on_map = compare.pin(pins, session.flipped).filter(can_be);
-        // With several fields in one plot there is no room for several runs.
+        // A plot of several fields does not show several runs.
         let has_cut = view.cut.as_ref().is_some_and(|cut| cut.fields.len() == 1);
         let along = pins.iter().filter(|pin| {
             has_cut
@@ -99,7 +99,7 @@ impl Asked {
         on_map.into_iter().chain(along.map(|pin| asked(pin, Place::Cut))).collect()
     }
 
-    /// What the replay is to show, when `view` of the run is shown.
+    /// The target of the replay when the run is shown with `view`.
     pub fn target(&self, report: &Report, view: &ObservationRequest) -> ReplayTarget {
         let is_alike = report.plan.problem.shape == self.plan().problem.shape;
         let view = match self.place {
@@ -125,7 +125,7 @@ impl Asked {
         }
     }
 
-    /// Whether another asks for the same run in the same place, of whichever cycle.
+    /// Whether another requests the same run in the same place, at any cycle.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.number, self.place) == (other.number, other.place)
     }
@@ -137,7 +137,7 @@ impl Asked {
 }
 
 impl Compared {
-    /// What is seen, in words.
+    /// A caption for it.
     pub fn caption(&self) -> String {
         let Asked { name, cycle, beside, place, .. } = &self.asked;
         if *place == Place::Difference {

@@ -1,9 +1,9 @@
-//! Ready-made experiments for the first start.
+//! Example experiments for the first start.
 
 use crate::app::state::view_settings::{Against, ViewSettings};
 use crate::run::{FieldKind, RunSpec};
 
-/// An experiment, and what is to be seen in it.
+/// An experiment, and what it shows.
 pub struct Experiment {
     pub title: &'static str,
     pub about: &'static str,
@@ -11,12 +11,12 @@ pub struct Experiment {
     overlap: usize,
     field: FieldKind,
     against: Against,
-    /// Cycles a second: slow enough to be watched, or as fast as it goes.
+    /// Limit of cycles per second; `None` for maximum speed.
     pub pace: Option<f64>,
 }
 
 /// The experiments, on the default problem with tiles of 32² points. The numbers in the sentences
-/// are those of the finished runs: `tilescope solve --preset poisson-2d` with the same settings.
+/// are results of `tilescope solve --preset poisson-2d` with the same settings.
 pub const EXPERIMENTS: [Experiment; 5] = [
     Experiment {
         title: "Edges light up at k = 64",
@@ -74,7 +74,7 @@ impl Experiment {
         run
     }
 
-    /// What is looked at, and how.
+    /// What is shown, and how.
     pub fn look(&self) -> ViewSettings {
         ViewSettings { field: self.field, against: self.against, ..ViewSettings::default() }
     }

@@ -1,40 +1,40 @@
-//! Runs that were pinned: they stay to be compared with, whatever becomes of the run.
+//! Pinned runs, which are kept for comparison.
 
 use crate::picture::{MOST_BESIDE, grouped, seconds};
 use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec, differences};
 use std::sync::Arc;
 
-/// Runs that can be pinned at a time: as many as there are colours for.
+/// The largest number of pinned runs: there are colours for no more.
 pub const MOST: usize = MOST_BESIDE;
 
 /// A run as it was when it was pinned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
-    /// Its number among the pinned runs: what its colour and its first name follow from.
+    /// Its number among the pinned runs, which determines its colour and default name.
     pub number: usize,
-    /// What a person calls it.
+    /// Its name, which can be edited.
     pub name: String,
-    /// What is kept of it, with its settings.
+    /// Its archive, with its settings.
     pub archive: Arc<RunArchive>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The norms of its newest cycle.
     pub latest: Record,
-    /// Those of all cycles, thinned out for a plot.
+    /// The norms of all cycles, thinned for a plot.
     pub curve: Arc<[Record]>,
 }
 
 /// The pinned runs, and how their table is sorted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pins {
-    /// In the order in which they were pinned.
+    /// In the order of pinning.
     pins: Vec<Pin>,
-    /// The column that the table is sorted by, and whether the largest come first; `None` for the
-    /// order in which they were pinned.
+    /// The column to sort the table by, and whether in descending order; `None` for the order of
+    /// pinning.
     pub sorted: Option<(Column, bool)>,
 }
 
-/// A column of the table that can be sorted by.
+/// A sortable column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Name,
@@ -44,38 +44,38 @@ pub enum Column {
     Speedup,
 }
 
-/// A line of the table.
+/// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub number: usize,
     pub name: String,
-    /// What its settings differ in from those of the first.
+    /// How its settings differ from those of the first run.
     pub settings: String,
     pub cycles: u64,
     pub sweeps: u64,
-    /// Of the solver.
+    /// Solver time.
     pub seconds: f64,
-    /// The time of the first over its own, each to the smallest reduction that both have reached;
-    /// `None` where that cannot be told.
+    /// Solver time of the first run divided by its own, each to the smallest relative residual that
+    /// both have reached; `None` if unknown.
     pub speedup: Option<f64>,
-    /// ‖r‖₂ / ‖r₀‖₂, as far as it is known.
+    /// ‖r‖₂ / ‖r₀‖₂, if known.
     pub reduction: Option<f64>,
 }
 
 impl Pins {
-    /// The pinned runs, in the order in which they were pinned.
+    /// The pinned runs, in the order of pinning.
     pub fn all(&self) -> &[Pin] {
         &self.pins
     }
 
-    /// Pins the run of a report. One that is pinned already is pinned as it is now. Gives the pin;
-    /// `None` if there is no room for another.
+    /// Pins the run of a report, or updates its pin. Returns the pin; `None` if the limit is
+    /// reached.
     pub fn pin(&mut self, report: &Report) -> Option<&Pin> {
         self.put(&report.archive, report.start_residual, &report.curve, None)
     }
 
-    /// The same of a run that was made apart from the one under way, by this number if no other pin
-    /// has it. One that was made alike, and as far, is pinned already.
+    /// Pins a run that was made in the background, with this number unless another pin has it.
+    /// Returns the existing pin of an equal run with equally many cycles.
     pub fn pin_made(&mut self, made: &ArchivedRun, number: usize) -> Option<&Pin> {
         let end = made.curve.last().map(|record| record.cycle);
         let is_alike = |pin: &Pin| {
@@ -122,7 +122,7 @@ impl Pins {
         self.pins.retain(|pin| pin.number != number);
     }
 
-    /// Calls a pinned run otherwise; by no name at all, as at first.
+    /// Renames a pinned run. An empty name restores the default one.
     pub fn rename(&mut self, number: usize, name: &str) {
         if let Some(pin) = self.pins.iter_mut().find(|pin| pin.number == number) {
             let name = name.trim();
@@ -130,8 +130,8 @@ impl Pins {
         }
     }
 
-    /// The names of the pinned runs, and of the run of `spec` after them, with what tells them from
-    /// one another: `A · k 16`.
+    /// The names of the pinned runs and then of the run of `spec`, with the settings in which they
+    /// differ: `A · k 16`.
     pub fn names(&self, spec: &RunSpec) -> Vec<String> {
         let specs = self.pins.iter().map(|pin| &pin.archive.plan().spec).chain([spec]);
         let settings = differences(&specs.collect::<Vec<_>>());
@@ -139,7 +139,7 @@ impl Pins {
         names.zip(settings).map(|(name, settings)| format!("{name} · {settings}")).collect()
     }
 
-    /// The table, sorted as was chosen.
+    /// The rows of the table, sorted as chosen.
     pub fn rows(&self) -> Vec<Row> {
         let specs: Vec<_> = self.pins.iter().map(|pin| &pin.archive.plan().spec).collect();
         let settings = differences(&specs);
@@ -175,7 +175,7 @@ impl Pin {
     }
 }
 
-/// Why no other run can be pinned, in one sentence.
+/// The message when no other run can be pinned.
 pub fn too_many() -> String {
     format!("{MOST} runs are pinned, which is the limit; unpin one first.")
 }
@@ -187,10 +187,10 @@ fn letter(number: usize) -> String {
 }
 
 impl Column {
-    /// All of them, as they stand in the table.
+    /// All columns, in the order of the table.
     pub const ALL: [Self; 5] = [Self::Name, Self::Cycles, Self::Sweeps, Self::Time, Self::Speedup];
 
-    /// Its heading.
+    /// The heading.
     pub fn label(self) -> &'static str {
         match self {
             Self::Name => "run",
@@ -201,7 +201,7 @@ impl Column {
         }
     }
 
-    /// What it says, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Name => "The name of the run.",
@@ -215,7 +215,7 @@ impl Column {
     }
 
     fn compare(self, a: &Row, b: &Row) -> std::cmp::Ordering {
-        // What is not known comes last.
+        // Unknown values come last.
         let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
         match self {
             Self::Name => a.name.cmp(&b.name),
@@ -228,7 +228,7 @@ impl Column {
 }
 
 impl Row {
-    /// What stands in the columns, in the order of [`Column::ALL`].
+    /// The cells, in the order of [`Column::ALL`].
     pub fn texts(&self) -> [String; 5] {
         [
             self.name.clone(),
@@ -267,7 +267,7 @@ pub fn csv(rows: &[Row]) -> String {
     text
 }
 
-/// What is copied of a line: numbers as programs read them; nothing of what is not known.
+/// The cells of a copied row, with numbers for programs; unknown values are empty.
 fn cells(row: &Row) -> [String; 7] {
     let known = |value: Option<String>| value.unwrap_or_default();
     [

@@ -1,25 +1,25 @@
-//! How large everything is drawn: for the eyes of whoever sits before it, or of a lecture hall.
+//! The zoom of the window, and the presentation mode.
 
 use eframe::egui;
 
 /// The smallest window in which nothing is cut off.
 pub const SMALLEST_SIZE: [f32; 2] = [960.0, 600.0];
 
-/// Scales to step through.
+/// Steps of the zoom.
 const STEPS: [f32; 8] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
 
 /// The smallest size at which nothing of a presentation is cut off, in points.
 const PRESENTED_SIZE: [f32; 2] = [840.0, 525.0];
 
-/// Sizes are rounded down to this, so that letters do not flicker while a window is resized.
+/// The zoom is rounded down to a multiple of this, which avoids flicker while a window is resized.
 const GRAIN: f32 = 0.05;
 
-/// What was chosen of the size.
+/// The chosen zoom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
-    /// The scale that is wanted, 1 to 3.
+    /// The zoom factor, 1 to 3.
     pub wanted: f32,
-    /// Whether it is to be as large as the window has room for, to be read from afar.
+    /// Whether the presentation mode is on: as large as the window allows.
     pub presenting: bool,
 }
 
@@ -30,21 +30,21 @@ impl Default for Scale {
 }
 
 impl Scale {
-    /// The next larger scale; `None` if there is none, or if something would be cut off.
+    /// The next larger zoom; `None` if there is none, or if something would be cut off.
     pub fn larger(self, context: &egui::Context) -> Option<Self> {
         let next = STEPS.into_iter().find(|&step| step > self.wanted)?;
         (self.wanted < room(context, SMALLEST_SIZE))
             .then_some(Self { wanted: next, presenting: false })
     }
 
-    /// The next smaller one.
+    /// The next smaller zoom; `None` if there is none.
     pub fn smaller(self) -> Option<Self> {
         let next = STEPS.into_iter().rev().find(|&step| step < self.wanted)?;
         Some(Self { wanted: next, presenting: false })
     }
 
-    /// Draws everything so from the next frame on, as far as nothing is cut off. `is_dense` is
-    /// something that wants the room of the whole window.
+    /// Applies the zoom from the next frame on, as far as nothing is cut off. `is_dense`: a dialog
+    /// or map needs the whole window.
     pub fn apply(self, context: &egui::Context, is_dense: bool) {
         let presented = self.presenting && !is_dense;
         let room = room(context, if presented { PRESENTED_SIZE } else { SMALLEST_SIZE });
@@ -55,7 +55,7 @@ impl Scale {
     }
 }
 
-/// The largest scale at which the window shows all that it shows at that size.
+/// The largest zoom at which the window still has this size in points.
 fn room(context: &egui::Context, [width, height]: [f32; 2]) -> f32 {
     let native = context.content_rect().size() * context.zoom_factor();
     let room = (native.x / width).min(native.y / height);
@@ -66,7 +66,7 @@ fn room(context: &egui::Context, [width, height]: [f32; 2]) -> f32 {
 mod tests {
     use super::*;
 
-    /// The zoom that a window of that size ends up with.
+    /// The zoom of a window of that size.
     fn zoom(scale: Scale, is_dense: bool, size: egui::Vec2) -> f32 {
         let context = egui::Context::default();
         for _ in 0..4 {

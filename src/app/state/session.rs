@@ -1,4 +1,4 @@
-//! What was chosen: the run, how it goes, and what is looked at.
+//! The session: all settings of the run and of its view.
 
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
@@ -11,31 +11,31 @@ use crate::run::{
 use crate::solver::Followed;
 use std::sync::Arc;
 
-/// Bytes that iterates may take at first start.
+/// Default bytes for keyframes.
 const MEMORY: usize = 512_000_000;
 
-/// All that a person has chosen.
+/// All that was chosen.
 #[derive(Debug)]
 pub struct Session {
     /// The run.
     pub spec: Arc<RunSpec>,
-    /// Its number; every change of the run gets a new one.
+    /// The number of the run; every change of the run increments it.
     pub epoch: u64,
-    /// Whether it is to go on.
+    /// Whether it is running, not paused.
     pub running: bool,
-    /// Single cycles asked for since it began.
+    /// Cycles requested one by one since cycle 0.
     pub steps: u64,
-    /// Cycles a second at the most.
+    /// Limit the cycles per second.
     pub pace: Option<f64>,
-    /// What is looked at, and how.
+    /// What is shown, and how.
     pub look: ViewSettings,
     /// The runs that were pinned.
     pub pins: Pins,
-    /// Whether one of them is shown in the place of the run, for as long as a key is held.
+    /// Whether one of them is shown in place of the run, while a key is held.
     pub flipped: bool,
-    /// The cycle that is shown, and how cycles are played.
+    /// The shown cycle, and the replay.
     pub travel: Travel,
-    /// Bytes that may be taken to keep iterates, of all runs together.
+    /// Bytes for keyframes, of all runs together.
     pub memory: usize,
 }
 
@@ -57,7 +57,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// The run with a ready-made problem in place of its own.
+    /// The run with the problem of a preset.
     pub fn with(&self, preset: &Preset) -> RunSpec {
         let (problem, stop) = preset.problem();
         let mut spec = RunSpec { problem, stop, ..(*self.spec).clone() };
@@ -67,7 +67,7 @@ impl Session {
         spec
     }
 
-    /// Shows of a run that has just begun what a figure of it shows, and stops there.
+    /// Shows what a figure of the run shows, and pauses there.
     pub fn show(&mut self, view: &ViewSpec) {
         let ViewSpec { cycle, field, kind, over, cut, figure, .. } = *view;
         (self.running, self.steps) = (false, cycle);
@@ -85,7 +85,7 @@ impl Session {
         if view.shows(FigureKind::Curves) {
             look.against = Against::of(over);
         }
-        // A profile has its tile borders in any case.
+        // A profile always shows tile borders.
         if kind != FigureKind::Profile {
             look.borders = figure.borders;
         }
@@ -96,15 +96,15 @@ impl Session {
         if view.shows(FigureKind::Inside) {
             look.inside = view.inside;
         }
-        // Whoever draws curves says whether Jacobi's is among them.
+        // A figure with curves says whether classic Jacobi is among them.
         if view.shows(FigureKind::Curves) {
             look.reference = view.classic.is_some();
         }
     }
 
-    /// What is observed of the newest iterate, before panes add what they need. `part` and `most` say
-    /// which part of the field the map shows, and in how many samples; `probe` is the point under the
-    /// cursor.
+    /// The observation of the newest iterate, before panes add their needs. `part` is the visible
+    /// part of the field, `most` the largest number of samples per axis, `probe` the point under
+    /// the cursor.
     pub fn observation(
         &self,
         part: Option<[std::ops::Range<usize>; 2]>,
@@ -124,7 +124,7 @@ impl Session {
         }
     }
 
-    /// What the worker is asked for, with what is observed of the run. Files add what they need.
+    /// The request to the worker. Files add snapshot requests.
     pub fn request(&self, view: ObservationRequest) -> WorkerRequest {
         WorkerRequest {
             epoch: self.epoch,
@@ -138,7 +138,8 @@ impl Session {
         }
     }
 
-    /// The line of the cut: of a plane what was chosen, or the middle row; of lines the first.
+    /// The line of the profile: the chosen one or the middle row in 2D, the first system of a batch
+    /// in 1D.
     pub fn cut_line(&self) -> CutLine {
         match (&self.spec.problem.shape[..], self.look.cut.line) {
             ([_, _, ..], Some(line)) => line,
@@ -147,23 +148,23 @@ impl Session {
         }
     }
 
-    /// What is followed through a cycle.
+    /// What the view inside a cycle shows.
     pub fn followed(&self) -> Followed {
         self.look.inside.followed(self.spec.problem.shape.len() == 1)
     }
 
-    /// The fields along the cut, that of the map first.
+    /// The fields of the profile, that of the map first.
     pub fn cut_fields(&self) -> Vec<FieldKind> {
         let more = self.look.cut.more.iter().copied().filter(|&field| field != self.look.field);
         std::iter::once(self.look.field).chain(more).collect()
     }
 
-    /// Bytes that each run may keep of its iterates: all have the same, the pinned ones too.
+    /// Bytes for keyframes per run; pinned runs have the same share.
     pub fn memory_of_each(&self) -> usize {
         self.memory / (1 + self.pins.all().len())
     }
 
-    /// Whether the run has come to its end, as far as it is known, or cannot go on.
+    /// Whether the run has ended, or failed.
     pub fn is_finished(&self, report: Option<&Report>) -> bool {
         report.is_some_and(|report| {
             report.epoch == self.epoch
@@ -171,7 +172,7 @@ impl Session {
         })
     }
 
-    /// The tiles that were chosen; `None` while what was chosen makes no sense.
+    /// The chosen tiling; `None` while it is invalid.
     pub fn tiling(&self) -> Option<Tiling> {
         let method = &self.spec.method;
         let axes = &self.spec.problem.shape;
@@ -182,7 +183,7 @@ impl Session {
 }
 
 impl Session {
-    /// Takes another description: of another run, or of the same that is to go on elsewhere.
+    /// Changes the run, or continues the same run on another device.
     pub fn change(&mut self, spec: RunSpec) {
         if self.spec.is_same_run(&spec) {
             self.spec = Arc::new(spec);
@@ -191,7 +192,7 @@ impl Session {
         }
     }
 
-    /// Begins another run.
+    /// Starts another run.
     pub fn begin(&mut self, spec: RunSpec) {
         self.spec = Arc::new(spec);
         self.epoch += 1;
@@ -200,7 +201,7 @@ impl Session {
     }
 }
 
-/// How a run whose solver failed can go on, in one sentence.
+/// How a run whose solver failed can be continued, in one sentence.
 pub fn elsewhere(report: &Report) -> String {
     let cycle = grouped(report.latest.cycle);
     match report.plan.spec.method.backend {

@@ -1,4 +1,4 @@
-//! Earlier cycles, as the replay shows them in the place of the newest.
+//! Shows earlier cycles, which the replay makes, in place of the newest.
 
 use crate::app::state::compared::{Asked, Compared, Place};
 use crate::app::state::session::Session;
@@ -10,43 +10,43 @@ use eframe::egui;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Playing goes on by this at the most from one frame to the next: a window that was covered for a
-/// while does not leap.
+/// The longest step of a replay from one frame to the next: a window that was hidden for a while
+/// does not jump.
 const LONGEST_FRAME: Duration = Duration::from_millis(100);
 
-/// A wish is left to be answered for this long before a newer one takes its place.
+/// A request is left this long for an answer before a newer one replaces it.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// While the run is made, what follows it may take this part of the time: pinned runs are made again
-/// on the same processor.
+/// The share of the time that replays of pinned runs may take while the run makes cycles on the
+/// same processor.
 const FOLLOW_SHARE: f64 = 0.1;
 
-/// What is looked back at. The panes draw what is seen in the report, whichever cycle that is of;
-/// while it is an earlier one, what is seen of the newest waits here.
+/// Time travel. The panes draw the observation in the report, of whichever cycle. While that is an
+/// earlier one, the observation of the newest cycle is kept here.
 pub struct TimeTravel {
     replay: Rewinder,
-    /// What the replay was told last.
+    /// The last request to the replay.
     told: ReplayRequest,
-    /// What is to be seen of the newest cycle while an earlier one is shown.
+    /// The observation of the newest cycle while an earlier one is shown.
     live: Option<Observation>,
-    /// What was asked for of pinned runs, and what was seen of them last.
+    /// Requests for pinned runs, and their last observations.
     asked: Vec<Asked>,
     compared: Vec<Compared>,
-    /// Whether the last wish is still to be answered, when it was told, and how long that took.
+    /// Whether the last request is unanswered, when it was sent, and how long the answer took.
     waits: bool,
     told_at: Instant,
     took: Duration,
-    /// The part that is made of the way to the cycle that is wanted.
+    /// Progress towards the requested cycle, 0 to 1.
     under_way: Option<f32>,
-    /// Cycles that playing has gone on by, less those that were shown.
+    /// Fraction of a cycle by which the replay is ahead of what is shown.
     due: f64,
 }
 
-/// What came of the replay.
+/// An answer of the replay.
 pub struct Taken {
-    /// Why it could not make a cycle, if so.
+    /// Why it could not make a cycle.
     pub failed: Option<String>,
-    /// Whether the map is to be drawn from other pictures.
+    /// Whether the pictures of the map changed.
     pub is_changed: bool,
 }
 
@@ -54,7 +54,7 @@ impl TimeTravel {
     /// Starts the replay's thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If a thread cannot be started.
     pub fn new(context: &egui::Context) -> std::io::Result<Self> {
         let repaint = context.clone();
         Ok(Self {
@@ -71,23 +71,23 @@ impl TimeTravel {
         })
     }
 
-    /// What is seen of pinned runs.
+    /// Observations of pinned runs.
     pub fn compared(&self) -> &[Compared] {
         &self.compared
     }
 
-    /// The part that is made of the way to the cycle that is wanted, while it takes long.
+    /// Progress towards the requested cycle, 0 to 1, while it takes long.
     pub fn under_way(&self) -> Option<f32> {
         self.under_way
     }
 
-    /// Whether a cycle that was pointed at no longer is: the window is to be drawn again.
+    /// Whether the pointer left a previewed cycle, so that the window must be redrawn.
     pub fn is_left(&self, session: &Session) -> bool {
         session.travel.preview.is_none() && session.travel.at.is_none() && self.live.is_some()
     }
 
-    /// Asks the replay for the cycle that is wanted, and shows the newest again if that is it. Returns
-    /// whether the map is to be drawn from other pictures.
+    /// Requests the chosen cycle from the replay, or shows the newest again. Returns whether the
+    /// pictures of the map changed.
     #[must_use]
     pub fn request(
         &mut self,
@@ -117,11 +117,12 @@ impl TimeTravel {
             memory: session.memory_of_each(),
             targets: earlier.into_iter().chain(others).collect(),
         };
-        // What follows the run or is played waits until the last was shown, or none ever would be;
-        // what a person looks for waits a little, so that there is something to be seen meanwhile.
+        // Requests that follow the run or a replay wait until the last answer was shown, or none
+        // ever would be. Requests of a person wait only a little, so that a drag shows something on
+        // the way.
         let follows = cycle.is_none() || session.travel.playing;
         let is_answered_first = self.waits && (follows || self.told_at.elapsed() < PATIENCE);
-        // Between two looks at pinned runs the run has the processor to itself.
+        // Between two observations of pinned runs, the run has the processor to itself.
         let rests = cycle.is_none()
             && report.phase == Phase::Running
             && self.told_at.elapsed() < self.took.div_f64(FOLLOW_SHARE)
@@ -151,7 +152,7 @@ impl TimeTravel {
         is_changed
     }
 
-    /// Lets the replay make nothing until it is told of something again.
+    /// Stops the replay until the next request.
     pub fn rest(&mut self) {
         if !self.told.targets.is_empty() {
             self.told.id += 1;
@@ -161,7 +162,7 @@ impl TimeTravel {
         }
     }
 
-    /// Takes a report in, the newest in place of `before`: an earlier cycle that is shown stays.
+    /// Takes the newest report in place of `before`. An earlier cycle that is shown stays.
     pub fn keep(&mut self, report: &mut Report, before: Option<Box<Report>>) {
         let before = before.filter(|before| before.epoch == report.epoch);
         match before {
@@ -174,7 +175,7 @@ impl TimeTravel {
         }
     }
 
-    /// Takes what the replay has made, if there is anything new.
+    /// Takes an answer of the replay, if there is one.
     pub fn take(&mut self, report: Option<&mut Report>) -> Option<Taken> {
         let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
         let ReplayReport { observations: seen, under_way, failed, .. } = answer;
@@ -184,7 +185,7 @@ impl TimeTravel {
         let Some(report) = report else {
             return Some(Taken { failed, is_changed: false });
         };
-        // Those of the pinned runs come last.
+        // The observations of pinned runs come last.
         let (mut seen, mut is_changed) = (seen, false);
         let others = seen.split_off(seen.len().saturating_sub(self.asked.len()));
         if let Some(earlier) = seen.pop().flatten() {
@@ -205,7 +206,7 @@ impl TimeTravel {
         Some(Taken { failed, is_changed })
     }
 
-    /// Whether the cycle that is wanted is the one that is shown.
+    /// Whether the requested cycle is shown.
     fn is_there(&self, report: &Report) -> bool {
         !self.waits
             && self.told.targets.first().is_none_or(|target| {
@@ -213,7 +214,7 @@ impl TimeTravel {
             })
     }
 
-    /// Lets playing go on, as long as what is played is shown.
+    /// Advances the replay, once the last cycle is shown.
     pub fn play(
         &mut self,
         session: &mut Session,
@@ -239,7 +240,7 @@ impl TimeTravel {
     }
 }
 
-/// Whether sights differ in their cycles alone.
+/// Whether targets differ only in their cycles.
 fn is_of_other_cycles(told: &[ReplayTarget], wanted: &[ReplayTarget]) -> bool {
     let is_like = |(told, wanted): (&ReplayTarget, &ReplayTarget)| {
         (&told.archive, &told.view) == (&wanted.archive, &wanted.view)
@@ -248,8 +249,8 @@ fn is_of_other_cycles(told: &[ReplayTarget], wanted: &[ReplayTarget]) -> bool {
     told.len() == wanted.len() && told.iter().zip(wanted).all(is_like)
 }
 
-/// Leaves the diagram of a line, which shows all cycles, in what the report shows, and takes it from
-/// what was seen before.
+/// Keeps the space–time diagram of a 1D grid, which shows all cycles, in the report, and removes it
+/// from the observation before.
 fn keep_diagram(report: &mut Report, mut before: Observation) -> Observation {
     if report.plan.problem.shape.dim() == 1 {
         report.observation.picture = before.picture.take();

@@ -1,22 +1,22 @@
-//! Which cycle of the run is shown: the newest, or an earlier one that is gone back to.
+//! Which cycle of the run is shown, and how cycles are replayed.
 
-/// Cycles a second at which earlier cycles are played, to choose from.
+/// Replay speeds to choose from, in cycles per second.
 pub const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
-/// The place in time that was chosen, and how it moves.
+/// The chosen cycle, and how the replay moves it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Travel {
-    /// The cycle that is shown; `None` for the newest, whichever that is.
+    /// The cycle that is shown; `None` for the newest.
     pub at: Option<u64>,
-    /// A cycle that is shown for as long as it is pointed at.
+    /// A cycle that is shown while the pointer is on it.
     pub preview: Option<u64>,
-    /// Whether cycles are played, one after the other.
+    /// Whether cycles are being replayed.
     pub playing: bool,
-    /// Whether playing begins anew at its end.
+    /// Whether the replay loops.
     pub looped: bool,
-    /// Cycles a second that are played.
+    /// Replayed cycles per second.
     pub speed: f64,
-    /// The first and the last cycle that are played; `None` for all of them.
+    /// The first and the last replayed cycle; `None` for all cycles.
     pub part: Option<[u64; 2]>,
 }
 
@@ -27,35 +27,35 @@ impl Default for Travel {
 }
 
 impl Travel {
-    /// At the newest cycle of another run, with the same habits.
+    /// The newest cycle of another run, with the same speed and looping.
     #[must_use]
     pub fn anew(self) -> Self {
         Self { at: None, preview: None, playing: false, part: None, ..self }
     }
 
-    /// The earlier cycle that is to be seen, when `latest` is the newest; `None` for that itself.
+    /// The earlier cycle to show, if `latest` is the newest; `None` for the newest itself.
     pub fn earlier(&self, latest: u64) -> Option<u64> {
         self.preview.or(self.at).filter(|&cycle| cycle < latest)
     }
 
-    /// The cycle that was gone to, when `latest` is the newest.
+    /// The chosen cycle, if `latest` is the newest.
     pub fn cycle(&self, latest: u64) -> u64 {
         self.at.map_or(latest, |at| at.min(latest))
     }
 
-    /// At a cycle, to stay there. At the newest it goes along with the run.
+    /// Moves to a cycle and stops there. At the newest cycle it follows the run.
     #[must_use]
     pub fn to(self, cycle: u64, latest: u64) -> Self {
         let at = (cycle < latest).then_some(cycle);
         Self { at, preview: None, playing: false, ..self }
     }
 
-    /// The first and the last cycle that are played, when `latest` is the newest.
+    /// The first and the last replayed cycle, if `latest` is the newest.
     pub fn played(&self, latest: u64) -> [u64; 2] {
         self.part.map_or([0, latest], |[from, to]| [from.min(latest), to.min(latest)])
     }
 
-    /// Playing, or no longer. Where there is nothing left to play, it begins anew.
+    /// Starts or stops the replay. At its end it starts again.
     #[must_use]
     pub fn play(self, playing: bool, latest: u64) -> Self {
         let [from, to] = self.played(latest);
@@ -64,7 +64,7 @@ impl Travel {
         Self { playing, preview: None, ..self.to(at, latest) }
     }
 
-    /// Some cycles on in playing; at the end it begins anew or stops.
+    /// Advances the replay by some cycles; at its end it loops or stops.
     #[must_use]
     pub fn on(self, cycles: u64, latest: u64) -> Self {
         let [from, to] = self.played(latest);
@@ -79,8 +79,8 @@ impl Travel {
         }
     }
 
-    /// The part that is played, with one of its ends at `cycle`; never empty. All of the cycles are
-    /// no part.
+    /// Moves one end of the replayed part to `cycle`; the part is never empty. All cycles are no
+    /// part.
     #[must_use]
     pub fn with_end(self, end: usize, cycle: u64, latest: u64) -> Self {
         let [from, to] = self.played(latest);
@@ -117,10 +117,10 @@ mod tests {
         let end = next.on(3, 100);
         assert_eq!((end.at, end.playing), (Some(14), false));
         let end = Travel { looped: true, ..next }.on(3, 100);
-        // The last cycle is shown before the first comes again.
+        // The last cycle is shown before the first is shown again.
         assert_eq!((end.at, end.playing), (Some(14), true));
         assert_eq!(end.on(1, 100).at, Some(10));
-        // From the live end all is played, and there it ends.
+        // From the newest cycle, all cycles are replayed, and the replay ends there.
         let all = Travel::default().play(true, 5);
         assert_eq!(all.at, Some(0));
         assert_eq!((all.on(9, 5).at, all.on(9, 5).playing), (None, false));

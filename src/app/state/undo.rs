@@ -1,4 +1,4 @@
-//! What was chosen before, and what was taken back.
+//! Undo and redo of settings.
 
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::ViewSettings;
@@ -6,10 +6,10 @@ use crate::run::RunSpec;
 use eframe::egui;
 use std::sync::Arc;
 
-/// Steps that can be taken back; older ones are forgotten.
+/// Steps that can be undone; older ones are dropped.
 const MOST: usize = 200;
 
-/// What was chosen: the run, and what is looked at.
+/// The settings: the run and its view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub spec: Arc<RunSpec>,
@@ -22,14 +22,14 @@ impl Choice {
     }
 }
 
-/// The choices before this one, and those that were taken back.
+/// Settings that can be undone to, and redone to.
 #[derive(Debug, Default)]
 pub struct Undo {
     archive: Vec<Choice>,
     future: Vec<Choice>,
     /// Whether the pointer is held down, or was until this frame.
     is_held: bool,
-    /// Whether something was noted since it was pressed: all that a drag changes is one step.
+    /// Whether a step was recorded since the press: a whole drag is one step.
     is_noted: bool,
 }
 
@@ -44,7 +44,7 @@ impl Undo {
         self.is_noted &= held && !pressed;
     }
 
-    /// Notes what is chosen, before it is changed.
+    /// Records the settings before a change.
     pub fn note(&mut self, session: &Session) {
         if self.is_held && self.is_noted {
             return;
@@ -57,23 +57,23 @@ impl Undo {
         self.future.clear();
     }
 
-    /// Whether there is anything to take back.
+    /// Whether there is a step to undo.
     pub fn can_go_back(&self, session: &Session) -> bool {
         let now = Choice::of(session);
         self.archive.iter().any(|choice| *choice != now)
     }
 
-    /// Whether there is anything to make again.
+    /// Whether there is a step to redo.
     pub fn can_go_forth(&self) -> bool {
         !self.future.is_empty()
     }
 
-    /// What was chosen before.
+    /// The settings before the last step.
     pub fn back(&mut self, session: &Session) -> Option<Choice> {
         let now = Choice::of(session);
         loop {
             let before = self.archive.pop()?;
-            // A setting that was refused is as it was before: that was no step.
+            // A refused setting changed nothing, and is no step.
             if before != now {
                 self.future.push(now);
                 return Some(before);
@@ -81,7 +81,7 @@ impl Undo {
         }
     }
 
-    /// What was taken back last.
+    /// The settings that were undone last.
     pub fn forth(&mut self, session: &Session) -> Option<Choice> {
         let next = self.future.pop()?;
         self.archive.push(Choice::of(session));
@@ -123,7 +123,7 @@ mod tests {
         let next = undo.forth(&session);
         assert!(take(&mut session, next));
         assert_eq!(session.spec.method.k, 8);
-        // Another step forgets what was taken back.
+        // Another step clears what can be redone.
         choose(&mut session, &mut undo, 64);
         assert!(!undo.can_go_forth());
         for k in [8, 4, 2] {
@@ -143,7 +143,7 @@ mod tests {
         }
         (undo.is_held, undo.is_noted) = (false, false);
         choose(&mut session, &mut undo, 0);
-        // The worker refuses 0: the controls show again what holds.
+        // The worker refuses 0; the controls return to the valid setting.
         Arc::make_mut(&mut session.spec).method.k = 99;
         assert!(undo.can_go_back(&session));
         let before = undo.back(&session);

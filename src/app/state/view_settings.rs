@@ -1,42 +1,42 @@
-//! What is shown of a run, and how.
+//! Settings of what is shown of a run, and how.
 
 use crate::app::state::compare::Compare;
 use crate::picture::{ColourMap, InsideView, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
 
-/// Points that are followed at the most: as many as there are colours for.
+/// The largest number of probes: there are colours for no more.
 pub const MOST_PROBES: usize = 8;
 
-/// What is looked at, and how.
+/// What is shown, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ViewSettings {
-    /// Which field.
+    /// The field.
     pub field: FieldKind,
     /// How each field is coloured, in the order of [`FieldKind::ALL`].
     pub colours: [Colours; FieldKind::ALL.len()],
     /// Whether tile borders are drawn over the map.
     pub borders: bool,
-    /// Whether Jacobi's iteration is made beside the run, as a reference.
+    /// Whether classic Jacobi runs in the background, as a reference.
     pub reference: bool,
     /// How the map is compared with that of a pinned run.
     pub compare: Compare,
-    /// What the curve shows, and against what.
+    /// The norm of the curve, and its x axis.
     pub curve: CurveKind,
     pub against: Against,
-    /// What is drawn along the cut.
+    /// Settings of the profile.
     pub cut: CutLook,
-    /// What is shown of the inside of a cycle.
+    /// Settings of the view inside a cycle.
     pub inside: InsideView,
-    /// Points that are followed over the cycles, at most [`MOST_PROBES`].
+    /// Probes, at most [`MOST_PROBES`].
     pub probes: Vec<[usize; 2]>,
 }
 
-/// What is drawn along the cut, and where that runs.
+/// The line and the fields of the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CutLook {
     /// The line; `None` for the middle row.
     pub line: Option<CutLine>,
-    /// Fields beside that of the map.
+    /// Fields in addition to that of the map.
     pub more: Vec<FieldKind>,
     /// Whether magnitudes are drawn on a logarithmic axis.
     pub log: bool,
@@ -53,7 +53,7 @@ pub struct Colours {
 }
 
 impl Colours {
-    /// The scale and the map of magnitudes, where only the size of the values counts.
+    /// The scale and the colour map for magnitudes.
     pub fn of_magnitudes(&self) -> (ScaleKind, ColourMap) {
         let scale = match self.scale {
             ScaleKind::Linear => ScaleKind::Linear,
@@ -62,10 +62,10 @@ impl Colours {
         (scale, if self.map.is_diverging() { ColourMap::Inferno } else { self.map })
     }
 
-    /// Takes another scale, and what goes with it.
+    /// Sets the scale, with a suitable colour map and range.
     pub fn set_scale(&mut self, scale: ScaleKind) {
         self.scale = scale;
-        // A diverging map is for signs, the others for magnitudes and levels.
+        // Diverging colour maps are for signed values, the others for magnitudes and levels.
         let diverging = scale == ScaleKind::Symmetric;
         if diverging != self.map.is_diverging() {
             self.map = if diverging { ColourMap::RedBlue } else { ColourMap::Inferno };
@@ -74,18 +74,18 @@ impl Colours {
     }
 }
 
-/// Which values the colours span.
+/// The range of values that the colours span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeMode {
-    /// Those of the frame that is shown.
+    /// The values of the shown frame.
     ThisFrame,
-    /// Those of all frames that were shown of this run, and the largest of the others where they are known.
+    /// The values of all shown frames of this run, and the largest of all other cycles, if known.
     WholeRun,
-    /// Those that were chosen, for this run and the next.
+    /// A chosen range, for this run and the next.
     Locked(Range),
 }
 
-/// What the convergence curve shows.
+/// The norm of the convergence curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveKind {
     Reduction,
@@ -94,7 +94,7 @@ pub enum CurveKind {
     Error,
 }
 
-/// What it is shown against.
+/// The x axis of the convergence curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     Cycles,
@@ -134,7 +134,7 @@ impl Default for ViewSettings {
 }
 
 impl ViewSettings {
-    /// Follows a point over the cycles, or no longer. Where there are too many, the first goes.
+    /// Adds a probe, or removes it. Beyond the limit the oldest is removed.
     pub fn toggle_probe(&mut self, point: [usize; 2]) {
         let before = self.probes.len();
         self.probes.retain(|other| *other != point);
@@ -146,12 +146,12 @@ impl ViewSettings {
         }
     }
 
-    /// How the field that is looked at is coloured.
+    /// How a field is coloured.
     pub fn of_field(&self, field: FieldKind) -> &Colours {
         &self.colours[index(field)]
     }
 
-    /// How the field that is looked at is coloured, to be changed.
+    /// How a field is coloured, mutably.
     pub fn of_field_mut(&mut self, field: FieldKind) -> &mut Colours {
         &mut self.colours[index(field)]
     }
@@ -162,7 +162,7 @@ fn index(field: FieldKind) -> usize {
 }
 
 impl CurveKind {
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Reduction => "The residual relative to that of the initial guess.",
@@ -191,7 +191,7 @@ impl CurveKind {
 }
 
 impl Against {
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Cycles => "Cycles of the run; for classic Jacobi, the same number of sweeps.",
@@ -202,7 +202,7 @@ impl Against {
 
     pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Time];
 
-    /// What the curves of a figure are drawn over.
+    /// From the x axis of a figure.
     pub fn of(over: Over) -> Self {
         match over {
             Over::Cycles => Self::Cycles,
@@ -211,7 +211,7 @@ impl Against {
         }
     }
 
-    /// The same in a figure.
+    /// The same for a figure.
     pub fn over(self) -> Over {
         match self {
             Self::Cycles => Over::Cycles,
@@ -229,7 +229,7 @@ impl Against {
     }
 }
 
-/// The ranges that follow the field, with their names and what they are in one sentence.
+/// The automatic ranges, with their names and a sentence each.
 pub const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
     (RangeMode::ThisFrame, "this frame", "The colours span the values of the shown frame."),
     (

@@ -61,7 +61,7 @@ impl Tuning {
     /// The view before anything was measured.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If a thread cannot be started.
     pub fn new(context: &egui::Context) -> std::io::Result<Self> {
         let repaint = context.clone();
         Ok(Self {

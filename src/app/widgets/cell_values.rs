@@ -1,4 +1,4 @@
-//! Values written into the cells of a picture, once those are large enough to be read.
+//! Values written into the cells of a picture, if those are large enough.
 
 use crate::picture::{COLOURS, ColourMap, Scale};
 use eframe::egui::{Align2, Color32, Rect, TextStyle, Ui, Vec2, emath::RectTransform, pos2};
@@ -19,8 +19,8 @@ pub struct Inks<'a> {
     pub absolute: bool,
 }
 
-/// Writes the values of the cells in `grid` that lie in `area`, if there is room. `value` gives that
-/// of a column and a row; what is not known is left out.
+/// Writes the values of the cells in `grid` that lie in `area`, if there is room. `value` returns
+/// that of a column and a row; unknown values are left out.
 pub fn ui(
     ui: &Ui,
     area: Rect,
@@ -52,7 +52,7 @@ pub fn ui(
     }
 }
 
-/// Black or white, whichever is read better on the colour of a value.
+/// Black or white, whichever has more contrast with the colour of a value.
 fn ink(value: f32, inks: Inks<'_>) -> Color32 {
     let value = f64::from(if inks.absolute { value.abs() } else { value });
     let step = (inks.scale.position(value) * (COLOURS - 1) as f64).round() as usize;
@@ -62,7 +62,7 @@ fn ink(value: f32, inks: Inks<'_>) -> Color32 {
     if luminance > LIGHT { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// A value with three digits that matter, in few signs.
+/// A value with three significant digits, in few characters.
 fn short(value: f32) -> String {
     let size = value.abs();
     let text = if value == 0.0 {

@@ -11,28 +11,28 @@ use eframe::egui::{
     emath::RectTransform,
 };
 
-/// Such a picture's own state: what is seen of it, and what is on the graphics card.
+/// The state of such a picture: its zoom and its texture.
 #[derive(Default)]
 pub struct Cells {
     zoom: Zoom,
     texture: Option<TextureHandle>,
-    /// What the texture was made of.
+    /// The values and colours of the texture.
     of: Option<(Vec<f32>, Scale, ColourMap)>,
 }
 
 /// What a picture shows.
 pub struct Values<'a> {
-    /// What it is, for those who do not see it.
+    /// A description for screen readers.
     pub about: &'a str,
-    /// What stands over the colour bar.
+    /// The title of the colour bar.
     pub title: &'a str,
     /// Cells across and down.
     pub size: [usize; 2],
-    /// A value for each, row by row. NaN: none.
+    /// A value for each cell, row by row; NaN where unknown.
     pub values: &'a [f32],
     pub scale: Scale,
     pub map: ColourMap,
-    /// Whether the cells fill the room instead of being square.
+    /// Whether the cells are stretched to fill the room.
     pub stretched: bool,
 }
 
@@ -83,7 +83,7 @@ impl Cells {
         shown
     }
 
-    /// Makes the texture anew if the values are others than it was made of.
+    /// Updates the texture if values or colours changed.
     fn refresh(&mut self, ui: &Ui, shows: &Values<'_>) {
         let is_same = |(values, scale, map): &(Vec<f32>, Scale, ColourMap)| {
             let known = values.iter().map(|value| value.to_bits());
@@ -110,7 +110,7 @@ impl Cells {
     }
 }
 
-/// A rectangle of cells, outlined.
+/// Outlines a rectangle of cells.
 pub fn frame(ui: &Ui, shown: &Shown, cells: Rect, stroke: egui::Stroke) {
     let rect = shown.to_screen.transform_rect(cells);
     let painter = ui.painter().with_clip_rect(shown.area);

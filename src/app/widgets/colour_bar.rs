@@ -12,10 +12,10 @@ pub const HISTOGRAM_ROOM: f32 = 26.0;
 /// Bins of the histogram.
 pub const BINS: usize = 96;
 
-/// How near an end of the bar the pointer has to be to take it, in points.
+/// How near an end of the bar the pointer must be to drag it, in points.
 const REACH: f32 = 7.0;
 
-/// Room for a label beside the bar, and labels at the most.
+/// Height of a label beside the bar, and the largest number of labels.
 const TICK_ROOM: f32 = 20.0;
 const MOST_TICKS: usize = 7;
 
@@ -26,11 +26,11 @@ const WIDTH: f32 = 16.0;
 pub struct Bar<'a> {
     pub map: ColourMap,
     pub scale: &'a Scale,
-    /// Whether values lie beyond the low and the high end of the colours.
+    /// Whether values lie beyond the lower and the upper end of the colours.
     pub clips: [bool; 2],
-    /// What stands over it.
+    /// The title.
     pub title: &'a str,
-    /// How many values have which colour, from the low end to the high; may be empty.
+    /// Counts of values per colour, from the lower end to the upper; may be empty.
     pub histogram: &'a [u32],
 }
 
@@ -43,7 +43,7 @@ fn place(area: Rect, shows: &Bar<'_>) -> Rect {
     )
 }
 
-/// Lets the ends of the bar be dragged, and gives the range that they are dragged to.
+/// Lets the ends of the bar be dragged, and returns the new range.
 pub fn ends(ui: &Ui, area: Rect, shows: &Bar<'_>) -> Option<Range> {
     let bar = place(area, shows);
     let ends = [
@@ -95,7 +95,7 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
     let mut below = f32::INFINITY;
     for tick in ticks(shows.scale, most_ticks(bar.height())) {
         let y = bar.bottom() - bar.height() * tick.position as f32;
-        // A bar that is very low has room for one.
+        // A very low bar has room for one label.
         if below - y < font.size {
             continue;
         }
@@ -123,8 +123,8 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
     painter.text(at, Align2::LEFT_TOP, shows.title, font, colour);
 }
 
-/// Draws how many values have which colour, to the left of the bar: as the square root, so that few
-/// show beside many.
+/// Draws the histogram to the left of the bar. Lengths are square roots of counts, so that small
+/// counts remain visible.
 fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
     let colour = ui.visuals().text_color().gamma_multiply(0.55);
@@ -138,7 +138,7 @@ fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
     }
 }
 
-/// Labels that a bar of this height has room for.
+/// The number of labels for a bar of this height.
 fn most_ticks(height: f32) -> usize {
     ((height / TICK_ROOM) as usize).clamp(2, MOST_TICKS)
 }

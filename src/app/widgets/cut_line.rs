@@ -1,4 +1,4 @@
-//! Which line of a plane is cut along: by its kind, and by numbers.
+//! Controls for the line of a profile: its kind and its numbers.
 
 use crate::app::widgets::labels::named;
 use crate::grid::Shape;
@@ -32,7 +32,7 @@ impl Way {
         }
     }
 
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub fn about(self) -> &'static str {
         match self {
             Self::Row => "The profile of a row. Drag the line on the map to choose another.",
@@ -43,7 +43,7 @@ impl Way {
         }
     }
 
-    /// The line of this kind through the middle of a plane.
+    /// The line of this kind through the middle of the grid.
     pub fn line(self, shape: &Shape) -> CutLine {
         match self {
             Self::Row => CutLine::Row(shape.rows() / 2),
@@ -53,19 +53,19 @@ impl Way {
     }
 }
 
-/// Lets the kind of a line be chosen.
+/// Buttons for the kind of line.
 pub fn kinds(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
     for way in Way::ALL.into_iter().filter(|way| *way == Way::Row || shape.dim() == 2) {
         let is_chosen = way == Way::of(*line);
         let button = ui.selectable_label(is_chosen, way.label()).on_hover_text(way.about());
-        // Of segments there are many; the diagonal is one of them.
+        // There are many segments; the diagonal is one of them.
         if button.clicked() && (!is_chosen || way == Way::Diagonal) {
             *line = way.line(shape);
         }
     }
 }
 
-/// Lets a line be chosen by its numbers.
+/// Number fields for the line.
 pub fn numbers(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
     let mut number = |at: &mut usize, axis: usize, name: &str, about: &str| {
         let (n, prefix) = [(shape.nx(), "i "), (shape.rows(), "j ")][axis];

@@ -1,9 +1,8 @@
-//! The signs on the transport's buttons, drawn rather than typed: no font has them all in one
-//! style.
+//! The icons of buttons, drawn rather than typed: no font has them all in one style.
 
 use eframe::egui::{self, Atom, Color32, Painter, Rect, Shape, Stroke};
 
-/// Side of a sign, in points.
+/// Side of an icon, in points.
 const SIDE: f32 = 11.0;
 
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +16,7 @@ pub enum Icon {
 }
 
 impl Icon {
-    /// The sign as a part of a button, in the colour of its text.
+    /// The icon as a part of a button, in the colour of its text.
     pub fn atom(self) -> Atom<'static> {
         Atom::paint(egui::Vec2::splat(SIDE), move |ui, args| {
             let rect = Rect::from_center_size(args.rect.center(), egui::Vec2::splat(SIDE));

@@ -2,8 +2,8 @@
 
 use eframe::egui::{self, Ui};
 
-/// A number that is dragged within `range`. Any other can be typed: whoever checks it says in a
-/// sentence why it may not be, which is better than to hold it in silence.
+/// A number field that is dragged within `range`. Any other value can be typed: a message that
+/// refuses it is better than silent clamping.
 pub fn typed<'a, N: egui::emath::Numeric>(
     ui: &Ui,
     value: &'a mut N,
@@ -17,7 +17,7 @@ pub fn typed<'a, N: egui::emath::Numeric>(
         .update_while_editing(false)
 }
 
-/// Gives a control the name that a screen reader says.
+/// Sets the name of a control for screen readers.
 pub fn named(response: egui::Response, name: &str) -> egui::Response {
     _ = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));
     response

@@ -1,4 +1,4 @@
-//! Names of curves above a plot, where there are so many that they would cover it.
+//! A legend above a plot, for more curves than fit into it.
 
 use eframe::egui::{
     Color32, RichText, Sense, Stroke, TextStyle, TextWrapMode, Ui, WidgetText, vec2,
@@ -8,14 +8,14 @@ use eframe::egui::{
 const LINE: f32 = 14.0;
 const GAP: f32 = 4.0;
 
-/// Between one name and the next, in points.
+/// Gap between one name and the next, in points.
 const BETWEEN: f32 = 12.0;
 
 /// Writes the name of each curve after a line in its colour.
 pub fn ui(ui: &mut Ui, curves: &[(String, Color32)]) {
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(BETWEEN, 2.0);
-        // Nothing here is clicked: rows are as high as their letters.
+        // Nothing here is clickable: rows are as high as their text.
         ui.spacing_mut().interact_size.y = 0.0;
         for (name, colour) in curves {
             let text = WidgetText::from(RichText::new(name).small());

@@ -3,7 +3,7 @@
 use crate::app::widgets::theme::GAP;
 use eframe::egui::{self, TextStyle};
 
-/// Width of the names of settings, in points.
+/// Width of the names, in points.
 const NAME_WIDTH: f32 = 98.0;
 
 /// The heading of a group of controls.
@@ -12,8 +12,8 @@ pub fn heading(ui: &mut egui::Ui, text: &str) {
     ui.label(egui::RichText::new(text).heading());
 }
 
-/// Two columns, a name and its control or value; the names of one width in every group, so that
-/// the controls stand in line. Where rows follow one another across, each name is as wide as it is.
+/// A row of two columns, a name and its control or value. Names have one width, so that controls
+/// are aligned; in a horizontal layout each name has its own.
 pub fn row<T>(
     ui: &mut egui::Ui,
     name: &str,

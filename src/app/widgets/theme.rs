@@ -12,23 +12,23 @@ pub const MENU_WIDTH: f32 = 180.0;
 /// Room between groups of controls.
 pub const GAP: f32 = 10.0;
 
-/// Sets the fonts and spacings up.
+/// Sets up fonts and spacing.
 pub fn set_up(context: &egui::Context) {
     let mut fonts = FontDefinitions::default();
     let inter = include_bytes!("../../../assets/fonts/Inter-Regular.otf");
     let semi_bold = include_bytes!("../../../assets/fonts/Inter-SemiBold.otf");
     fonts.font_data.insert("inter".into(), Arc::new(FontData::from_static(inter)));
     fonts.font_data.insert("semi-bold".into(), Arc::new(FontData::from_static(semi_bold)));
-    // The fonts that come with egui stay behind them, for the signs that Inter lacks.
+    // The fonts of egui are the fallback for characters that Inter lacks.
     let fallbacks = fonts.families.get(&FontFamily::Proportional).cloned().unwrap_or_default();
     let family = |first: &str| [vec![first.to_owned()], fallbacks.clone()].concat();
     fonts.families.insert(FontFamily::Proportional, family("inter"));
     fonts.families.insert(heading_family(), family("semi-bold"));
     context.set_fonts(fonts);
-    // The window has its own, which know what it has room for.
+    // The window has zoom keys of its own, which respect its size.
     context.options_mut(|options| options.zoom_with_keyboard = false);
     context.all_styles_mut(|style| {
-        // Text that is read from the back of a lecture hall.
+        // Contrast for text that is read from the back of a lecture hall.
         let ink =
             if style.visuals.dark_mode { Color32::from_gray(222) } else { Color32::from_gray(26) };
         style.visuals.widgets.noninteractive.fg_stroke.color = ink;
@@ -67,21 +67,21 @@ pub fn curve(ui: &egui::Ui, index: usize) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-/// What is marked on a map for its own sake: the line of the cut, the points that a tile owns. No colour map
-/// has it, and with dark beside it, it stands out on all of them.
+/// The colour of marks on a map: the line of the profile, owned points. No colour map contains it,
+/// and with a dark outline it is visible on all of them.
 pub const MARKED: Color32 = {
     let [red, green, blue] = crate::picture::OWNED;
     Color32::from_rgb(red, green, blue)
 };
 pub const BESIDE_MARKS: Color32 = Color32::from_black_alpha(150);
 
-/// The colour of a pinned run: none of those of the run itself and of its reference.
+/// The colour of a pinned run, different from those of the run and of its reference.
 pub fn pin(ui: &egui::Ui, number: usize) -> Color32 {
     let [red, green, blue] = of_figures(ui).beside(number);
     Color32::from_rgb(red, green, blue)
 }
 
-/// The colour of a plot's grid: there, and never before the curves.
+/// The colour of a plot's grid, weaker than any curve.
 pub fn grid(ui: &egui::Ui) -> Color32 {
     ui.visuals().text_color().gamma_multiply(0.35)
 }

@@ -6,34 +6,34 @@ use std::ops::Range;
 /// Points of the grid across, at the deepest zoom.
 const DEEPEST: f32 = 4.0;
 
-/// What is seen of the grid.
+/// The visible part of the grid.
 #[derive(Default)]
 pub struct Zoom {
-    /// The part that fills the map, in points of the grid; `None` for all of it.
+    /// The visible part, in points of the grid; `None` for the whole grid.
     zoom: Option<Rect>,
-    /// The grid that it is a part of.
+    /// The size of the grid.
     grid: Vec2,
-    /// The columns and rows that are seen; `None` for all of them.
+    /// The visible columns and rows; `None` for all.
     part: Option<[Range<usize>; 2]>,
 }
 
 impl Zoom {
-    /// Whether a part of the grid fills the map.
+    /// Whether only a part of the grid is visible.
     pub fn is_part(&self) -> bool {
         self.zoom.is_some()
     }
 
-    /// The columns and rows that are seen; `None` for all of them.
+    /// The visible columns and rows; `None` for all.
     pub fn part(&self) -> Option<[Range<usize>; 2]> {
         self.part.clone()
     }
 
-    /// Shows all of the grid again.
+    /// Shows the whole grid.
     pub fn reset(&mut self) {
         self.zoom = None;
     }
 
-    /// Zooms and pans, and gives the part of the grid that fills the map.
+    /// Zooms and pans, and returns the visible part of the grid.
     pub fn navigate(
         &mut self,
         ui: &Ui,
@@ -49,7 +49,7 @@ impl Zoom {
         self.grid = grid;
         let mut seen = self.zoom.unwrap_or(whole);
         if !stretched {
-            // The window may have changed its shape since: cells stay square.
+            // The window may have been resized since: cells stay square.
             let height = seen.width() * area.height() / area.width();
             seen = Rect::from_center_size(seen.center(), egui::vec2(seen.width(), height));
         }
@@ -84,8 +84,8 @@ impl Zoom {
     }
 }
 
-/// The part of the plane that fills the area and has all of the grid in its middle; stretched to
-/// fit, or with square cells.
+/// The part of the plane that fills the area with the whole grid in its middle; stretched, or with
+/// square cells.
 pub fn fitted(area: Rect, grid: Vec2, stretched: bool) -> Rect {
     if stretched {
         return Rect::from_min_size(Pos2::ZERO, grid);

@@ -433,7 +433,7 @@ impl SaveDialog {
         Sources::of(session, report, view, others)
     }
 
-    /// A name with a whole path in it stands for itself.
+    /// An absolute path replaces the folder.
     fn path(&self) -> PathBuf {
         self.folder.join(self.name.trim())
     }

@@ -1,4 +1,4 @@
-//! The timeline under the panes: which cycle is shown, and how cycles are played.
+//! The timeline under the panes: the shown cycle, and the replay.
 
 mod track;
 
@@ -12,10 +12,10 @@ use crate::picture::grouped;
 use crate::run::Report;
 use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
 
-/// Room for the number of the cycle at the right, in points: `1,234,567 of 1,234,567`.
+/// Width of the number of the cycle, in points: `1,234,567 of 1,234,567`.
 const NUMBER_ROOM: f32 = 152.0;
 
-/// `under_way` is the part that is made of the way to the cycle that was asked for.
+/// Draws the timeline. `under_way` is the progress towards the requested cycle, 0 to 1.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -68,7 +68,7 @@ fn buttons(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>
     }
 }
 
-/// The button that leads back to the newest cycle.
+/// The button that returns to the newest cycle.
 fn live(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>) {
     let is_back = travel.at.is_some();
     let live = ui.add_enabled(is_back, Button::new("Live").min_size(egui::vec2(48.0, 0.0)));
@@ -80,7 +80,7 @@ fn live(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>) {
     }
 }
 
-/// The cycle that is shown, in a room of its own: nothing moves when it grows.
+/// The shown cycle, in a fixed width: nothing moves when it grows.
 fn number(ui: &mut Ui, travel: Travel, shown: u64, latest: u64, under_way: Option<f32>) {
     let wanted = travel.earlier(latest);
     let text = match (wanted, under_way) {

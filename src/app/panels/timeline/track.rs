@@ -1,5 +1,4 @@
-//! The track: all cycles from the start to the newest, the one that is shown, and the part that is
-//! played.
+//! The track: all cycles from 0 to the newest, the shown one, and the replayed part.
 
 use crate::app::state::travel::Travel;
 use crate::app::widgets::labels::named;
@@ -11,14 +10,14 @@ use eframe::egui::{self, Color32, CornerRadius, Rect, Response, Sense, Stroke, U
 /// Height of the rail, in points.
 const RAIL: f32 = 6.0;
 
-/// Radius of the mark of the cycle that is shown.
+/// Radius of the mark of the shown cycle.
 const HEAD: f32 = 7.0;
 
-/// Width and height of the handles at the ends of the part that is played.
+/// Width and height of the handles at the ends of the replayed part.
 const HANDLE: egui::Vec2 = egui::vec2(9.0, 10.0);
 
-/// Draws the track over the room that is left; `shown` is the cycle to mark. Gives where a person
-/// wants to go.
+/// Draws the track in the remaining width; `shown` is the cycle to mark. Returns the change that a
+/// person makes.
 pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel> {
     let size = egui::vec2(ui.available_width(), 30.0);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -29,7 +28,7 @@ pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel
     );
     let scale = Scale { rail, latest };
     let mut to = None;
-    // The cycle that is shown.
+    // The shown cycle.
     let area = Rect::from_min_max(rect.min, egui::pos2(rect.right(), rail.bottom() + 3.0));
     let head = ui.interact(area, ui.scope_id().with("head"), Sense::click_and_drag());
     if let Some(cycle) = moved(ui, &head, &scale, shown, "Cycle shown") {
@@ -41,7 +40,7 @@ pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel
         Some(cycle) => format!("Cycle {}: click or drag to show it.", grouped(cycle)),
         None => "Drag to show an earlier cycle.".to_owned(),
     });
-    // The part that is played.
+    // The replayed part.
     let part = travel.played(latest);
     let names = ["First replayed cycle", "Last replayed cycle"];
     let abouts = [

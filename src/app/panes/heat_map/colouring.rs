@@ -1,4 +1,4 @@
-//! From values to the picture on the graphics card, and the range of its colours.
+//! From values to a texture, and the range of its colours.
 
 use crate::app::panes::heat_map::Side;
 use crate::app::state::session::Session;
@@ -9,43 +9,43 @@ use crate::run::{FieldKind, Picture, Report};
 use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use std::borrow::Cow;
 
-/// The colours of the map: the texture, and the ranges that were seen.
+/// The colours of the map: its textures, and the range of the whole run.
 #[derive(Default)]
 pub struct Colouring {
     shown: Option<Shown>,
-    /// Whether the texture shows the newest picture.
+    /// Whether the texture is up to date.
     is_fresh: bool,
-    /// The range of all frames of a run that were shown, and of the largest values of the others as far
-    /// as they are known, with what it is the range of.
+    /// The range of all shown frames of a run, and of the largest values of other cycles if known;
+    /// with the epoch, field and colours that it belongs to.
     whole_run: Option<(u64, FieldKind, Colours, Range)>,
 }
 
-/// The picture on the graphics card, and how its colours came about.
+/// The textures, and how they were coloured.
 pub struct Shown {
     pub handle: TextureHandle,
-    /// Another picture in the same colours, which it is compared with.
+    /// The compared picture, in the same colours.
     pub other: Option<TextureHandle>,
     /// Whether it is the difference of two fields.
     is_difference: bool,
-    /// Whether it is the pinned run's in the place of the run's.
+    /// Whether the pinned run is shown in place of the run.
     flipped: bool,
-    /// The field that is shown.
+    /// The shown field.
     pub field: FieldKind,
     pub colours: Colours,
     pub scale: Scale,
-    /// Whether values lie beyond the low and the high end of the colours.
+    /// Whether values lie beyond the lower and the upper end of the colours.
     pub clips: [bool; 2],
-    /// How many values have which colour.
+    /// Counts of values per colour.
     pub histogram: Vec<u32>,
 }
 
 impl Colouring {
-    /// The picture on the graphics card.
+    /// The textures, once there are any.
     pub fn shown(&self) -> Option<&Shown> {
         self.shown.as_ref()
     }
 
-    /// Takes a new picture in.
+    /// Takes a new picture.
     pub fn take(&mut self, report: &Report, look: &ViewSettings) {
         self.is_fresh = false;
         let Some(picture) = &report.observation.picture else {
@@ -58,7 +58,7 @@ impl Colouring {
             _ => None,
         };
         let range = automatic(picture, &colours);
-        // A diagram has all cycles, and leaves the largest values out.
+        // A space–time diagram has all cycles, and leaves out the largest values.
         let largest = largest.filter(|_| picture.cycles_per_row.is_none());
         let range = largest.map_or(range, |largest| up_to(range, largest, &colours));
         let known = self.whole_run.filter(|(epoch, field, known, _)| {
@@ -70,8 +70,8 @@ impl Colouring {
         self.whole_run = Some((report.epoch, report.observation.field, colours, range));
     }
 
-    /// Makes the textures anew if the pictures or their colours are others than they were made from.
-    /// Two pictures that are compared have the same colours.
+    /// Updates the textures if the pictures or their colours changed. Compared pictures have the
+    /// same colours.
     pub fn refresh(&mut self, ui: &Ui, session: &Session, sides: &[Side<'_>]) {
         let Some((side, other)) = sides.split_first() else {
             return;
@@ -141,13 +141,13 @@ const DIFFERENCE: Colours = Colours {
     absolute: false,
 };
 
-/// The range that spans as much below zero as above.
+/// The range extended to be symmetric about zero.
 fn symmetric(range: Range) -> Range {
     let end = range.lo().abs().max(range.hi().abs());
     Range::new(-end, end)
 }
 
-/// A picture's texture, in place of one that was.
+/// The texture of a picture, reusing an old one.
 fn texture(
     ui: &Ui,
     name: &str,
@@ -171,13 +171,13 @@ fn texture(
     })
 }
 
-/// The values that are coloured.
+/// The values to colour.
 fn values<'a>(picture: &'a Picture, colours: &Colours) -> Cow<'a, [f32]> {
     shown_values(&picture.samples.values, colours.scale, colours.absolute)
 }
 
-/// The range of a frame. Of a space–time diagram the largest values are left out: the start's
-/// would leave all other cycles in the dark.
+/// The range of a frame. In a space–time diagram the largest values are left out: those of the
+/// initial guess would leave all other cycles dark.
 fn automatic(picture: &Picture, colours: &Colours) -> Range {
     let values = values(picture, colours);
     let largest = match picture.cycles_per_row {
@@ -187,7 +187,7 @@ fn automatic(picture: &Picture, colours: &Colours) -> Range {
     Range::of(colours.scale, values.iter().copied().filter(|value| value.abs() <= largest))
 }
 
-/// The range, wide enough for a magnitude, unless it is shown with its sign, which nobody knows.
+/// The range, extended to a largest magnitude, unless signed values are shown: its sign is unknown.
 fn up_to(range: Range, largest: f64, colours: &Colours) -> Range {
     let has_sign = colours.scale == ScaleKind::Linear && !colours.absolute;
     if has_sign || !largest.is_finite() {
@@ -197,7 +197,7 @@ fn up_to(range: Range, largest: f64, colours: &Colours) -> Range {
     Range::new(range.lo(), range.hi().max((largest as f32).into()))
 }
 
-/// The magnitude that all but one in a hundred values stay below, from a part of them.
+/// The 99th percentile of the magnitudes, estimated from a subset.
 fn largest_of_most(values: &[f32]) -> f32 {
     const EVERY: usize = 7;
     let some = values.iter().step_by(EVERY).filter(|value| value.is_finite());
@@ -233,7 +233,7 @@ mod tests {
             reached(ScaleKind::Symmetric, false, (-2.0, 2.0), 8.0),
         );
         assert_eq!(both_ways.range(), (-8.0, 8.0).into());
-        // What was shown is no smaller than the largest of all but for rounding.
+        // Except for rounding, the shown range includes the largest value.
         assert_eq!(reached(ScaleKind::Log, false, log, 2.0 - 1e-12), log.into());
         assert_eq!(reached(ScaleKind::Log, false, log, f64::INFINITY), log.into());
     }

@@ -1,4 +1,4 @@
-//! The controls above the map: which field, and how it is coloured.
+//! The controls above the map: its field and its colours.
 
 use crate::app::actions;
 use crate::app::state::command::Command;
@@ -10,8 +10,8 @@ use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
 use eframe::egui::{self, ComboBox, Ui};
 
-/// Draws the controls, and asks for what they change. `shown` is the range of the map as it is,
-/// `is_zoomed` whether a part of the grid fills it.
+/// Draws the controls. `shown` is the current range of the map, `is_zoomed` whether only a part of
+/// the grid is visible.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
@@ -63,7 +63,7 @@ pub fn ui(
     }
 }
 
-/// How the map is compared with that of a pinned run, once there is one.
+/// The comparison with a pinned run, once there is one.
 fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
     let pins = session.pins.all();
     let Some(chosen) = compare.chosen(pins) else {

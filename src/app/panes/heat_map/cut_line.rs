@@ -1,4 +1,4 @@
-//! The cut over the map: a line of points that is dragged elsewhere, by itself or by one of its ends.
+//! The line of the profile on the map, which is dragged as a whole or by an end.
 
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
@@ -10,22 +10,22 @@ use eframe::egui::{
 };
 use std::f32::consts::SQRT_2;
 
-/// How near the line the pointer has to be to take it, in points.
+/// How near the line the pointer must be to drag it, in points.
 const REACH: f32 = 5.0;
 
-/// Radius of an end, and how near the pointer has to be to take it, in points.
+/// Radius of an end, and how near the pointer must be to drag it, in points.
 const END_RADIUS: f32 = 4.5;
 const END_REACH: f32 = 8.0;
 
-/// The cut, while it is dragged.
+/// The line while it is dragged.
 #[derive(Default)]
 pub struct Cutting {
-    /// Its ends when it was taken hold of.
+    /// Its ends when the drag began.
     held: Option<[[usize; 2]; 2]>,
 }
 
 impl Cutting {
-    /// Draws the cut under a name of its own, and gives the line that it is dragged to.
+    /// Draws the line, and returns the line that it is dragged to.
     pub fn ui(
         &mut self,
         ui: &Ui,
@@ -46,7 +46,8 @@ impl Cutting {
         };
         let hold = match line {
             CutLine::Row(_) | CutLine::Column(_) => Rect::from_points(&seen),
-            // Beside an oblique line its rectangle is the map's: it is held where the pointer is.
+            // An oblique line senses the pointer on the whole map: a drag starts where the pointer
+            // is.
             CutLine::Segment(_) => {
                 let pointer = ui.input(|input| input.pointer.latest_pos());
                 let near = pointer.map_or(seen[0].lerp(seen[1], 0.5), |at| nearest(seen, at));
@@ -104,7 +105,7 @@ impl Cutting {
 fn paint(ui: &Ui, area: Rect, ends: [Pos2; 2], is_held: bool) {
     let painter = ui.painter().with_clip_rect(area);
     let width = if is_held { 2.5 } else { 1.5 };
-    // Dark beside light, so that it stands out on every colour.
+    // Dark next to light is visible on every colour.
     painter.line_segment(ends, Stroke::new(width + 1.5, theme::BESIDE_MARKS));
     painter.line_segment(ends, Stroke::new(width, theme::MARKED));
 }
@@ -116,7 +117,7 @@ fn paint_end(ui: &Ui, area: Rect, at: Pos2, is_held: bool) {
     painter.circle(at, END_RADIUS - 1.0, fill, Stroke::new(2.0, theme::MARKED));
 }
 
-/// The part of a line that lies within an area, if any does (Liang and Barsky's).
+/// The part of a line within an area, if any (Liang and Barsky's algorithm).
 fn part_within([from, to]: [Pos2; 2], area: Rect) -> Option<[Pos2; 2]> {
     let (mut first, mut last) = (0.0_f32, 1.0_f32);
     for axis in 0..2 {
@@ -141,13 +142,13 @@ fn nearest([from, to]: [Pos2; 2], at: Pos2) -> Pos2 {
     from.lerp(to, part.clamp(0.0, 1.0))
 }
 
-/// The point of the grid in whose cell a place is, or whose cell is next to it.
+/// The point of the grid nearest to a position.
 fn point_at(at: Pos2, shape: &Shape) -> [usize; 2] {
     let index = |at: f32, n: usize| (at.max(0.0) as usize).min(n - 1);
     [index(at.x, shape.nx()), index(at.y, shape.rows())]
 }
 
-/// Both ends moved alike, as far as the grid has room for it.
+/// Both ends moved by the same distance, within the grid.
 fn moved(ends: [[usize; 2]; 2], by: Vec2, shape: &Shape) -> [[usize; 2]; 2] {
     let [x, y] = [(0, by.x, shape.nx()), (1, by.y, shape.rows())].map(|(axis, by, n)| {
         let [from, to] = ends.map(|end| end[axis]);
@@ -158,8 +159,7 @@ fn moved(ends: [[usize; 2]; 2], by: Vec2, shape: &Shape) -> [[usize; 2]; 2] {
     [[x[0], y[0]], [x[1], y[1]]]
 }
 
-/// The point near `to` that lies level with `from`, above or below it, or at 45°, whichever of these
-/// directions is the nearest.
+/// The point near `to` at 0°, 45° or 90° from `from`, whichever is nearest.
 fn snapped(from: [usize; 2], to: [usize; 2], shape: &Shape) -> [usize; 2] {
     /// The tangent of half of 45°.
     const HALF_WAY: f32 = SQRT_2 - 1.0;
@@ -201,7 +201,7 @@ mod tests {
             prop_assert!(at[0] < shape.nx() && at[1] < shape.rows());
             let [across, down] = [0, 1].map(|axis| from[axis].abs_diff(at[axis]));
             prop_assert!(across == 0 || down == 0 || across == down);
-            // What is so already stays, and nothing is snapped to the other side.
+            // Snapped directions stay, and no point is snapped to the other side.
             let [dx, dy] = [0, 1].map(|axis| from[axis].abs_diff(to[axis]));
             prop_assert!(at == to || (dx != 0 && dy != 0 && dx != dy));
             for axis in 0..2 {
@@ -222,7 +222,7 @@ mod tests {
                 let n = [shape.nx(), shape.rows()][axis];
                 prop_assert!(at[0][axis] < n && at[1][axis] < n);
             }
-            // A row stays one, wherever it is dragged.
+            // A row stays a row, wherever it is dragged.
             let row = CutLine::Row(ends[0][1]);
             let at = CutLine::between(moved(row.ends(&shape), by.into(), &shape), &shape);
             prop_assert!(matches!(at, CutLine::Row(_)), "{at}");

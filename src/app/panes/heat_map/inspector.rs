@@ -1,4 +1,4 @@
-//! The lines under the map: the point under the cursor in words, and the edge share.
+//! The line under the map: the point under the cursor, and the edge share.
 
 use crate::app::panes::heat_map::Side;
 use crate::app::widgets::colour_bar;
@@ -6,7 +6,7 @@ use crate::picture::{grouped, number};
 use crate::solver::EdgeShare;
 use eframe::egui::{self, Rect, Ui};
 
-/// Room for the lines under the map.
+/// Height of the text under the map.
 pub const ROOM: f32 = 46.0;
 
 /// The line under the map: the point under the cursor, and the edge share.
@@ -33,7 +33,7 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
     );
 }
 
-/// A point in words: where it is, its value, its tile, and how far that tile's border is.
+/// Describes a point: position, value, tile, and distance from its tile border.
 fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
     let [i, row] = point;
     let (tiling, picture) = (&side.plan.tiling, side.picture);
@@ -66,14 +66,14 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
     format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}")
 }
 
-/// The value at a point, as far as it is known.
+/// The value at a point, if known.
 fn value(point: [usize; 2], side: &Side<'_>) -> String {
     let [i, row] = point;
     let samples = &side.picture.samples;
     let exact = samples.at(i, row).filter(|_| samples.block == [1, 1]);
     let probed = side.observation.probe.filter(|(at, _)| *at == point).map(|(_, value)| value);
     let value = match side.picture.cycles_per_row {
-        // A diagram knows no more than its samples.
+        // A diagram has only its samples.
         Some(_) => samples.at(i, row),
         None => exact.or(probed),
     };

@@ -1,5 +1,4 @@
-//! The map: the field as a picture, with its colour bar, tile borders, and the point under the
-//! cursor.
+//! The heat map: the field with its colour bar, tile borders, and the point under the cursor.
 
 mod colouring;
 mod controls;
@@ -28,51 +27,51 @@ use eframe::egui::{
 };
 use wipe::Wipe;
 
-/// Room between two maps that are side by side, in points.
+/// Gap between two maps side by side, in points.
 const BETWEEN: f32 = 8.0;
 
 /// What is marked on the map for other panes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
-    /// The line of the cut.
+    /// The line of the profile.
     pub cut: Option<CutLine>,
-    /// The tile that is followed, from the left and from the top; a click chooses another.
+    /// The tile shown inside a cycle, [x, y]; a click chooses another.
     pub tile: Option<[usize; 2]>,
 }
 
-/// The map's own state: what it shows of the grid, and in which colours.
+/// The state of the heat map: its zoom and its colours.
 #[derive(Default)]
 pub struct HeatMap {
     zoom: Zoom,
     colouring: Colouring,
-    /// Where it was drawn, unless it is out of sight.
+    /// Where it was drawn; `None` while hidden.
     area: Option<Rect>,
     most: [usize; 2],
     hover: Option<[usize; 2]>,
-    /// The point of the grid that another pane points at.
+    /// The point under the cursor of another pane.
     elsewhere: Option<[usize; 2]>,
-    /// Whether it is a line's diagram, whose rows are cycles.
+    /// Whether it is a space–time diagram, whose rows are cycles.
     is_diagram: bool,
     wipe: Wipe,
     cutting: Cutting,
 }
 
-/// One of the pictures that are shown.
+/// One of the shown pictures.
 struct Side<'a> {
     observation: &'a Observation,
     picture: &'a Picture,
     plan: &'a Plan,
     /// The newest cycle of its run.
     latest: u64,
-    /// Rows of it that stand beside one of the run's picture: in diagrams, whose rows are cycles,
-    /// others than one.
+    /// Its rows per row of the run's picture; may differ from 1 in space–time diagrams, whose rows
+    /// are cycles.
     rows: f32,
-    /// What its run is called.
+    /// The name of its run.
     name: &'a str,
     is_difference: bool,
 }
 
-/// Everything that is to be shown: of the run, and of the one that it is compared with.
+/// The pictures to show: of the run, and of the run that it is compared with.
 fn sides<'a>(
     report: &'a Report,
     compared: Option<&'a Compared>,
@@ -108,12 +107,12 @@ fn sides<'a>(
             let other = other.filter(|other| both && !other.is_difference);
             std::iter::once(own).chain(other).collect()
         }
-        // While the run's own is not ready, none stands in its place.
+        // While the picture of the run is not ready, none replaces it.
         (None, _) => Vec::new(),
     }
 }
 
-/// Rows of what is compared that stand beside one of the run's.
+/// Rows of the compared picture per row of the run's.
 fn rows_beside(report: &Report, compared: &Compared) -> f32 {
     let cycles =
         |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
@@ -124,25 +123,25 @@ fn rows_beside(report: &Report, compared: &Compared) -> f32 {
 }
 
 impl Side<'_> {
-    /// The part of it that stands beside a part of the run's picture.
+    /// The part of it that corresponds to a part of the run's picture.
     fn part(&self, part: Rect) -> Rect {
         let at = |at: Pos2| egui::pos2(at.x, at.y * self.rows);
         Rect::from_min_max(at(part.min), at(part.max))
     }
 
-    /// Its row that stands beside a row of another's picture.
+    /// Its row that corresponds to a row of another's picture.
     fn row_beside(&self, row: usize, other: &Self) -> usize {
         ((row as f32 + 0.5) * self.rows / other.rows) as usize
     }
 }
 
 impl HeatMap {
-    /// The part of the grid that is seen; `None` for all of it.
+    /// The visible part of the grid; `None` for all.
     pub fn part(&self) -> Option<[std::ops::Range<usize>; 2]> {
         self.zoom.part()
     }
 
-    /// Samples across and down that the screen can show.
+    /// Largest useful numbers of samples across and down, given the screen.
     pub fn most(&self) -> [usize; 2] {
         self.most
     }
@@ -152,43 +151,43 @@ impl HeatMap {
         self.hover
     }
 
-    /// Points at a point of the grid, whose place in another pane is under the cursor.
+    /// Marks the point under the cursor of another pane.
     pub fn point_at(&mut self, point: Option<[usize; 2]>) {
         self.elsewhere = self.elsewhere.or(point);
     }
 
-    /// The point of the grid under the cursor; of a diagram, whichever the cycle.
+    /// The point of the grid under the cursor; in a diagram, at any cycle.
     pub fn pointed_at(&self) -> Option<[usize; 2]> {
         self.hover.map(|[i, row]| if self.is_diagram { [i, 0] } else { [i, row] })
     }
 
-    /// The range of the colours as they are, if it is `field` that is shown.
+    /// The current range of the colours, if `field` is shown.
     pub fn range(&self, field: FieldKind) -> Option<Range> {
         let shown = self.colouring.shown().filter(|shown| shown.field == field)?;
         Some(shown.scale.range())
     }
 
-    /// Takes a new picture in.
+    /// Takes a new picture.
     pub fn take(&mut self, report: &Report, look: &ViewSettings) {
         self.colouring.take(report, look);
     }
 
-    /// Shows all of the grid again.
+    /// Shows the whole grid.
     pub fn zoom_out(&mut self) {
         self.zoom.reset();
     }
 
-    /// Where it is on the screen; `None` while it is out of sight.
+    /// Where it is on the screen; `None` while hidden.
     pub fn area(&self) -> Option<Rect> {
         self.area
     }
 
-    /// It is out of sight: no point of it is pointed at.
+    /// Forgets the pointer, since the map is hidden.
     pub fn leave(&mut self) {
         (self.area, self.hover, self.elsewhere) = (None, None, None);
     }
 
-    /// Draws the map with its controls, and asks for what they change.
+    /// Draws the map with its controls.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -207,7 +206,7 @@ impl HeatMap {
             room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, inspector::ROOM);
         let area = Rect::from_min_max(room.min + left, end);
         if !area.is_positive() {
-            // A pane that is all controls.
+            // The pane has room for the controls only.
             self.leave();
             return;
         }
@@ -217,7 +216,7 @@ impl HeatMap {
         let (how, flipped) = (session.look.compare.how, session.flipped);
         let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
         let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
-        // Side by side each has half of the room.
+        // Side by side, each has half of the area.
         let between = if line { overlay::CYCLES_ROOM + BETWEEN } else { BETWEEN };
         let [area, beside] = if is_beside { halves(whole, between) } else { [whole; 2] };
         self.most = most_samples(area, ui.ctx().pixels_per_point());
@@ -239,7 +238,7 @@ impl HeatMap {
         };
         let grid = grid_of(side);
         let is_stretched = picture.cycles_per_row.is_some();
-        // Both are zoomed and moved alike, whichever is pointed at.
+        // Both are zoomed and panned together.
         let pointed = response.hover_pos().or(response.interact_pointer_pos());
         let is_over = is_beside && pointed.is_some_and(|at| beside.contains(at));
         let held = if is_over { beside } else { area };
@@ -247,7 +246,7 @@ impl HeatMap {
         let to_screen = RectTransform::from_to(side.part(seen), area);
         self.is_diagram = picture.cycles_per_row.is_some();
         if self.is_diagram {
-            // A diagram comes as a whole: as many samples as make the part that is seen sharp.
+            // A diagram is observed as a whole, with samples for a sharp visible part.
             for (most, part) in
                 self.most.iter_mut().zip([seen.width() / grid.x, seen.height() / grid.y])
             {
@@ -275,7 +274,7 @@ impl HeatMap {
         if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
             say(ui, area, why);
         }
-        // Under the cut line, too.
+        // Also under the line of the profile.
         let pointer = ui.input(|input| input.pointer.hover_pos());
         let pointer = pointer.filter(|_| response.contains_pointer());
         let alike =
@@ -355,7 +354,7 @@ impl HeatMap {
     }
 }
 
-/// The left and the right half of an area, with so much room between them.
+/// The left and the right half of an area, with a gap between them.
 fn halves(area: Rect, between: f32) -> [Rect; 2] {
     let (left, right) = area.split_left_right_at_fraction(0.5);
     let inset = between / 2.0;
@@ -365,7 +364,7 @@ fn halves(area: Rect, between: f32) -> [Rect; 2] {
     ]
 }
 
-/// Says which run each part of the map shows, where it is more than the run alone.
+/// Labels the parts of the map with their runs, if there are several.
 fn captions(
     ui: &Ui,
     clips: [Rect; 2],
@@ -387,7 +386,8 @@ fn captions(
     }
 }
 
-/// Draws tile borders over a picture; over and, where there is room, beside a diagram, its cycles.
+/// Draws tile borders over a picture, and the cycles of a diagram over and, if there is room,
+/// beside it.
 fn lines(
     ui: &Ui,
     area: Rect,
@@ -410,7 +410,7 @@ fn lines(
     }
 }
 
-/// Draws the picture where it lies on the screen.
+/// Draws the picture.
 fn paint(
     ui: &Ui,
     area: Rect,
@@ -419,8 +419,7 @@ fn paint(
     handle: &TextureHandle,
 ) {
     let samples = &picture.samples;
-    // The last samples may stand for fewer points than the others: what they would cover
-    // beyond the grid is cut off.
+    // The last samples may cover fewer points than the others: the part beyond the grid is cut off.
     let covered = |start: usize, axis: usize| {
         (start as f32, (start + samples.size[axis] * samples.block[axis]) as f32)
     };
@@ -432,13 +431,13 @@ fn paint(
         egui::pos2(samples.columns.end as f32, samples.rows.end as f32),
     );
     let painter = ui.painter().with_clip_rect(area.intersect(to_screen.transform_rect(grid)));
-    // Values that are not known are transparent: what is behind them shows.
+    // Unknown values are transparent.
     painter.rect_filled(area, 0.0, ui.visuals().faint_bg_color);
     let uv = Rect::from_min_max(Pos2::ZERO, egui::pos2(1.0, 1.0));
     painter.image(handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
 }
 
-/// Says what a map that cannot be shown waits for.
+/// Says why the map cannot be shown yet.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
     let field = report.observation.field;
     let text = match (report.cannot_show(field), report.preparing) {
@@ -452,7 +451,7 @@ fn waiting(ui: &Ui, area: Rect, report: &Report) {
     say(ui, area, text);
 }
 
-/// Why the diagram of a line has nothing to show of a field that compares iterates, if so.
+/// Why a space–time diagram of a field that compares iterates is empty, if so.
 fn not_kept(report: &Report) -> Option<String> {
     let compares = matches!(report.observation.field, FieldKind::Error | FieldKind::Staleness);
     (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
@@ -464,7 +463,7 @@ fn not_kept(report: &Report) -> Option<String> {
     })
 }
 
-/// A sentence in the middle of the map, in as many lines as it takes.
+/// A sentence in the middle of the map, wrapped.
 fn say(ui: &Ui, area: Rect, text: String) {
     let font = TextStyle::Body.resolve(ui.style());
     let colour = ui.visuals().text_color();
@@ -476,12 +475,12 @@ fn say(ui: &Ui, area: Rect, text: String) {
     painter.galley(top, galley, colour);
 }
 
-/// Samples across and down that an area of the screen can show; at least one each.
+/// Pixels across and down of an area of the screen; at least one each.
 fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
     [area.width(), area.height()].map(|side| (side * pixels_per_point).max(1.0) as usize)
 }
 
-/// The size of the grid that a picture shows, in points: columns, and rows or rows of cycles.
+/// The size of the grid of a picture: columns, and rows of points or of cycles.
 fn grid_of(side: &Side<'_>) -> Vec2 {
     let shape = side.plan.problem.shape;
     let rows = match side.picture.cycles_per_row {

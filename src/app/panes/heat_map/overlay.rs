@@ -1,4 +1,4 @@
-//! What is drawn over the map: tile borders, the point under the cursor, cycles beside a diagram.
+//! Marks over the map: tile borders, the point under the cursor, the cycles of a diagram.
 
 use crate::app::widgets::theme;
 use crate::grid::{AxisTiling, Tiling};
@@ -8,17 +8,17 @@ use eframe::egui::{
     self, Align2, Color32, Pos2, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
 };
 
-/// Tile borders are drawn once tiles are this large on the screen, in points: closer together
-/// they would hide the map.
+/// Tile borders are drawn if tiles are at least this large on the screen, in points: closer
+/// together they would hide the map.
 const CLOSEST_BORDERS: f32 = 5.0;
 
-/// A point is outlined once it is this large on the screen, in points.
+/// A point is outlined if it is at least this large on the screen, in points.
 const SMALLEST_OUTLINED: f32 = 3.0;
 
 /// Radius of the mark of a probe, in points.
 const PROBE_RADIUS: f32 = 5.0;
 
-/// Room for the numbers of cycles beside a space–time diagram.
+/// Width of the cycle numbers beside a space–time diagram.
 pub const CYCLES_ROOM: f32 = 52.0;
 
 /// Outlines the point under the cursor.
@@ -32,7 +32,7 @@ pub fn outline(ui: &Ui, to_screen: &RectTransform, [i, row]: [usize; 2]) {
     ui.painter().rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Outside);
 }
 
-/// Marks a point that is followed; of a diagram, its column.
+/// Marks a probe; in a diagram, its column.
 pub fn probe(
     ui: &Ui,
     area: Rect,
@@ -54,7 +54,8 @@ pub fn probe(
     }
 }
 
-/// Frames what a tile owns; of a line, at all cycles. `grid` is the size of what is shown.
+/// Frames the points that a tile owns; in a diagram, at all cycles. `grid` is the size of the
+/// picture.
 pub fn tile(
     ui: &Ui,
     area: Rect,
@@ -86,14 +87,15 @@ pub fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
     for tick in linear_ticks(lo, hi, 8) {
         let y = area.top() + area.height() * tick.position as f32;
         ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
-        // The labels at both ends keep within the map's height; a map may be lower than a label.
+        // The labels at both ends stay within the height of the map, which may be lower than a
+        // label.
         let y = y.min(area.bottom() - 6.0).max(area.top() + 6.0);
         let at = egui::pos2(area.left() - 6.0, y);
         ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
     }
 }
 
-/// Marks the cycle that is shown in a space–time diagram.
+/// Marks the shown cycle in a space–time diagram.
 pub fn shown_cycle(ui: &Ui, area: Rect, to_screen: &RectTransform, row: f32) {
     let y = to_screen.transform_pos(egui::pos2(0.0, row + 0.5)).y;
     if area.y_range().contains(y) {
@@ -103,8 +105,8 @@ pub fn shown_cycle(ui: &Ui, area: Rect, to_screen: &RectTransform, row: f32) {
     }
 }
 
-/// Draws the borders between tiles. `grid` is the size of what is shown, in points; `latest` the
-/// newest cycle that a diagram has.
+/// Draws tile borders. `grid` is the size of the picture in points, `latest` the newest cycle of a
+/// diagram.
 pub fn borders(
     ui: &Ui,
     area: Rect,
@@ -123,7 +125,7 @@ pub fn borders(
     };
     let x = tiling.x();
     if let Some(cycles) = picture.cycles_per_row {
-        // Cycles to come have no tiles yet.
+        // Future cycles have no tiles yet.
         grid.y = grid.y.min((latest / cycles + 1) as f32);
     }
     let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
@@ -143,7 +145,7 @@ pub fn borders(
     }
 }
 
-/// Says what a part of the map shows, in its upper corner.
+/// Labels a part of the map in its upper corner.
 pub fn caption(ui: &Ui, area: Rect, text: &str, at_right: bool) {
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().strong_text_color();

@@ -1,13 +1,13 @@
-//! The line between two pictures that lie over one another.
+//! The line of the wipe between two pictures.
 
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Color32, CursorIcon, Rect, Sense, Stroke, Ui, WidgetInfo};
 
-/// Width of what can be taken hold of, in points.
+/// Width of the handle, in points.
 const HOLD: f32 = 12.0;
 
-/// Where the line is, as a part of the map's width.
+/// The position of the line, as a share of the map's width.
 pub struct Wipe(f32);
 
 impl Default for Wipe {
@@ -17,7 +17,7 @@ impl Default for Wipe {
 }
 
 impl Wipe {
-    /// Lets the line be dragged, and gives what lies left and right of it.
+    /// Lets the line be dragged, and returns the areas left and right of it.
     pub fn ui(&mut self, ui: &Ui, area: Rect) -> [Rect; 2] {
         let x = area.left() + self.0 * area.width();
         let hold = Rect::from_x_y_ranges(x - HOLD / 2.0..=x + HOLD / 2.0, area.y_range());
