@@ -1,5 +1,5 @@
-//! Guards the command line as a person and a script meet it: the real binary, its files, its exit
-//! codes, and one sentence for whatever is wrong.
+//! The command line as people and scripts use it: the real binary, its files, its exit codes, and one
+//! sentence for every error.
 
 use assert_cmd::Command;
 use predicates::prelude::*;
@@ -17,7 +17,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a temporary folder")
 }
 
-/// The program, started in a folder, without a display.
+/// The program, run in a folder without a display.
 fn tilescope(folder: &TempDir, arguments: &str) -> Command {
     let mut command = Command::cargo_bin("tilescope").expect("the binary is built");
     command.current_dir(folder).args(arguments.split_whitespace());
@@ -27,10 +27,10 @@ fn tilescope(folder: &TempDir, arguments: &str) -> Command {
     command
 }
 
-/// A small problem that is solved in a moment.
+/// A small problem that is solved quickly.
 const SMALL: &str = "--shape 24x20 --tile 8 --k 4";
 
-/// The same as a description.
+/// The same as a run description.
 fn small() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![24, 20];
@@ -53,8 +53,8 @@ fn files(folder: &TempDir) -> Vec<String> {
     names
 }
 
-/// Fails with this exit code, one sentence that holds these parts, nothing on stdout, no panic,
-/// and no file that was not there before.
+/// Asserts that a command fails with this exit code and one sentence that contains these parts, without
+/// output, panic or new files.
 #[track_caller]
 fn refused(folder: &TempDir, arguments: &str, code: i32, parts: &[&str]) {
     let before = files(folder);
@@ -89,10 +89,10 @@ fn read_npy(path: &Path) -> (Vec<u64>, String, Vec<u8>) {
     (shape, kind, bytes[bytes.len() - length..].to_vec())
 }
 
-// What it does.
+// Results.
 
 #[test]
-fn json_has_exactly_the_promised_keys_and_the_checked_number_of_cycles() {
+fn json_has_exactly_the_documented_keys_and_the_checked_number_of_cycles() {
     let folder = folder();
     let said = json(&folder, "--shape 1024 --k 16 --overlap 30");
     let Value::Object(said) = said else { panic!("{said}") };
@@ -164,8 +164,8 @@ fn devices_are_listed_whether_there_is_a_gpu_or_not() {
     }
 }
 
-/// What `bench` must never be is silently wrong: each row names its setting, times are positive,
-/// and the cycles to the tolerance are those of `solve`.
+/// A benchmark must not be silently wrong: each row names its setting, times are positive, and the
+/// cycles to the tolerance are those of `solve`.
 #[test]
 fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     let folder = folder();
@@ -207,7 +207,7 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
 }
 
 #[test]
-fn the_kernel_comparison_as_csv_has_a_line_a_setting_and_plain_numbers() {
+fn the_kernel_comparison_as_csv_has_one_line_per_setting_and_plain_numbers() {
     let folder = folder();
     let arguments = "bench kernels --backend cpu --shape 16x16 --tile 8 --k 2 --overlap 0,4 \
                      --repeats 1 --csv";
@@ -224,10 +224,10 @@ fn the_kernel_comparison_as_csv_has_a_line_a_setting_and_plain_numbers() {
     refused(&folder, "bench kernels --csv --json", 2, &["--csv", "--json"]);
 }
 
-/// Each of the papers' experiments has a row with what was published; the heat plate's stand beside
-/// a run on one thread, and each is a whole run, the cycles being those of `solve`.
+/// Each experiment of the papers has a row with the published figure; those of the heat plate are
+/// compared with a run on one thread. Each is a whole run with the cycles of `solve`.
 #[test]
-fn the_papers_experiments_are_repeated_beside_what_was_published() {
+fn experiments_of_the_papers_are_repeated_beside_the_published_figures() {
     let folder = folder();
     let paper = |options: &str| {
         let arguments = format!("bench paper --shrink 32 --repeats 1 {options}");
@@ -259,7 +259,7 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
     let rows: Vec<_> = said.lines().collect();
     assert_eq!(rows.len(), 4, "{said}");
     assert!(rows[1].starts_with("\"article, serial\",heat-plate-2048,one thread,classic,cpu,"));
-    // What a table is compared with is made too.
+    // The reference of the speedups is included.
     let (said, _) = paper("--quick --only table-3 --csv");
     assert_eq!(said.lines().count(), 1 + 1 + 6, "{said}");
     refused(&folder, "bench paper --only table-9", 2, &["'table-9'"]);
@@ -267,7 +267,7 @@ fn the_papers_experiments_are_repeated_beside_what_was_published() {
 }
 
 #[test]
-fn the_kernel_comparison_without_a_gpu_times_the_cpu_unless_a_gpu_was_asked_for() {
+fn the_kernel_comparison_without_a_gpu_measures_the_cpu_unless_a_gpu_is_requested() {
     let folder = folder();
     let no_gpu = |arguments: &str| {
         let mut command = tilescope(&folder, arguments);
@@ -293,7 +293,7 @@ fn the_kernel_comparison_without_a_gpu_times_the_cpu_unless_a_gpu_was_asked_for(
 }
 
 #[test]
-fn classic_and_other_axes_are_told_as_they_are() {
+fn classic_runs_and_different_values_per_axis_are_reported_as_given() {
     let folder = folder();
     let said = json(&folder, "--shape 24x20 --method classic --max-cycles 7");
     assert_eq!((&said["k"], &said["cycles"], &said["sweeps"]), (&1.into(), &7.into(), &7.into()));
@@ -310,7 +310,7 @@ fn classic_and_other_axes_are_told_as_they_are() {
 }
 
 #[test]
-fn the_summary_says_how_it_went_and_a_pipe_shows_no_progress() {
+fn the_summary_reports_the_outcome_and_a_pipe_shows_no_progress() {
     let folder = folder();
     tilescope(&folder, "solve --shape 64 --k 4 --tile 16")
         .assert()
@@ -318,12 +318,12 @@ fn the_summary_says_how_it_went_and_a_pipe_shows_no_progress() {
         .stderr("")
         .stdout(predicate::str::contains("Poisson 1D, n = 64\nk = 4, overlap 0, tile 16 · f64"))
         .stdout(predicate::str::contains("converged after"));
-    // Long enough for a progress line, if there were a terminal.
+    // Long enough for a progress line on a terminal.
     tilescope(&folder, "solve --preset paper-1d --tol 1e-3").assert().success().stderr("");
 }
 
 #[test]
-fn a_saved_field_is_the_librarys_solution() {
+fn a_saved_field_is_the_solution_of_the_library() {
     let folder = folder();
     let cases = [
         ("--shape 24x20 --tile 8 --k 4 --max-cycles 9", vec![20, 24], "'<f8'"),
@@ -358,7 +358,7 @@ fn a_saved_field_is_the_librarys_solution() {
 }
 
 #[test]
-fn a_saved_curve_has_a_row_a_cycle() {
+fn a_saved_curve_has_one_row_per_cycle() {
     let folder = folder();
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 12 --save-curve c.csv"))
         .assert()
@@ -377,7 +377,7 @@ fn a_saved_curve_has_a_row_a_cycle() {
 }
 
 #[test]
-fn the_tolerance_decides_the_exit_code_only_where_it_is_asked() {
+fn only_an_explicit_tolerance_decides_the_exit_code() {
     let folder = folder();
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 3")).assert().success();
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 3 --tol 1e-9"))
@@ -424,10 +424,10 @@ fn a_figure_carries_its_run_and_opens() {
         assert_eq!(run, expected);
         let ViewSpec { cycle, field, figure, .. } = view.unwrap();
         assert_eq!((cycle, field, figure.size), (5, FieldKind::Residual, [400, 300]));
-        // Its run is a file to start from, and changes like any other.
+        // Its run can be started from, and overridden by options.
         let said = json(&folder, &format!("--run {name} --k 2 --max-cycles 10000 --tol 0.5"));
         assert_eq!((&said["k"], &said["overlap"]), (&2.into(), &serde_json::json!([2, 2])));
-        // Without a display it says so, and that the file is fine otherwise.
+        // Without a display `open` names the alternative.
         refused(&folder, &format!("open {name}"), 1, &["tilescope render --run FILE"]);
     }
     let picture = image::open(folder.path().join("a.png")).unwrap();
@@ -435,7 +435,7 @@ fn a_figure_carries_its_run_and_opens() {
 }
 
 #[test]
-fn every_field_of_planes_and_lines_is_drawn() {
+fn every_field_is_drawn_in_1d_and_2d() {
     let folder = folder();
     for shape in ["--shape 24x20", "--shape 40", "--shape 40 --batch 2"] {
         for field in FieldKind::ALL {
@@ -476,7 +476,7 @@ fn two_runs_are_drawn_in_one_figure() {
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
     assert!(svg.contains(">overlap 0 · ") && svg.contains(">overlap 2 · "));
     assert!(svg.contains("k = 4, tile 8 · f64"), "what they have in common");
-    // To the end of each, which is not the same cycle.
+    // To the end of each run, which is not the same cycle.
     let view = drawn("--kind curves", "b.svg");
     assert!(view.compared[0].cycle < view.cycle);
     drawn("--kind profile --at-cycle 5 --theme transparent", "c.png");
@@ -486,15 +486,15 @@ fn two_runs_are_drawn_in_one_figure() {
     assert_eq!(view.cut, Some(CutLine::Segment([[0, 0], [23, 19]])));
     let svg = fs::read_to_string(folder.path().join("e.svg")).unwrap();
     assert!(svg.contains("along (0, 0) – (23, 19)") && svg.contains("distance from (0, 0)"));
-    // A figure stands for its run, too.
+    // A figure can be compared with, too.
     tilescope(&folder, "render --shape 24x20 --tile 8 --k 2 --compare c.png -o d.png")
         .assert()
         .success();
 }
 
-/// Each kind, with all that it takes, and the same again from what its file carries.
+/// Every kind with its options, and the same picture again from what its file carries.
 #[test]
-fn a_figure_of_any_kind_is_made_again_from_itself() {
+fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
     let folder = folder();
     let mut other = small();
     other.method.overlap = vec![2];
@@ -532,7 +532,7 @@ fn a_figure_of_any_kind_is_made_again_from_itself() {
 }
 
 #[test]
-fn lines_are_followed_through_a_cycle_and_over_the_cycles() {
+fn figures_of_1d_runs_are_drawn() {
     let folder = folder();
     let line = "render --shape 40 --tile 8 --k 4 --at-cycle 6 --size 300x240";
     for options in [
@@ -544,7 +544,7 @@ fn lines_are_followed_through_a_cycle_and_over_the_cycles() {
     ] {
         tilescope(&folder, &format!("{line} {options} -o a.png")).assert().success().stderr("");
     }
-    // A part of an arrangement is of the cycle that is looked at, the diagram of all.
+    // In an arrangement most parts show one cycle, the space-time diagram all of them.
     let places =
         "--place space-time=0,0,.5,1 --place profile=.5,0,.5,.5 --place curves=.5,.5,.5,.5";
     let drawn = format!("{line} --kind arrangement {places} --until 30 -o a.svg");
@@ -554,7 +554,7 @@ fn lines_are_followed_through_a_cycle_and_over_the_cycles() {
 }
 
 #[test]
-fn what_is_drawn_is_a_table_too() {
+fn figures_are_saved_as_tables_too() {
     let folder = folder();
     let table = |options: &str| {
         let drawn = format!("render {SMALL} --at-cycle 6 {options} -o t.csv");
@@ -576,7 +576,7 @@ fn what_is_drawn_is_a_table_too() {
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
     assert_eq!(table("--kind inside --follow 1,1"), ("i j u lag".to_owned(), 10 * 10));
-    // Of several runs, each row says whose it is.
+    // With several runs each row names its run.
     let mut other = small();
     other.method.overlap = vec![2];
     save_run(&folder.path().join("o2.toml"), &other).unwrap();
@@ -592,7 +592,7 @@ fn what_is_drawn_is_a_table_too() {
         text.lines().nth(1).unwrap().contains(",1.0,"),
         "the first is as fast as itself: {text}"
     );
-    // Nothing tells these apart but their cycles.
+    // These runs differ only in their cycles.
     save_run(&folder.path().join("same.toml"), &small()).unwrap();
     assert_eq!(table("--kind runs --compare same.toml --compare-at 9").1, 2);
     let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
@@ -606,7 +606,7 @@ fn what_is_drawn_is_a_table_too() {
 }
 
 #[test]
-fn an_animation_pairs_the_runs_as_it_was_asked_to() {
+fn an_animation_pairs_runs_by_the_chosen_rule() {
     let folder = folder();
     let mut other = small();
     other.method.k = 8;
@@ -633,7 +633,7 @@ fn an_animation_pairs_the_runs_as_it_was_asked_to() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told_in_a_sentence() {
+fn runs_that_cannot_be_compared_are_refused_in_one_sentence() {
     let folder = folder();
     save_run(&folder.path().join("other.toml"), &RunSpec::default()).unwrap();
     let refused = |arguments: &str, code, parts: &[&str]| {
@@ -665,7 +665,7 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
 }
 
 #[test]
-fn what_is_not_to_be_found_is_told_in_a_sentence() {
+fn quantities_that_cannot_be_computed_are_refused_in_one_sentence() {
     let folder = folder();
     let drawn = "render --shape 24x20 --k 4 --at-cycle 1";
     refused(&folder, &format!("{drawn} --tile 24x20 --kind distance -o a.png"), 1, &["one tile"]);
@@ -686,7 +686,7 @@ fn an_animation_carries_its_run_and_plays() {
     let file = std::io::BufReader::new(fs::File::open(folder.path().join("a.apng")).unwrap());
     let png = png::Decoder::new(file).read_info().unwrap();
     assert_eq!(png.info().animation_control().unwrap().num_frames, 4);
-    // All frames have the range of all of them, which is not that of the first alone.
+    // All frames share one range, which differs from that of the first alone.
     tilescope(&folder, &format!("render {SMALL} --at-cycle 0 --size 300x240 -o b.png"))
         .assert()
         .success();
@@ -715,7 +715,7 @@ fn an_animation_carries_its_run_and_plays() {
         }
         assert_eq!(delays, [8, 9, 8, 8], "{kind}: four frames, a third of a second");
     }
-    // A line's diagram fills from the top; all frames are of one size.
+    // A space-time diagram fills from the top; all frames have the same size.
     refused(
         &folder,
         "render --tile 600 --shape 700x9 --at-cycle 1 --kind mean-tile -o b.png",
@@ -747,7 +747,7 @@ fn ffmpeg(folder: &TempDir, script: &str) -> std::ffi::OsString {
 fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let folder = folder();
     let animate = format!("render {SMALL} --animate 0..4 --size 101x99 -o a.mp4");
-    // It writes what it is given into the file that is named last.
+    // This one copies its input to the file named last.
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; for out; do :; done; cat > "$out""#);
     tilescope(&folder, &animate).env("PATH", path).assert().success().stderr("");
     assert_eq!(fs::metadata(folder.path().join("a.mp4")).unwrap().len(), 5 * 101 * 99 * 3);
@@ -763,7 +763,7 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
 }
 
 #[test]
-fn animations_that_make_no_sense_are_refused() {
+fn invalid_animations_are_refused() {
     let folder = folder();
     for (arguments, parts) in [
         ("--animate 400..0:8 -o a.gif", &["400..0", "reversed", "0..400"][..]),
@@ -785,7 +785,7 @@ fn animations_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_figure_for_paper_is_as_large_as_it_was_asked_for() {
+fn a_figure_for_print_has_the_requested_size() {
     let folder = folder();
     let drawn = format!("render {SMALL} --at-cycle 2 --size 8x6cm --font-size 8 --no-annotations");
     tilescope(&folder, &format!("{drawn} -o a.png")).assert().success().stderr("");
@@ -803,7 +803,7 @@ fn a_figure_for_paper_is_as_large_as_it_was_asked_for() {
 }
 
 #[test]
-fn a_cycle_past_the_end_of_the_run_is_drawn_all_the_same() {
+fn a_cycle_after_the_end_of_the_run_can_be_drawn() {
     let folder = folder();
     tilescope(&folder, &format!("render {SMALL} --tol 0.5 --at-cycle 30 --bare -o a.png"))
         .assert()
@@ -813,7 +813,7 @@ fn a_cycle_past_the_end_of_the_run_is_drawn_all_the_same() {
 }
 
 #[test]
-fn a_right_hand_side_gives_its_shape_and_moves_with_its_run() {
+fn a_right_hand_side_sets_the_shape_and_moves_with_its_run() {
     let folder = folder();
     write_npy(&folder.path().join("b.npy"), &[12, 16], &[1.0; 192]);
     let said = json(&folder, "--rhs b.npy --tile 8");
@@ -843,6 +843,9 @@ fn without_a_display_the_default_experiment_is_drawn() {
         .stderr(predicate::str::contains("drawing the default experiment to tilescope-out/"))
         .stdout(predicate::str::contains("heat-map.png"));
     let out = folder.path().join("tilescope-out");
+    for name in ["heat-map.png", "heat-map-overlap-4.png", "curves.png", "curve.csv", "run.toml"] {
+        assert!(fs::metadata(out.join(name)).unwrap().len() > 0, "{name}");
+    }
     for name in ["heat-map.png", "curves.png", "run.toml"] {
         assert_eq!(open(&out.join(name)).unwrap().run, RunSpec::default(), "{name}");
     }
@@ -867,8 +870,8 @@ fn help_is_complete() {
     }
 }
 
-/// Names of earlier versions stand in scripts and in command lines that were copied somewhere. They
-/// still work, and no help shows them.
+/// Names of earlier versions are in scripts and in saved command lines. They still work; help does not
+/// show them.
 #[test]
 fn earlier_names_of_subcommands_and_options_still_work() {
     let folder = folder();
@@ -896,10 +899,10 @@ fn earlier_names_of_subcommands_and_options_still_work() {
     }
 }
 
-// What it refuses.
+// Errors.
 
 #[test]
-fn values_that_make_no_sense_are_refused_with_what_is_allowed() {
+fn invalid_values_are_refused_with_the_allowed_ones() {
     let folder = folder();
     let cases: &[(&str, &[&str])] = &[
         ("--overlap 3", &["overlap 3 is odd", "even"]),
@@ -1038,7 +1041,7 @@ fn arrays_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn run_files_that_are_none_are_refused() {
+fn files_without_a_run_are_refused() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
     let whole = RunSpec::default().to_toml();
@@ -1084,10 +1087,10 @@ fn run_files_that_are_none_are_refused() {
 }
 
 #[test]
-fn places_where_nothing_can_be_written_are_refused_before_the_run() {
+fn paths_that_cannot_be_written_are_refused_before_the_run() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").unwrap();
-    // It would take for ever, if it began.
+    // The run would not end if it began.
     let endless = "--max-cycles 1000000000000";
     for (place, why) in [
         ("nowhere/a.png", "no such file or folder"),
@@ -1103,13 +1106,13 @@ fn places_where_nothing_can_be_written_are_refused_before_the_run() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_one_sentence() {
+fn a_full_disk_is_reported_in_one_sentence() {
     let folder = folder();
     let run = format!("solve {SMALL} --max-cycles 1");
     for option in ["--save-field", "--save-curve"] {
         refused(&folder, &format!("{run} {option} /dev/full"), 1, &["/dev/full", "disk is full"]);
     }
-    // The same for a report that goes to a file.
+    // The same for a summary that is redirected to a file.
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"));
     let output = child.args(run.split_whitespace()).stdout(full).output().unwrap();
@@ -1125,8 +1128,8 @@ mod signals {
     use std::process::{Child, Stdio};
     use std::time::Duration;
 
-    /// Waits until SIGINT is, or is not, among the signals that Linux lists of a process under a name;
-    /// elsewhere for a while.
+    /// Waits until SIGINT is, or is not, in a signal mask that Linux lists for a process; on other
+    /// systems waits for three seconds.
     fn wait_until(child: &Child, listed: &str, is_there: bool) {
         loop {
             let Ok(status) = fs::read_to_string(format!("/proc/{}/status", child.id())) else {
@@ -1142,7 +1145,7 @@ mod signals {
         }
     }
 
-    /// Starts the program and waits until it hears of SIGINT.
+    /// Starts the program and waits until its handler for SIGINT is installed.
     fn start(folder: &TempDir, arguments: &str) -> Child {
         let child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
             .args(arguments.split_whitespace())
@@ -1155,7 +1158,7 @@ mod signals {
         child
     }
 
-    /// Interrupts the program, and waits until it has heard of it.
+    /// Interrupts the program and waits until the signal is delivered.
     fn interrupt(child: &Child) {
         let number = child.id().to_string();
         let sent = std::process::Command::new("kill").args(["-INT", &number]).status();
@@ -1185,8 +1188,8 @@ mod signals {
     }
 
     #[test]
-    fn ctrl_c_in_the_midst_of_a_save_leaves_the_whole_file() {
-        // A pipe that nobody reads yet keeps the save from ending.
+    fn ctrl_c_during_a_save_leaves_the_complete_file() {
+        // A named pipe without a reader delays the save.
         let folder = folder();
         let fifo = folder.path().join("u.npy");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
@@ -1195,10 +1198,10 @@ mod signals {
         let mut file = fs::File::open(&fifo).unwrap();
         let mut start = [0; 100];
         file.read_exact(&mut start).unwrap();
-        // The first notes it; the second would end the program, were it not saving.
+        // The first sets the flag; the second would end the process if it were not saving.
         interrupt(&child);
         interrupt(&child);
-        // Another thread counts them.
+        // The handler runs on a thread of its own.
         std::thread::sleep(Duration::from_millis(100));
         let mut rest = Vec::new();
         file.read_to_end(&mut rest).unwrap();
@@ -1211,7 +1214,7 @@ mod signals {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_panic() {
+fn a_closed_pipe_is_no_panic() {
     let folder = folder();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
         .args(["solve", "--max-cycles", "100"])
@@ -1240,7 +1243,7 @@ fn a_run_file_is_the_run() {
     let said = json(&folder, "--run run.toml");
     assert_eq!((&said["problem"], &said["cycles"]), (&"random".into(), &5.into()));
     assert_eq!(said["converged"], Value::Bool(false));
-    // What is chosen on the command line counts.
+    // Options on the command line take precedence.
     let said = json(&folder, "--run run.toml --problem poisson --shape 16 --max-cycles 2");
     assert_eq!((&said["problem"], &said["cycles"]), (&"poisson".into(), &2.into()));
 }

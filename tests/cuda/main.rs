@@ -20,7 +20,7 @@ fn main() {
     match &gpus {
         Ok(names) if !names.is_empty() => eprintln!("on {}", names[0]),
         Ok(_) => {}
-        Err(why) => eprintln!("skipped: no CUDA device ({why})"),
+        Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
     let trials = [iterates::TESTS, sights::TESTS, life::TESTS].concat().into_iter();
     let trials = trials

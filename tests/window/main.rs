@@ -41,7 +41,9 @@ fn main() {
         .collect();
     let without = !arguments.list && !pictures::is_renderer_there();
     if without {
-        eprintln!("skipped: no software renderer (install mesa-vulkan-drivers)");
+        eprintln!(
+            "pictures of the window: not run, no software renderer (install mesa-vulkan-drivers)"
+        );
     }
     trials.extend(pictures::TESTS.iter().map(|&(name, test)| {
         Trial::test(format!("picture::{name}"), move || done(test)).with_ignored_flag(without)
