@@ -111,7 +111,7 @@ fn is_usual<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl ViewSpec {
-    /// What is wanted of a run on this grid to draw it; see [`record_run`](crate::run::shoot()).
+    /// What is wanted of a run on this grid to draw it; see [`record_run`](crate::run::record_run).
     pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
         let (part, most) = match self.kind {
             FigureKind::Profile => (Part::Along(self.cut.unwrap_or(CutLine::middle(shape))), ALL),

@@ -22,7 +22,7 @@ impl ClassicBaseline {
         Some(self.sweeps? * self.time?.median)
     }
 
-    /// What it has of that of which the best setting has least, see [`SweepRow::cost`](super::Row::cost).
+    /// What it has of that of which the best setting has least, see [`SweepRow::cost`](super::SweepRow::cost).
     pub fn cost(&self) -> Option<f64> {
         match (self.time, self.counts) {
             (Some(_), true) => self.seconds(),

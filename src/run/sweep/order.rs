@@ -20,7 +20,7 @@ pub struct CostPrediction {
     pub cycles: Option<CyclePrediction>,
     /// Seconds of a cycle as the machine was at first, where times are measured.
     pub seconds_per_cycle: Option<f64>,
-    /// What the best setting has least of, see [`SweepRow::cost`](super::Row::cost); `None` where nothing
+    /// What the best setting has least of, see [`SweepRow::cost`](super::SweepRow::cost); `None` where nothing
     /// tells.
     pub cost: Option<f64>,
 }

@@ -128,7 +128,7 @@ const OLDEST: (i32, i32) = (7, 0);
 #[cfg(feature = "cuda")]
 const OLDEST_CUDA: i32 = 12_040;
 
-/// The GPUs, in the driver's order; at least one. As [`GPUs`], it may take a second.
+/// The GPUs, in the driver's order; at least one. As [`gpus`], it may take a second.
 ///
 /// # Errors
 /// [`Unavailable`] says why there is none.
