@@ -61,6 +61,7 @@
 pub mod app;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod clock;
 pub mod files;
 pub mod grid;
 pub mod picture;

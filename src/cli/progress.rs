@@ -1,9 +1,10 @@
 //! A progress line on the terminal for long runs.
 
+use crate::clock::Instant;
 use crate::picture::{counted, rounded, seconds};
 use crate::run::{Run, reduction};
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The line appears after this time; shorter runs show none.
 const AFTER: Duration = Duration::from_millis(500);

@@ -6,6 +6,7 @@ use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
 use super::values;
+use crate::clock::Instant;
 use crate::files;
 use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
 use crate::run::{
@@ -17,7 +18,6 @@ use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Instant;
 
 const EXAMPLES: &str = "\
 Examples:

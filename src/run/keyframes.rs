@@ -1,12 +1,13 @@
 //! Iterates that are kept of a run, within a budget of memory, so that any cycle of it can be made
 //! again from one shortly before.
 
+use crate::clock::Instant;
 use crate::grid::{Field, Precision, Real, Shape};
 use crate::solver::{Solver, SolverError};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Copying may take this part of the time: too little to be seen in the solver's.
 const SHARE: f64 = 0.005;

@@ -1,9 +1,9 @@
-//! A channel with one place, in which the newest message replaces one that was not read yet: telling
-//! never waits and never piles up.
+//! A channel with one slot, in which the newest message replaces one that was not read yet: sending
+//! never waits, and messages never pile up.
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
-/// The end that tells. There is one of it.
+/// The sending end. There is one of it.
 pub(super) struct LatestSlot<T> {
     messages: Sender<T>,
     /// The other end of `messages`, to take back one that has not been read.
@@ -17,8 +17,8 @@ impl<T> LatestSlot<T> {
         (Self { messages, unread: unread.clone() }, unread)
     }
 
-    /// Tells something, in place of what has not been read.
-    pub fn tell(&self, message: T) {
+    /// Puts a message into the slot, in place of one that has not been read.
+    pub fn put(&self, message: T) {
         let mut message = message;
         // The slot is full only with an older message; this is its one sender, so it is free next.
         while let Err(TrySendError::Full(again)) = self.messages.try_send(message) {

@@ -12,6 +12,7 @@ mod experiment;
 mod export;
 mod findings;
 mod history;
+mod host;
 mod keyframes;
 mod latest_slot;
 mod observation;

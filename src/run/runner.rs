@@ -9,12 +9,12 @@ use super::convergence_forecast::ConvergenceForecast;
 use super::history::{History, Record};
 use super::plan::{Plan, Stop};
 use super::spec::StopRule;
+use crate::clock::Instant;
 use crate::grid::Field;
 use crate::solver::{self, CycleNorms, Kernel, Method, NextCycle, Solver, SolverError};
 use back::Back;
 use checkpoint::Checkpoint;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// Once the tolerance of the residual may be met within so many cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an

@@ -9,10 +9,11 @@ use super::sweep::{
     ClassicBaseline, CostPrediction, CycleCache, Measure, MeasureError, Pyramid, Setting, Sweep,
     SweepOutline, SweepRow, SweepSpec, coarse_to_fine,
 };
+use crate::clock::Instant;
 use crossbeam_channel::{Receiver, SendTimeoutError, Sender, bounded};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// News that may wait to be taken.
 const MOST_NEWS: usize = 64;

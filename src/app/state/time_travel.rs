@@ -2,13 +2,14 @@
 
 use crate::app::state::compared::{Asked, Compared, Place};
 use crate::app::state::session::Session;
+use crate::clock::Instant;
 use crate::run::{
     Observation, ObservationRequest, Phase, ReplayReport, ReplayRequest, ReplayTarget, Report,
     Rewinder,
 };
 use eframe::egui;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The longest step of a replay from one frame to the next: a window that was hidden for a while
 /// does not jump.

@@ -1,6 +1,7 @@
 //! The speed of a solver while its iterates are observed as by the window.
 
 use super::measure::warm_up;
+use crate::clock::Instant;
 use crate::run::{
     CutLine, FieldKind, ObservationRequest, Plan, ProfileRequest, Report, Worker, WorkerRequest,
 };
@@ -8,7 +9,7 @@ use crate::solver::{self, CyclesWithoutNorms};
 use anyhow::anyhow;
 use serde::Serialize;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Time of a frame at 60 Hz.
 const FRAME: Duration = Duration::from_nanos(16_666_667);

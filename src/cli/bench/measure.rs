@@ -2,13 +2,14 @@
 
 use super::super::progress::Progress;
 use super::frames::Frames;
+use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape, Tiling};
 use crate::problem::Problem;
 use crate::run::{Backend, MethodName, Outcome, Plan, Run};
 use crate::solver::{self, CyclesWithoutNorms, Footprint, Kernel, Method, Solver, SolverError};
 use serde::Serialize;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Warm-up before the first sample: a GPU raises its clock, and its solver finds the size of a
 /// batch.

@@ -2,6 +2,7 @@
 
 use super::remade::Remade;
 use super::{Difference, ReplayReport, ReplayRequest, ReplayTarget};
+use crate::clock::Instant;
 use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
 use crate::run::latest_slot::LatestSlot;
@@ -10,7 +11,7 @@ use crate::solver::{Quantity, Samples, SolverError, Window, larger};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long to wait for a wish before looking whether to close.
 const IDLE: Duration = Duration::from_millis(50);
@@ -87,7 +88,7 @@ impl LookLoop {
     }
 
     fn tell(&self, answer: ReplayReport) {
-        self.answers.tell(answer);
+        self.answers.put(answer);
         (self.wake)();
     }
 

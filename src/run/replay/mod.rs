@@ -95,7 +95,7 @@ impl Rewinder {
 
     /// Says what is wanted from now on. Never waits.
     pub fn request(&self, request: ReplayRequest) {
-        self.requests.tell(request);
+        self.requests.put(request);
     }
 
     /// The newest answer, if there is one. Never waits.

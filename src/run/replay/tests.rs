@@ -1,6 +1,7 @@
 //! What the replay makes of wishes.
 
 use super::*;
+use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::problem;
 use crate::run::cut::{CutLine, ProfileRequest};
@@ -12,7 +13,6 @@ use crate::run::spec::{MethodName, RunSpec};
 use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use crate::solver::Followed;
 use proptest::prelude::*;
-use std::time::Instant;
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);

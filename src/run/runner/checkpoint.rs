@@ -1,8 +1,9 @@
 //! An iterate on this machine, for a run whose solver may be lost with its GPU.
 
+use crate::clock::Instant;
 use crate::grid::Field;
 use crate::solver::{Solver, SolverError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// An iterate is kept no more often than this: what is lost with a GPU is made again as fast as
 /// another solver can.

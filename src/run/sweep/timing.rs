@@ -2,9 +2,10 @@
 
 use super::ShouldStop;
 use super::speed_reference::{SpeedReference, running};
+use crate::clock::Instant;
 use crate::run::plan::Plan;
 use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Cycles are made for so long before any is timed: caches fill, threads wake, clocks rise.
 const WARM_UP: Duration = Duration::from_millis(30);

@@ -1,6 +1,7 @@
 //! The run that is being made, and what is told of it.
 
 use super::messages::{ExactState, Phase, Report, Snapshot, SnapshotRequest, WorkerRequest};
+use crate::clock::Instant;
 use crate::grid::Field;
 use crate::run::archive::{CURVE, RunArchive};
 use crate::run::experiment::{Experiment, FieldKind};
@@ -10,7 +11,7 @@ use crate::run::plan::Plan;
 use crate::run::track::Tracks;
 use crate::solver::SolverError;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Seconds of the solver that its speed is told of: long enough that the figure can be read.
 const OF_LATE: f64 = 0.5;

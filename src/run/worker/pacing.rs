@@ -1,6 +1,8 @@
 //! How often the iterate is looked at while cycles are being made.
 
-use std::time::{Duration, Instant};
+use crate::clock::Instant;
+
+use std::time::Duration;
 
 /// What looks may take, as parts of the time.
 struct Shares {

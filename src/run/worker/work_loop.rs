@@ -1,36 +1,38 @@
-//! The loop of the worker thread: read the newest wish, make some cycles, offer a report.
+//! The loop of the worker thread. A turn reads the newest request, makes some cycles and offers a
+//! report.
 
-use super::WorkerFlags;
 use super::exact::Exact;
 use super::job::Job;
 use super::messages::{Answer, RequestError, WorkerRequest};
 use super::pacing::Pacing;
+use crate::clock::Instant;
 use crate::run::experiment::Experiment;
+use crate::run::host::Turn;
 use crate::run::plan::Planner;
 use crate::run::spec::RunSpec;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-/// Cycles are made for this long before wishes are read again (one cycle at least).
+/// A turn makes cycles for this long, and one cycle at least.
 const SLICE: Duration = Duration::from_millis(4);
 
 /// For each second of the run, Jacobi's iteration beside it gets this part of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
 
-/// … and on a GPU, of whose throughput 95 % is to be left. There the run is at its end long before
-/// Jacobi's iteration could be, which then has the GPU to itself.
+/// … and on a GPU, of whose throughput 95 % is to be left. There the run ends long before Jacobi's
+/// iteration could, which then has the GPU to itself.
 const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
 
-/// How long to wait while something is under way that no wish tells of: a report that has not
-/// been taken, a cycle that is due later, the exact solution.
+/// The longest wait while something is under way that wakes nobody: a report that has not been
+/// taken, a cycle that is due later, the exact solution.
 const SOON: Duration = Duration::from_millis(5);
 
-/// How long to wait for a wish where nothing is under way, before looking whether to close.
+/// The longest wait where nothing is under way.
 const IDLE: Duration = Duration::from_millis(50);
 
-/// What the worker hears and says.
+/// The worker's ends of the channels.
 pub(super) struct Channels {
     pub requests: Receiver<WorkerRequest>,
     pub answers: Sender<Answer>,
@@ -38,76 +40,79 @@ pub(super) struct Channels {
     pub untaken: Receiver<Answer>,
 }
 
-/// The worker's side.
+/// The state of the worker between two turns.
 pub(super) struct WorkLoop {
     channels: Channels,
-    conduct: Arc<WorkerFlags>,
-    wake: Box<dyn Fn() + Send>,
+    resting: Arc<AtomicBool>,
+    notify: Box<dyn Fn() + Send>,
     planner: Planner,
     exact: Exact,
-    refusal: Option<RequestError>,
-    /// What was refused while there was no run to go on with: asking again is no use.
-    refused: Option<(u64, Arc<RunSpec>)>,
-    /// The requests for files that were answered, in whichever run, of those that are still wished for.
+    /// The run that is made.
+    job: Option<Job>,
+    /// The error that is to be sent next.
+    error: Option<RequestError>,
+    /// What was rejected while there was no run to continue: the same once more is not tried.
+    rejected: Option<(u64, Arc<RunSpec>)>,
+    /// The snapshots that were sent, in whichever run, of those that are still requested.
     answered: Vec<u64>,
     pacing: Pacing,
 }
 
 impl WorkLoop {
-    pub fn new(channels: Channels, conduct: Arc<WorkerFlags>, wake: Box<dyn Fn() + Send>) -> Self {
+    pub fn new(channels: Channels, resting: Arc<AtomicBool>, notify: Box<dyn Fn() + Send>) -> Self {
         Self {
             channels,
-            conduct,
-            wake,
+            resting,
+            notify,
             planner: Planner::default(),
             exact: Exact::default(),
-            refusal: None,
-            refused: None,
+            job: None,
+            error: None,
+            rejected: None,
             answered: Vec::new(),
             pacing: Pacing::default(),
         }
     }
 
-    /// Works until it is told to close, or nobody can wish for anything any more.
-    pub fn run(mut self) {
-        let mut job: Option<Job> = None;
-        while !self.conduct.closing.load(Ordering::Relaxed) {
-            if self.conduct.resting.load(Ordering::Relaxed) {
-                std::thread::park_timeout(IDLE);
-                continue;
-            }
-            let patience = job.as_ref().map_or(IDLE, |job| self.patience(job));
-            match self.channels.requests.recv_timeout(patience) {
-                Ok(request) => self.take(request, &mut job),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            if let Some(job) = &mut job {
-                self.exact.serve(job);
-                self.work(job);
-            }
-            self.report(job.as_mut());
+    /// Reads the newest request, makes cycles for about a [`SLICE`] and offers a report.
+    pub fn turn(&mut self) -> Turn {
+        if self.resting.load(Ordering::Relaxed) {
+            return Turn::Wait(IDLE);
         }
+        match self.channels.requests.try_recv() {
+            Ok(request) => self.take(request),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => return Turn::End,
+        }
+        if let Some(job) = &mut self.job {
+            self.exact.serve(job);
+        }
+        self.work();
+        self.report();
+        self.next()
     }
 
-    /// How long to wait for a wish: not at all while there is work.
-    fn patience(&self, job: &Job) -> Duration {
+    /// What follows this turn: another at once while there is work.
+    fn next(&self) -> Turn {
+        let Some(job) = &self.job else { return Turn::Wait(IDLE) };
         if job.has_work() {
-            Duration::ZERO
-        } else if job.is_running() {
+            return Turn::Again;
+        }
+        let wait = if job.is_running() {
             job.due.saturating_duration_since(Instant::now()).min(SOON)
         } else if job.is_news || self.exact.is_computing() {
             SOON
         } else {
             IDLE
-        }
+        };
+        if wait.is_zero() { Turn::Again } else { Turn::Wait(wait) }
     }
 
-    /// Takes a wish in: a new run, or other demands on the one there is.
-    fn take(&mut self, request: WorkerRequest, job: &mut Option<Job>) {
-        let refused = |(epoch, spec): &(_, _)| *epoch == request.epoch && *spec == request.spec;
-        match job {
-            None if self.refused.as_ref().is_some_and(refused) => {}
+    /// Takes a request in: a new run, or other demands on the one there is.
+    fn take(&mut self, request: WorkerRequest) {
+        let rejected = |(epoch, spec): &(_, _)| *epoch == request.epoch && *spec == request.spec;
+        match &mut self.job {
+            None if self.rejected.as_ref().is_some_and(rejected) => {}
             Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
                 job.is_news |= job.request.view != request.view
                     || job.request.running != request.running
@@ -118,19 +123,19 @@ impl WorkLoop {
                 if job.request.epoch == request.epoch
                     && job.plan.spec.is_same_run(&request.spec) =>
             {
-                if let Err(why) = self.move_to(&request.spec, job) {
-                    self.refusal = Some(RequestError { epoch: request.epoch, why });
+                if let Err(why) = move_to(&mut self.planner, &request.spec, job) {
+                    self.error = Some(RequestError { epoch: request.epoch, why });
                 }
                 job.request(request);
                 job.is_news = true;
             }
-            _ => match self.set_up(&request, job.as_mut()) {
-                Ok(new) => *job = Some(new),
+            _ => match self.set_up(&request) {
+                Ok(new) => self.job = Some(new),
                 Err(why) => {
-                    self.refusal = Some(RequestError { epoch: request.epoch, why });
-                    self.refused = Some((request.epoch, Arc::clone(&request.spec)));
-                    // The run that is there goes on, and is looked at as is wanted now.
-                    if let Some(job) = job {
+                    self.error = Some(RequestError { epoch: request.epoch, why });
+                    self.rejected = Some((request.epoch, Arc::clone(&request.spec)));
+                    // The run that is there continues, and is observed as is requested now.
+                    if let Some(job) = &mut self.job {
                         // Steps are counted anew in the epoch that was asked for.
                         job.steps_made = request.steps;
                         job.epoch = request.epoch;
@@ -142,19 +147,9 @@ impl WorkLoop {
         }
     }
 
-    /// Lets the run go on where another description of it says.
-    fn move_to(&mut self, spec: &RunSpec, job: &mut Job) -> Result<(), String> {
-        // After a refusal the description is what it was.
-        if *spec == job.plan.spec {
-            return Ok(());
-        }
-        let plan = self.planner.plan(spec).map_err(|error| error.to_string())?;
-        job.move_to(plan).map_err(|error| error.to_string())
-    }
-
-    fn set_up(&mut self, request: &WorkerRequest, old: Option<&mut Job>) -> Result<Job, String> {
+    fn set_up(&mut self, request: &WorkerRequest) -> Result<Job, String> {
         let plan = Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
-        let shared = old.filter(|old| {
+        let shared = self.job.as_mut().filter(|old| {
             Arc::ptr_eq(&old.plan.problem, &plan.problem)
                 && old.plan.precision == plan.precision
                 && old.plan.place.shares_with(plan.place)
@@ -172,11 +167,13 @@ impl WorkLoop {
         Ok(job)
     }
 
-    /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`]; at
-    /// first a single one, so that there is something to be seen.
-    fn work(&self, job: &mut Job) {
+    /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`] each;
+    /// of a new run a single one, so that there is something to be seen at once.
+    fn work(&mut self) {
+        let Some(job) = &mut self.job else { return };
+        let requests = &self.channels.requests;
         let begin = Instant::now();
-        while job.has_run_work() && begin.elapsed() < SLICE && self.channels.requests.is_empty() {
+        while job.has_run_work() && begin.elapsed() < SLICE && requests.is_empty() {
             job.cycle();
             if !job.is_told {
                 return;
@@ -188,15 +185,15 @@ impl WorkLoop {
         } else {
             SLICE.as_secs_f64()
         };
-        // Where a sweep takes longer than its share, the debt is worked off by later cycles.
+        // Where a sweep takes longer than its share, later cycles make up for it.
         let begin = Instant::now();
         while job.has_classic_work()
             && job.classic_credit > 0.0
             && begin.elapsed() < SLICE
-            && self.channels.requests.is_empty()
+            && requests.is_empty()
         {
             let sweep = Instant::now();
-            // To set it up takes as long as very many sweeps of a large grid, and is done once.
+            // Setting it up takes as long as very many sweeps of a large grid, and is done once.
             let is_there = job.experiment.classic().is_some();
             job.classic_sweep();
             if is_there {
@@ -206,20 +203,18 @@ impl WorkLoop {
     }
 
     /// Offers a report, if there is news, the last one was taken, and it is not too soon.
-    fn report(&mut self, job: Option<&mut Job>) {
-        let is_new = job.as_ref().is_some_and(|job| !job.is_told);
+    fn report(&mut self) {
+        let is_new = self.job.as_ref().is_some_and(|job| !job.is_told);
         if !(self.channels.answers.is_empty() || is_new && self.take_back()) {
             return;
         }
-        if let Some(refusal) = self.refusal.take() {
-            self.send(Err(refusal));
+        if let Some(error) = self.error.take() {
+            self.send(Err(error));
             return;
         }
-        let Some(job) = job else {
-            return;
-        };
+        let Some(job) = &mut self.job else { return };
         let (busy, on_gpu) = (job.has_work(), job.is_on_gpu());
-        // The first picture of a run waits for nothing.
+        // The first report of a run does not wait.
         if !job.is_news || (job.is_told && !self.pacing.is_due(busy, on_gpu)) {
             return;
         }
@@ -232,8 +227,8 @@ impl WorkLoop {
         self.send(Ok(Box::new(report)));
     }
 
-    /// Takes a report back that nobody has taken, since it is of a run that nobody wants any more,
-    /// and says whether there is room now. A refusal stays, and what a file waits for.
+    /// Takes back a report that nobody has taken, since it is of a run that is no longer wanted, and
+    /// says whether there is room now. An error stays, and a snapshot for a file.
     fn take_back(&self) -> bool {
         match self.channels.untaken.try_recv() {
             Ok(Ok(report)) if report.snapshot.is_none() => true,
@@ -246,11 +241,21 @@ impl WorkLoop {
     }
 
     /// Sends an answer into the empty slot; if nobody is there to read it, the thread is about to
-    /// be ended anyway.
+    /// end anyway.
     fn send(&self, answer: Answer) {
         _ = self.channels.answers.try_send(answer);
-        (self.wake)();
+        (self.notify)();
     }
+}
+
+/// Continues a run where another description of it says.
+fn move_to(planner: &mut Planner, spec: &RunSpec, job: &mut Job) -> Result<(), String> {
+    // After an error the description is what it was.
+    if *spec == job.plan.spec {
+        return Ok(());
+    }
+    let plan = planner.plan(spec).map_err(|error| error.to_string())?;
+    job.move_to(plan).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

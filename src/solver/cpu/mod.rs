@@ -18,6 +18,7 @@ use super::{
     Batch, CycleNorms, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method,
     Quantity, ResidualNorms, Samples, Solver, SolverError, Statistics, Window,
 };
+use crate::clock::Instant;
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Real, Shape, Tiling};
 use crate::problem::{Problem, System};
@@ -27,7 +28,7 @@ use observe::Rows;
 use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use team::Team;
 use thin_out::as_shown;
 

@@ -6,6 +6,7 @@ use super::cycle_kernel::{CycleKernel, DeviceSystem, Step};
 use super::gpu::Gpu;
 use super::observe::OtherNorms;
 use super::ptx::File;
+use crate::clock::Instant;
 use crate::grid::Real;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
@@ -15,7 +16,7 @@ use cudarc::driver::{
 };
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Seconds that a batch takes: short enough that a new wish is heard at once, long enough that
 /// waiting for the GPU costs nothing.

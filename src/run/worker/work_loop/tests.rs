@@ -1,4 +1,4 @@
-//! What the worker does when a GPU fails.
+//! The worker's loop, turn by turn: above all what it does when a GPU fails.
 
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
@@ -28,208 +28,245 @@ fn request(threads: usize) -> WorkerRequest {
     }
 }
 
-/// A loop and a job whose GPU fails after so many cycles; and the other ends of the channels.
-fn failing(after: u64) -> (WorkLoop, Job, Sender<WorkerRequest>, Receiver<Answer>) {
-    on_a_gpu(|gpu| gpu.failing_after(after))
+/// A loop, and the other ends of its channels.
+struct Bench {
+    work: WorkLoop,
+    requests: Sender<WorkerRequest>,
+    answers: Receiver<Answer>,
 }
 
-fn on_a_gpu(
-    gpu: impl FnOnce(Batches) -> Batches,
-) -> (WorkLoop, Job, Sender<WorkerRequest>, Receiver<Answer>) {
+/// A loop without a run.
+fn idle() -> Bench {
     let (requests, unread) = bounded(1);
-    let (answers, untaken) = bounded(1);
-    let channels = Channels { requests: unread, answers, untaken: untaken.clone() };
-    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    let (send, answers) = bounded(1);
+    let channels = Channels { requests: unread, answers: send, untaken: answers.clone() };
+    let work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    Bench { work, requests, answers }
+}
+
+/// A loop whose run is made on a simulated GPU.
+fn on_a_gpu(gpu: impl FnOnce(Batches) -> Batches) -> Bench {
+    let mut bench = idle();
     let request = request(1);
-    let plan = Arc::new(work.planner.plan(&request.spec).unwrap());
+    let plan = Arc::new(bench.work.planner.plan(&request.spec).unwrap());
     let solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
     let solver = Box::new(gpu(Batches::new(solver, vec![5])));
     let experiment = Experiment::with_solver(&plan, solver).unwrap();
-    (work, Job::new(request, plan, experiment), requests, untaken)
+    bench.work.job = Some(Job::new(request, plan, experiment));
+    bench
 }
 
-fn report(work: &mut WorkLoop, job: &mut Job) -> Report {
-    job.report(true, ExactState::NotWanted, &mut work.answered)
+/// A loop whose GPU fails after so many cycles.
+fn failing(after: u64) -> Bench {
+    on_a_gpu(|gpu| gpu.failing_after(after))
+}
+
+impl Bench {
+    fn job(&mut self) -> &mut Job {
+        self.work.job.as_mut().expect("a run")
+    }
+
+    /// Makes all cycles that there are to be made.
+    fn make_all(&mut self) {
+        while self.job().has_work() {
+            self.work.work();
+        }
+    }
+
+    /// A report of the run as it is now.
+    fn report(&mut self) -> Report {
+        let WorkLoop { job, answered, .. } = &mut self.work;
+        job.as_mut().expect("a run").report(true, ExactState::NotWanted, answered)
+    }
+
+    fn cycle(&mut self) -> u64 {
+        self.job().experiment.run().cycle()
+    }
 }
 
 #[test]
-fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_goes_on_elsewhere() {
-    let (mut work, mut job, _wishes, untaken) = failing(60);
-    while job.has_work() {
-        work.work(&mut job);
-    }
-    let told = report(&mut work, &mut job);
-    let Phase::Failed { why } = &told.phase else { panic!("{:?}", told.phase) };
+fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_continues_elsewhere() {
+    let mut bench = failing(60);
+    bench.make_all();
+    let failed = bench.report();
+    let Phase::Failed { why } = &failed.phase else { panic!("{:?}", failed.phase) };
     assert!(why.contains("a GPU of the tests") && why.contains("it was lost"), "{why}");
-    let observation = told.latest.cycle;
-    assert!((50..=60).contains(&observation) && told.observation.picture.is_none());
-    assert_eq!(told.curve.last().unwrap().cycle, observation);
+    let last = failed.latest.cycle;
+    assert!((50..=60).contains(&last) && failed.observation.picture.is_none());
+    assert_eq!(failed.curve.last().unwrap().cycle, last);
 
-    // A place that cannot be refuses, and nothing else happens.
-    let mut job = Some(job);
-    work.take(request(100_000), &mut job);
-    work.report(None);
-    let refusal = untaken.try_recv().unwrap().unwrap_err();
-    assert!(refusal.epoch == 1 && refusal.why.contains("threads"), "{}", refusal.why);
-    let job_left = job.as_mut().unwrap();
-    assert!(matches!(report(&mut work, job_left).phase, Phase::Failed { .. }));
+    // An impossible place is an error, and nothing else happens.
+    bench.work.take(request(100_000));
+    bench.work.report();
+    let error = bench.answers.try_recv().unwrap().unwrap_err();
+    assert!(error.epoch == 1 && error.why.contains("threads"), "{}", error.why);
+    assert!(matches!(bench.report().phase, Phase::Failed { .. }));
     // The window shows the old settings again; that asks for nothing.
-    work.take(request(1), &mut job);
-    work.report(None);
-    assert!(untaken.is_empty());
+    bench.work.take(request(1));
+    bench.job().is_news = false;
+    bench.work.report();
+    assert!(bench.answers.is_empty());
 
-    // Another does, and the history stays.
-    work.take(request(2), &mut job);
-    let mut job = job.unwrap();
-    assert_eq!(report(&mut work, &mut job).phase, Phase::Returning { cycle: 0 });
+    // Another place is possible, and the history stays.
+    bench.work.take(request(2));
+    assert_eq!(bench.report().phase, Phase::Returning { cycle: 0 });
     let mut returning = 0;
-    while job.has_work() {
-        let told = report(&mut work, &mut job);
-        returning += u64::from(matches!(told.phase, Phase::Returning { .. }));
-        assert!(told.latest.cycle >= observation);
-        work.work(&mut job);
+    while bench.job().has_work() {
+        let report = bench.report();
+        returning += u64::from(matches!(report.phase, Phase::Returning { .. }));
+        assert!(report.latest.cycle >= last);
+        bench.work.work();
     }
     assert!(returning > 0);
-    let told = report(&mut work, &mut job);
-    assert_eq!(told.phase, Phase::Finished(Outcome::Converged));
-    assert_eq!(told.plan.spec.method.threads, 2);
-    let mut plain = Run::new(&told.plan).unwrap();
+    let end = bench.report();
+    assert_eq!(end.phase, Phase::Finished(Outcome::Converged));
+    assert_eq!(end.plan.spec.method.threads, 2);
+    let mut plain = Run::new(&end.plan).unwrap();
     while plain.advance(u64::MAX).unwrap().is_none() {}
-    assert_eq!(told.latest.cycle, plain.cycle());
-    assert_eq!(told.latest.residual, plain.history().latest().residual);
-    assert!(told.observation.picture.is_some() && !told.reference.is_empty());
+    assert_eq!(end.latest.cycle, plain.cycle());
+    assert_eq!(end.latest.residual, plain.history().latest().residual);
+    assert!(end.observation.picture.is_some() && !end.reference.is_empty());
 }
 
 #[test]
-fn another_place_is_gone_to_from_where_the_run_is() {
-    let (mut work, job, _wishes, _untaken) = failing(u64::MAX);
-    let mut job = Some(job);
+fn a_run_continues_in_another_place_from_where_it_is() {
+    let mut bench = failing(u64::MAX);
     let mut there = request(1);
     there.running = false;
     there.steps = 7;
-    work.take(there.clone(), &mut job);
-    while job.as_ref().is_some_and(Job::has_run_work) {
-        work.work(job.as_mut().unwrap());
+    bench.work.take(there.clone());
+    while bench.job().has_run_work() {
+        bench.work.work();
     }
     there.spec = request(2).spec;
-    work.take(there, &mut job);
-    let told = report(&mut work, job.as_mut().unwrap());
-    assert_eq!((told.latest.cycle, told.phase, told.epoch), (7, Phase::Paused, 1));
-    assert_eq!(told.curve.len(), 8);
+    bench.work.take(there);
+    let report = bench.report();
+    assert_eq!((report.latest.cycle, report.phase, report.epoch), (7, Phase::Paused, 1));
+    assert_eq!(report.curve.len(), 8);
 }
 
 /// A new run after a failure takes nothing over from it.
 #[test]
 fn a_new_run_after_a_failure_is_set_up_afresh() {
-    let (mut work, mut job, _wishes, _untaken) = failing(10);
-    while job.has_work() {
-        work.work(&mut job);
-    }
-    let mut job = Some(job);
-    work.take(WorkerRequest { epoch: 2, ..request(1) }, &mut job);
-    let told = report(&mut work, job.as_mut().unwrap());
-    assert_eq!((told.latest.cycle, told.phase, told.epoch), (0, Phase::Running, 2));
+    let mut bench = failing(10);
+    bench.make_all();
+    bench.work.take(WorkerRequest { epoch: 2, ..request(1) });
+    let report = bench.report();
+    assert_eq!((report.latest.cycle, report.phase, report.epoch), (0, Phase::Running, 2));
 }
 
-/// As long as nothing else is asked for, one refusal is enough, however the window is looked at.
+/// As long as nothing else is asked for, one error is enough, however the window is drawn.
 #[test]
-fn what_is_refused_at_the_start_is_refused_once() {
-    let (mut work, _, _wishes, untaken) = failing(10);
-    let mut job = None;
+fn an_impossible_first_run_is_one_error() {
+    let mut bench = idle();
     for most in 1..5 {
         let mut request = request(100_000);
         request.view.most = [most; 2];
-        work.take(request, &mut job);
-        work.report(job.as_mut());
-        assert_eq!(untaken.try_recv().is_ok(), most == 1);
+        bench.requests.send(request).unwrap();
+        assert_ne!(bench.work.turn(), Turn::End);
+        assert_eq!(bench.answers.try_recv().is_ok(), most == 1);
     }
-    work.take(request(1), &mut job);
-    assert!(job.is_some());
+    bench.requests.send(request(1)).unwrap();
+    assert_eq!(bench.work.turn(), Turn::Again);
+    assert!(bench.work.job.is_some());
 }
 
 #[test]
-fn a_run_goes_on_without_a_reference_that_has_no_room_and_says_why() {
-    let (mut work, job, _wishes, _untaken) = on_a_gpu(Batches::alone);
-    let mut job = Some(job);
+fn a_run_continues_without_a_reference_that_does_not_fit_and_says_why() {
+    let mut bench = on_a_gpu(Batches::alone);
     let mut request = request(1);
     request.view.field = FieldKind::Staleness;
-    work.take(request, &mut job);
-    let mut job = job.unwrap();
-    while job.has_work() {
-        work.work(&mut job);
-    }
-    let told = report(&mut work, &mut job);
-    assert_eq!(told.phase, Phase::Finished(Outcome::Converged));
-    assert!(told.observation.field == FieldKind::Staleness && told.observation.picture.is_none());
-    let why = told.cannot_show(FieldKind::Staleness).unwrap();
+    bench.work.take(request);
+    bench.make_all();
+    let report = bench.report();
+    assert_eq!(report.phase, Phase::Finished(Outcome::Converged));
+    assert!(report.observation.field == FieldKind::Staleness);
+    assert!(report.observation.picture.is_none());
+    let why = report.cannot_show(FieldKind::Staleness).unwrap();
     assert!(why.contains("it is full"), "{why}");
-    assert_eq!(told.cannot_show(FieldKind::Residual), None);
+    assert_eq!(report.cannot_show(FieldKind::Residual), None);
 }
 
 #[test]
-fn no_cycle_more_is_made_once_another_wish_waits() {
-    let (mut work, job, requests, _untaken) = on_a_gpu(|gpu| gpu);
-    let mut job = Some(job);
-    let made = |job: &Option<Job>| job.as_ref().map(|job| job.experiment.run().cycle());
-    work.work(job.as_mut().unwrap());
-    let before = made(&job);
-    requests.send(WorkerRequest { epoch: 2, ..request(2) }).unwrap();
-    work.work(job.as_mut().unwrap());
-    assert_eq!(made(&job), before);
-    work.take(work.channels.requests.try_recv().unwrap(), &mut job);
-    work.work(job.as_mut().unwrap());
-    assert_eq!((job.as_ref().unwrap().epoch, made(&job)), (2, Some(1)));
+fn no_cycle_more_is_made_once_another_request_waits() {
+    let mut bench = on_a_gpu(|gpu| gpu);
+    bench.work.work();
+    let before = bench.cycle();
+    bench.requests.send(WorkerRequest { epoch: 2, ..request(2) }).unwrap();
+    bench.work.work();
+    assert_eq!(bench.cycle(), before);
+    assert_eq!(bench.work.turn(), Turn::Again);
+    assert_eq!((bench.job().epoch, bench.cycle()), (2, 1));
 }
 
 #[test]
 fn at_a_pace_the_next_cycle_waits_until_it_is_due_or_the_pace_is_lifted() {
-    let (work, mut job, _wishes, _untaken) = on_a_gpu(|gpu| gpu);
-    let run = |job: &mut Job| {
+    let mut bench = on_a_gpu(|gpu| gpu);
+    let run = |bench: &mut Bench| {
         for _ in 0..5 {
-            work.work(job);
+            bench.work.work();
         }
-        job.experiment.run().cycle()
+        bench.cycle()
     };
     let slow = |pace| WorkerRequest { pace: Some(pace), ..request(1) };
     // A cycle in a quarter of an hour.
-    job.request(slow(1e-3));
-    assert_eq!(run(&mut job), 1);
-    assert!(job.is_running() && !job.has_run_work());
+    bench.job().request(slow(1e-3));
+    assert_eq!(run(&mut bench), 1);
+    assert!(bench.job().is_running() && !bench.job().has_run_work());
     // Another pace counts from now on, and so does none.
-    job.request(slow(2e-3));
-    assert_eq!(run(&mut job), 2);
-    job.request(request(1));
-    assert!(run(&mut job) > 2);
+    bench.job().request(slow(2e-3));
+    assert_eq!(run(&mut bench), 2);
+    bench.job().request(request(1));
+    assert!(run(&mut bench) > 2);
 }
 
 #[test]
-fn a_look_that_does_not_sort_tells_again_what_the_last_one_found_and_of_which_cycle() {
-    let (mut work, job, _wishes, _untaken) = on_a_gpu(|gpu| gpu);
-    let mut job = Some(job);
+fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
+    let mut bench = on_a_gpu(|gpu| gpu);
     let mut request = request(1);
     request.view.statistics = true;
-    work.take(request.clone(), &mut job);
-    let mut job = job.unwrap();
-    let mut look = |job: &mut Job, sorts| {
+    bench.work.take(request.clone());
+    let observe = |bench: &mut Bench, sorts| {
+        let WorkLoop { job, answered, .. } = &mut bench.work;
+        let job = job.as_mut().unwrap();
         job.cycle();
-        job.report(sorts, ExactState::NotWanted, &mut work.answered).observation
+        job.report(sorts, ExactState::NotWanted, answered).observation
     };
-    assert!(job.must_sort());
-    let first = look(&mut job, true);
-    assert!(!job.must_sort());
-    let second = look(&mut job, false);
+    assert!(bench.job().must_sort());
+    let first = observe(&mut bench, true);
+    assert!(!bench.job().must_sort());
+    let second = observe(&mut bench, false);
     assert!(second.cycle > first.cycle && second.picture != first.picture);
     assert_eq!(second.statistics.as_ref().unwrap().cycle, first.cycle);
     assert_eq!(second.statistics, first.statistics);
-    let third = look(&mut job, true);
+    let third = observe(&mut bench, true);
     assert_eq!(third.statistics.unwrap().cycle, third.cycle);
 
-    // What was found of another field is no use, and what nobody wants is not told.
+    // Statistics of another field are no use, and unwanted ones are not reported.
     request.view.field = FieldKind::Change;
-    job.request(request.clone());
-    assert!(job.must_sort());
+    bench.job().request(request.clone());
+    assert!(bench.job().must_sort());
     request.view.statistics = false;
-    job.request(request);
-    assert!(!job.must_sort() && look(&mut job, false).statistics.is_none());
+    bench.job().request(request);
+    assert!(!bench.job().must_sort() && observe(&mut bench, false).statistics.is_none());
+}
+
+/// Driven turn by turn, without a thread and without waiting.
+#[test]
+fn turns_make_a_run_to_its_end_and_then_wait() {
+    let mut bench = idle();
+    assert_eq!(bench.work.turn(), Turn::Wait(IDLE));
+    let steps = WorkerRequest { running: false, steps: 9, ..request(1) };
+    bench.requests.send(steps).unwrap();
+    let mut last = None;
+    while bench.work.turn() == Turn::Again || last.is_none_or(|cycle| cycle < 9) {
+        last = bench.answers.try_recv().ok().map(|answer| answer.unwrap().latest.cycle).or(last);
+    }
+    assert_eq!(last, Some(9));
+    bench.work.resting.store(true, Ordering::Relaxed);
+    assert_eq!(bench.work.turn(), Turn::Wait(IDLE));
+    drop(bench.requests);
+    bench.work.resting.store(false, Ordering::Relaxed);
+    assert_eq!(bench.work.turn(), Turn::End);
 }
