@@ -299,8 +299,12 @@ fn replays() {
             // Cycles in pseudo-random order.
             let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
             let (archive, view) = (Arc::clone(&report.archive), request.view.clone());
-            let targets =
-                vec![ReplayTarget { archive: Arc::clone(&archive), cycle, view, minus: None }];
+            let targets = vec![ReplayTarget {
+                archive: Arc::clone(&archive),
+                cycle,
+                request: view,
+                minus: None,
+            }];
             let begin = Instant::now();
             replay.request(ReplayRequest {
                 id,
@@ -310,7 +314,7 @@ fn replays() {
             });
             while replay
                 .wait(DEADLINE)
-                .is_none_or(|answer| answer.id != id || answer.under_way.is_some())
+                .is_none_or(|answer| answer.id != id || answer.progress.is_some())
             {}
             times.push(begin.elapsed());
             while worker.answer().is_some() {}

@@ -163,7 +163,7 @@ fn curve<'a>(label: &'a str, points: &'a [(f64, f64)], colour: [u8; 3], dashed: 
 fn snapshot(run: &RunSpec, view: &ViewSpec) -> Snapshot {
     let plan = Planner::default().plan(run).unwrap();
     let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
-    let mut watch = Monitor { cancel: &false.into(), told: &mut |_| {} };
+    let mut watch = Monitor { cancel: &false.into(), on_progress: &mut |_| {} };
     let seen =
         record_run(&plan, &snapshot_request, RecordAt::Cycles(&[view.cycle]), &mut watch).unwrap();
     seen.snapshots[0].clone()

@@ -515,7 +515,7 @@ fn shoot_one(
             progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
         }
     };
-    let mut watch = Monitor { cancel: interrupt.flag(), told: &mut told };
+    let mut watch = Monitor { cancel: interrupt.flag(), on_progress: &mut told };
     let seen = match record_run(plan, snapshot_request, when, &mut watch) {
         Ok(seen) => seen,
         // The exit code depends on what the solver says.

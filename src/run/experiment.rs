@@ -119,12 +119,11 @@ impl Experiment {
         Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
     }
 
-    /// An experiment at its start that is made to look back at single cycles: of a line it has no
-    /// diagram.
+    /// An experiment at its initial guess whose single cycles are observed: a 1D run has no diagram.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
-    pub(super) fn to_look_back(plan: &Arc<Plan>) -> Result<Self, SolverError> {
+    pub(super) fn without_diagram(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         Ok(Self { run: Run::new(plan)?, diagram: None, classic: None })
     }
 

@@ -22,7 +22,7 @@ mod plan;
 mod preset;
 mod record_run;
 mod reductions;
-mod replay;
+mod rewind;
 mod runner;
 mod space_time;
 mod spec;
@@ -50,7 +50,7 @@ pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop,
 pub use preset::{PRESETS, Preset};
 pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
 pub use reductions::Reductions;
-pub use replay::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
+pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
 pub use space_time::LONGEST_KEPT;
 pub use spec::{

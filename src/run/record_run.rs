@@ -69,7 +69,7 @@ pub struct Monitor<'a> {
     /// Set to stop.
     pub cancel: &'a AtomicBool,
     /// Called after every few cycles.
-    pub told: &'a mut dyn FnMut(Stage<'_>),
+    pub on_progress: &'a mut dyn FnMut(Stage<'_>),
 }
 
 /// What was seen of a run.
@@ -89,7 +89,7 @@ pub fn record_run(
     plan: &Plan,
     snapshot_request: &SnapshotRequest,
     when: RecordAt<'_>,
-    watch: &mut Monitor<'_>,
+    monitor: &mut Monitor<'_>,
 ) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
     // All of a line's cycles are in its diagram at the end.
@@ -110,7 +110,7 @@ pub fn record_run(
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
     if snapshot_request.field == FieldKind::Error {
-        match problem::exact(&plan.problem, watch.cancel) {
+        match problem::exact(&plan.problem, monitor.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
             Err(error) => return Err(RecordError::Exact(error)),
@@ -123,31 +123,31 @@ pub fn record_run(
         && !is_all
     {
         for &cycle in cycles {
-            shooting.make(cycle, watch)?;
+            shooting.make(cycle, monitor)?;
             shooting.check_reached(cycle)?;
             let look = match looks.last() {
                 Some((before, look)) if *before == cycle => look.clone(),
-                _ => shooting.look(watch)?,
+                _ => shooting.look(monitor)?,
             };
             looks.push((cycle, look));
         }
     }
-    shooting.make(u64::MAX, watch)?;
+    shooting.make(u64::MAX, monitor)?;
     shooting.experiment.settle()?;
-    shooting.note_look(watch)?;
+    shooting.note_look(monitor)?;
     match when {
         RecordAt::Cycles(cycles) if is_diagram => {
             shooting.check_reached(stop.max_cycles)?;
-            let end = shooting.look(watch)?;
+            let end = shooting.look(monitor)?;
             looks.iter_mut().for_each(|(_, look)| look.picture = Arc::clone(&end.picture));
             if is_all {
                 looks.extend(cycles.iter().map(|&cycle| (cycle, end.clone())));
             }
         }
         RecordAt::Cycles(_) => {}
-        RecordAt::End => looks.push((shooting.cycle(), shooting.look(watch)?)),
+        RecordAt::End => looks.push((shooting.cycle(), shooting.look(monitor)?)),
     }
-    shooting.make_classic(watch)?;
+    shooting.make_classic(monitor)?;
     let Recorder { experiment, notes, .. } = shooting;
     let outcome = experiment.run().outcome().cloned();
     let Some((_, look)) = looks.last().cloned() else {
@@ -187,28 +187,28 @@ impl Recorder<'_> {
     }
 
     /// Makes cycles up to this one, or to the end of the run, and notes numbers on the way.
-    fn make(&mut self, cycle: u64, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let mut next = self.note(watch)?;
+    fn make(&mut self, cycle: u64, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+        let mut next = self.note(monitor)?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
-            if watch.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: made });
             }
             self.experiment.advance(cycle.min(next) - made)?;
-            (watch.told)(Stage::Run(self.experiment.run()));
+            (monitor.on_progress)(Stage::Run(self.experiment.run()));
             if self.cycle() == next {
-                next = self.note(watch)?;
+                next = self.note(monitor)?;
             }
         }
         Ok(())
     }
 
     /// Notes numbers of the present cycle, and gives the next of which they are noted.
-    fn note(&mut self, watch: &mut Monitor<'_>) -> Result<u64, RecordError> {
+    fn note(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
         let cycle = self.cycle();
         let next = self.notes.next(cycle);
         if next < u64::MAX {
-            self.prepare(watch)?;
+            self.prepare(monitor)?;
             self.notes.take(&self.experiment, false)?;
         }
         Ok(next)
@@ -225,37 +225,37 @@ impl Recorder<'_> {
     }
 
     /// Looks at the present iterate.
-    fn look(&mut self, watch: &mut Monitor<'_>) -> Result<Look, RecordError> {
-        self.prepare(watch)?;
-        self.note_look(watch)?;
+    fn look(&mut self, monitor: &mut Monitor<'_>) -> Result<Look, RecordError> {
+        self.prepare(monitor)?;
+        self.note_look(monitor)?;
         Ok(self.snapshot_request.look(&self.experiment)?)
     }
 
     /// Notes numbers of a cycle that are told in any case.
-    fn note_look(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+    fn note_look(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         if self.snapshot_request.inquiry.is_over_cycles() {
-            self.prepare(watch)?;
+            self.prepare(monitor)?;
             self.notes.take(&self.experiment, true)?;
         }
         Ok(())
     }
 
     /// Does the work that has to be done before the field of the present iterate can be told.
-    fn prepare(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+    fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         let field = self.snapshot_request.field;
         while !self.experiment.is_ready(field) {
-            if watch.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
             self.experiment.prepare(field)?;
-            (watch.told)(Stage::Jacobi(self.experiment.prepared()));
+            (monitor.on_progress)(Stage::Jacobi(self.experiment.prepared()));
         }
         Ok(())
     }
 
     /// Makes the sweeps of Jacobi's iteration whose curve is wanted, and the one after them, with
     /// which the residual of the last comes.
-    fn make_classic(&mut self, watch: &mut Monitor<'_>) -> Result<(), RecordError> {
+    fn make_classic(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
         let Some(sweeps) = self.snapshot_request.classic else { return Ok(()) };
         let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
         loop {
@@ -264,10 +264,10 @@ impl Recorder<'_> {
             if made > sweeps || classic.outcome().is_some() {
                 return Ok(());
             }
-            if watch.cancel.load(Ordering::Relaxed) {
+            if monitor.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
             }
-            (watch.told)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
+            (monitor.on_progress)(Stage::Jacobi(made as f32 / sweeps.max(1) as f32));
         }
     }
 }

@@ -91,7 +91,7 @@ fn an_earlier_cycle_is_made_again() {
             let target = |archive: &Arc<RunArchive>| ReplayTarget {
                 archive: Arc::clone(archive),
                 cycle,
-                view: view.clone(),
+                request: view.clone(),
                 minus: None,
             };
             let targets = vec![target(&archive), target(&plain)];
@@ -100,7 +100,7 @@ fn an_earlier_cycle_is_made_again() {
             let seen = loop {
                 let answer = replay.wait(Duration::from_secs(300)).expect("an answer");
                 assert_eq!(answer.failed, None);
-                if answer.id == id && answer.under_way.is_none() {
+                if answer.id == id && answer.progress.is_none() {
                     break answer.observations;
                 }
             };

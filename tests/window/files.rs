@@ -429,7 +429,7 @@ fn is_made_again(path: &Path) -> bool {
             Some(until) => view.snapshot_request_beside(0, shape, until),
         };
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Monitor { cancel: &cancel, told: &mut told };
+        let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
         let snapshots = tilescope::run::record_run(
             &plan,
             &snapshot_request,

@@ -303,7 +303,7 @@ fn film(
                 made(before.saturating_add(run.cycle()), goal);
             }
         };
-        let mut watch = Monitor { cancel: &filming.cancel, told: &mut told };
+        let mut watch = Monitor { cancel: &filming.cancel, on_progress: &mut told };
         let shape = &plan.problem.shape;
         let snapshot_request = match seen.is_empty() {
             true => {

@@ -105,7 +105,7 @@ impl TimeTravel {
         let earlier = cycle.map(|cycle| ReplayTarget {
             archive: Arc::clone(&report.archive),
             cycle,
-            view: view.clone(),
+            request: view.clone(),
             minus: None,
         });
         let pins = session.pins.all();
@@ -179,7 +179,7 @@ impl TimeTravel {
     /// Takes an answer of the replay, if there is one.
     pub fn take(&mut self, report: Option<&mut Report>) -> Option<Taken> {
         let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
-        let ReplayReport { observations: seen, under_way, failed, .. } = answer;
+        let ReplayReport { observations: seen, progress: under_way, failed, .. } = answer;
         self.under_way = under_way;
         self.waits = under_way.is_some();
         self.took = self.told_at.elapsed();
@@ -244,7 +244,7 @@ impl TimeTravel {
 /// Whether targets differ only in their cycles.
 fn is_of_other_cycles(told: &[ReplayTarget], wanted: &[ReplayTarget]) -> bool {
     let is_like = |(told, wanted): (&ReplayTarget, &ReplayTarget)| {
-        (&told.archive, &told.view) == (&wanted.archive, &wanted.view)
+        (&told.archive, &told.request) == (&wanted.archive, &wanted.request)
             && told.minus.is_some() == wanted.minus.is_some()
     };
     told.len() == wanted.len() && told.iter().zip(wanted).all(is_like)

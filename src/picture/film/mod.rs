@@ -293,7 +293,7 @@ mod tests {
     fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Snapshot> {
         let plan = Planner::default().plan(run).unwrap();
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Monitor { cancel: &cancel, told: &mut told };
+        let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
         record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
             .unwrap()

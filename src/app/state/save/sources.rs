@@ -105,7 +105,7 @@ impl Sources {
                     ..again
                 })
             }
-            (Some(archive), None) => newest.clone().with_numbers(archive, snapshot_request, cancel),
+            (Some(archive), None) => newest.clone().with_series(archive, snapshot_request, cancel),
             (None, _) => Ok(newest.clone()),
         };
         let mut made = made.map_err(|error| error.to_string())?;

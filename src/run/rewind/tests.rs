@@ -13,6 +13,7 @@ use crate::run::spec::{MethodName, RunSpec};
 use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use crate::solver::Followed;
 use proptest::prelude::*;
+use std::sync::atomic::AtomicBool;
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -31,7 +32,7 @@ fn small() -> RunSpec {
 }
 
 fn of(archive: &Arc<RunArchive>, cycle: u64, view: &ObservationRequest) -> ReplayTarget {
-    ReplayTarget { archive: Arc::clone(archive), cycle, view: view.clone(), minus: None }
+    ReplayTarget { archive: Arc::clone(archive), cycle, request: view.clone(), minus: None }
 }
 
 fn request(id: u64, targets: Vec<ReplayTarget>) -> ReplayRequest {
@@ -52,7 +53,7 @@ fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
     let begin = Instant::now();
     while begin.elapsed() < DEADLINE {
         let answer = replay.wait(DEADLINE).expect("the replay says something");
-        if answer.id == id && answer.under_way.is_none() {
+        if answer.id == id && answer.progress.is_none() {
             assert_eq!(answer.failed, None);
             return answer;
         }
@@ -63,7 +64,7 @@ fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
 /// What is seen of single cycles when the run is made once, one cycle at a time. `archive` takes its
 /// iterates and its curve in.
 fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Observation> {
-    let mut experiment = Experiment::to_look_back(archive.plan()).unwrap();
+    let mut experiment = Experiment::without_diagram(archive.plan()).unwrap();
     if let Some(exact) = archive.exact() {
         experiment.set_exact(exact).unwrap();
     }
@@ -239,7 +240,7 @@ fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
     // First something from on the way, to look at.
     let first = replay.wait(DEADLINE).unwrap();
     let observation = first.observations[0].as_ref().expect("what there is");
-    assert!(first.under_way.is_some() && observation.cycle > 0 && observation.cycle < far);
+    assert!(first.progress.is_some() && observation.cycle > 0 && observation.cycle < far);
     assert!(observation.picture.is_some() && observation.norms.residual.is_some());
     replay.request(request(2, vec![of(&archive, 3, &view)]));
     assert_eq!(answer(&replay, 2).observations[0].as_ref().unwrap().cycle, 3);
@@ -289,7 +290,7 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
                     ..SnapshotRequest::default()
                 };
                 let snapshot_request = SnapshotRequest { inquiry, solution: true, until, ..plain };
-                let mut watch = Monitor { cancel: &cancel, told: &mut |_: Stage<'_>| {} };
+                let mut watch = Monitor { cancel: &cancel, on_progress: &mut |_: Stage<'_>| {} };
                 let snapshots =
                     record_run(&plan, &snapshot_request, RecordAt::Cycles(&[13]), &mut watch)
                         .unwrap()

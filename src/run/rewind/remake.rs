@@ -1,0 +1,118 @@
+//! Snapshots of earlier cycles, made again on the thread of whoever asks for them.
+
+use super::replayed_run::{ReplayedRun, Step};
+use crate::problem::{self, ExactError};
+use crate::run::archive::RunArchive;
+use crate::run::experiment::FieldKind;
+use crate::run::over_cycles::{RunSeries, SeriesRecorder, stride};
+use crate::run::record_run::{Monitor, RecordAt, RecordError, Stage, record_run};
+use crate::run::worker::{Part, Snapshot, SnapshotRequest};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+impl Snapshot {
+    /// A snapshot of a cycle that a run has made: from the iterate before it that was kept or, for the
+    /// diagram of a 1D run, from the initial guess. Of its curve there is what the run's plot shows.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn again(
+        archive: &Arc<RunArchive>,
+        cycle: u64,
+        request: &SnapshotRequest,
+        cancel: &AtomicBool,
+    ) -> Result<Self, RecordError> {
+        let plan = archive.plan();
+        if plan.problem.shape.dim() == 1 && request.part == Part::All {
+            let mut monitor = Monitor { cancel, on_progress: &mut |_: Stage<'_>| {} };
+            let at = RecordAt::Cycles(&[cycle]);
+            let recording = record_run(plan, request, at, &mut monitor)?;
+            let snapshot = recording.snapshots.into_iter().next();
+            let snapshot = snapshot.ok_or(RecordError::Cancelled { cycle })?;
+            return Ok(Self { plan: Arc::clone(plan), ..snapshot });
+        }
+        let mut remake = Remake::new(archive, request, cancel)?;
+        let over_cycles = remake.over_cycles(cycle, request.until.unwrap_or(cycle).max(cycle))?;
+        remake.go_to(cycle)?;
+        let run = &remake.run;
+        let curve = archive.curve();
+        let (before, after) = curve.split_at(curve.partition_point(|record| record.cycle < cycle));
+        let here = [run.norms()?];
+        let after = after.iter().filter(|record| record.cycle > cycle);
+        Ok(Self {
+            history: Arc::new(before.iter().chain(&here).chain(after).copied().collect()),
+            over_cycles,
+            ..Self::of(run.experiment(), request)?
+        })
+    }
+
+    /// The same with the series over the cycles that were requested with it, which a worker does not
+    /// record: the run is made again from its initial guess, or from iterates that were kept.
+    ///
+    /// # Errors
+    /// [`RecordError`].
+    pub fn with_series(
+        self,
+        archive: &Arc<RunArchive>,
+        request: &SnapshotRequest,
+        cancel: &AtomicBool,
+    ) -> Result<Self, RecordError> {
+        if !request.inquiry.is_over_cycles() {
+            return Ok(self);
+        }
+        let over_cycles =
+            Remake::new(archive, request, cancel)?.over_cycles(self.cycle, self.cycle)?;
+        Ok(Self { over_cycles, ..self })
+    }
+}
+
+/// A run that is made again for a snapshot.
+struct Remake<'a> {
+    run: ReplayedRun,
+    request: &'a SnapshotRequest,
+    cancel: &'a AtomicBool,
+}
+
+impl<'a> Remake<'a> {
+    fn new(
+        archive: &Arc<RunArchive>,
+        request: &'a SnapshotRequest,
+        cancel: &'a AtomicBool,
+    ) -> Result<Self, RecordError> {
+        if request.field == FieldKind::Error && archive.exact().is_none() {
+            match problem::exact(&archive.plan().problem, cancel) {
+                Ok(exact) => archive.set_exact(&Arc::new(exact)),
+                Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
+                Err(error) => return Err(RecordError::Exact(error)),
+            }
+        }
+        Ok(Self { run: ReplayedRun::new(archive)?, request, cancel })
+    }
+
+    fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
+        while self.run.step_to(cycle, self.request.field)? != Step::There {
+            if self.cancel.load(Ordering::Relaxed) {
+                return Err(RecordError::Cancelled { cycle });
+            }
+        }
+        Ok(())
+    }
+
+    /// Series over the cycles up to `last`, as [`record_run()`] records them with a snapshot of `cycle`.
+    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
+        let inquiry = &self.request.inquiry;
+        let mut series = SeriesRecorder::new(inquiry, self.request.field);
+        if !inquiry.is_over_cycles() {
+            return Ok(Arc::default());
+        }
+        let step = stride(last);
+        let mut cycles: Vec<_> = (0..=last / step).map(|n| n * step).chain([cycle, last]).collect();
+        cycles.sort_unstable();
+        cycles.dedup();
+        for at in cycles {
+            self.go_to(at)?;
+            series.take(self.run.experiment(), at == cycle || at == last)?;
+        }
+        Ok(Arc::new(series.told(last)))
+    }
+}
