@@ -6,8 +6,8 @@ use super::keyframes::Keyframes;
 use super::plan::Plan;
 use super::record_run::RecordError;
 use super::runner::Run;
+use super::series::{CURVE_POINTS, CycleValue, SharedSeries};
 use super::space_time::Diagram;
-use super::track::CycleValue;
 use crate::grid::Field;
 use crate::solver::{self, Method, SolverError, Window};
 use std::fmt;
@@ -17,9 +17,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 /// Of a budget, the part that goes to the iterates of Jacobi's iteration, from which the staleness
 /// of earlier cycles is told.
 const FOR_CLASSIC: usize = 4;
-
-/// Points of a curve as it is told: more than any plot has pixels.
-pub(super) const CURVE: usize = 2000;
 
 /// What is kept of a run: iterates within a budget of memory, from which the others can be made
 /// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
@@ -85,7 +82,7 @@ impl RunArchive {
         }
         experiment.settle()?;
         let run = experiment.run();
-        let curve: Arc<[Record]> = run.history().thinned(CURVE).into();
+        let curve = run.history().curve(&mut SharedSeries::default(), CURVE_POINTS);
         archive.set_curve(&curve);
         Ok(ArchivedRun { archive: Arc::new(archive), start_residual: run.start_residual(), curve })
     }

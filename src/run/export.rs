@@ -3,8 +3,9 @@
 use super::cut::CutLine;
 use super::experiment::{FieldKind, Picture};
 use super::history::Record;
+use super::run_series::ProbeSeries;
+use super::series::CycleValue;
 use super::spec::RunSpec;
-use super::track::{CycleValue, ProbeSeries};
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape};
 use crate::solver::{AtDistance, Inside, Samples};

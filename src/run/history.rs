@@ -1,24 +1,27 @@
 //! The norms of a run, cycle by cycle.
 
+use super::series::{OfCycle, Series, SharedSeries};
 use crate::solver::ResidualNorms;
+use std::sync::Arc;
 
-/// Records that are kept at the most: every cycle of most runs (the longest of the papers' has
+/// The most records that are kept: every cycle of most runs (the longest run of the papers has
 /// 179,306), every second, fourth, … of longer ones.
 const CAPACITY: usize = 1 << 18;
 
 /// The norms of one iterate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Record {
-    /// Cycles made so far; 0 is the start.
+    /// Cycles made; 0 is the initial guess.
     pub cycle: u64,
-    /// Seconds that the solver took so far.
+    /// Seconds that the solver took until then.
     pub seconds: f64,
     /// The residual of this iterate. It comes for nothing with the next cycle, and is `None` until
     /// then.
     pub residual: Option<ResidualNorms>,
-    /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the start, and where it was not asked for.
+    /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the initial guess, and where it was not
+    /// requested.
     pub max_change: Option<f64>,
-    /// ‖u − u*‖₂, where the exact solution was known, and it was asked for.
+    /// ‖u − u*‖₂, where the exact solution was known, and it was requested.
     pub error: Option<f64>,
 }
 
@@ -29,35 +32,40 @@ impl Record {
     }
 }
 
-/// The largest magnitudes that a run has told of all its cycles, whichever were looked at.
+impl OfCycle for Record {
+    fn cycle(&self) -> u64 {
+        self.cycle
+    }
+}
+
+/// The largest magnitudes of all cycles of a run, whichever were observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Largest {
     /// Of the residual: the largest ‖r‖∞.
     pub residual: Option<f64>,
-    /// Of what a cycle changed: the largest ‖Δu‖∞.
+    /// Of the change of a cycle: the largest ‖Δu‖∞.
     pub change: Option<f64>,
 }
 
-/// The records of a run, from its start on.
+/// The records of a run, from its initial guess on.
 #[derive(Clone, Debug)]
 pub struct History {
-    records: Vec<Record>,
-    /// A record is kept of every so manieth cycle.
-    stride: u64,
+    records: Series<Record>,
     latest: Record,
     largest: Largest,
 }
 
 impl History {
-    /// A history that begins at the start of a run.
+    /// A history that begins at the initial guess of a run.
     pub fn new(start: Record) -> Self {
-        let mut history =
-            Self { records: vec![start], stride: 1, latest: start, largest: Largest::default() };
-        history.note_largest();
+        let mut records = Series::new(CAPACITY);
+        records.push(start);
+        let mut history = Self { records, latest: start, largest: Largest::default() };
+        history.update_largest();
         history
     }
 
-    /// The largest magnitudes of all cycles, as far as cycles have told theirs.
+    /// The largest magnitudes of all cycles, as far as they are known.
     pub fn largest(&self) -> Largest {
         self.largest
     }
@@ -69,32 +77,23 @@ impl History {
 
     /// The record of a cycle; of one that was not kept, with the seconds of the last before it alone.
     pub fn of(&self, cycle: u64) -> Record {
-        if cycle == self.latest.cycle {
-            return self.latest;
-        }
-        let next = self.records.partition_point(|record| record.cycle <= cycle);
-        match self.records.get(next.wrapping_sub(1)) {
+        let records = self.records.points();
+        let next = records.partition_point(|record| record.cycle <= cycle);
+        match records.get(next.wrapping_sub(1)) {
             Some(record) if record.cycle == cycle => *record,
             before => Record::unknown(cycle, before.map_or(0.0, |before| before.seconds)),
         }
     }
 
-    /// Adds the record of the next iterate. Cycles that are known already (made once more on the
-    /// way to some other cycle) are passed over.
+    /// Adds the record of the next iterate. Cycles that are known (made once more on the way to
+    /// some other cycle) are ignored.
     pub fn push(&mut self, record: Record) {
         if record.cycle <= self.latest.cycle {
             return;
         }
+        self.records.push(record);
         self.latest = record;
-        self.note_largest();
-        if record.cycle.is_multiple_of(self.stride) {
-            self.records.push(record);
-        }
-        if self.records.len() > CAPACITY {
-            self.stride *= 2;
-            let stride = self.stride;
-            self.records.retain(|record| record.cycle.is_multiple_of(stride));
-        }
+        self.update_largest();
     }
 
     /// Fills in the residual of a cycle, if it is the newest. It replaces one that is there: what
@@ -117,43 +116,36 @@ impl History {
     fn fill_in(&mut self, cycle: u64, fill: impl Fn(&mut Record)) {
         if self.latest.cycle == cycle {
             fill(&mut self.latest);
-            self.note_largest();
-            self.records.last_mut().filter(|kept| kept.cycle == cycle).into_iter().for_each(fill);
+            self.update_largest();
+            self.records.last_mut().into_iter().for_each(fill);
         }
     }
 
-    fn note_largest(&mut self) {
+    fn update_largest(&mut self) {
         let residual = self.latest.residual.and_then(|residual| residual.max);
         for (largest, new) in [
             (&mut self.largest.residual, residual),
             (&mut self.largest.change, self.latest.max_change),
         ] {
-            // What is no number is none to compare with.
+            // NaN compares with nothing.
             *largest = new.into_iter().chain(*largest).reduce(f64::max);
         }
     }
 
-    /// The records that are kept, the newest in any case, from the start on.
+    /// The records that are kept, from the initial guess to the newest.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> {
-        let newest = self.records.last().is_none_or(|last| last.cycle < self.latest.cycle);
-        self.records.iter().chain(newest.then_some(&self.latest))
+        self.records.points().iter()
     }
 
-    /// At most about `most` records, evenly spread, the first and the newest among them: as many
-    /// as a plot can show.
-    pub fn thinned(&self, most: usize) -> Vec<Record> {
-        let step = self.records.len().div_ceil(most.max(1)).max(1);
-        let spread = self.records.iter().step_by(step).copied();
-        let mut thinned: Vec<_> = spread.collect();
-        if thinned.last().is_none_or(|last| last.cycle < self.latest.cycle) {
-            thinned.push(self.latest);
-        }
-        thinned
+    /// At most so many records, evenly spread, and the newest; `shared` holds what was given last.
+    pub(super) fn curve(&self, shared: &mut SharedSeries<Record>, most: usize) -> Arc<[Record]> {
+        shared.of(&self.records, most)
     }
 }
 
 impl FromIterator<Record> for History {
-    /// The records of a run, in their order; of none at all, a start of which nothing is known.
+    /// The records of a run, in their order; of none at all, an initial guess of which nothing is
+    /// known.
     fn from_iter<I: IntoIterator<Item = Record>>(records: I) -> Self {
         let mut records = records.into_iter();
         let mut history = Self::new(records.next().unwrap_or_default());
@@ -181,7 +173,7 @@ mod tests {
         assert!(kept.len() <= CAPACITY + 1);
         assert_eq!((kept[0], *kept.last().unwrap()), (0, last));
         assert!(kept.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(history.thinned(100).len() <= 102);
+        assert!(history.curve(&mut SharedSeries::default(), 100).len() <= 101);
     }
 
     #[test]

@@ -16,18 +16,18 @@ mod host;
 mod keyframes;
 mod latest_slot;
 mod observation;
-mod over_cycles;
 pub mod papers;
 mod plan;
 mod preset;
 mod record_run;
 mod reductions;
 mod rewind;
+mod run_series;
 mod runner;
+mod series;
 mod space_time;
 mod spec;
 mod sweep;
-mod track;
 mod tuner;
 mod worker;
 
@@ -45,13 +45,14 @@ pub use export::{
 pub use findings::{Findings, Inquiry};
 pub use history::{History, Largest, Record};
 pub use observation::{FieldStatistics, Observation, ObservationRequest};
-pub use over_cycles::RunSeries;
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
 pub use reductions::Reductions;
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
+pub use run_series::{ProbeSeries, RunSeries};
 pub use runner::{Divergence, Outcome, Run};
+pub use series::CycleValue;
 pub use space_time::LONGEST_KEPT;
 pub use spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
@@ -64,7 +65,6 @@ pub use sweep::{
     SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, numbers,
     pyramid_seconds, sides,
 };
-pub use track::{CycleValue, ProbeSeries};
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{
     Answer, ExactState, Part, Phase, Report, RequestError, Snapshot, SnapshotRequest, Worker,

@@ -1,8 +1,8 @@
 //! A run from its start to its end, looked at on the way: what figures and animations are made of.
 
 use super::experiment::{Experiment, FieldKind};
-use super::over_cycles::SeriesRecorder;
 use super::plan::{Plan, Stop};
+use super::run_series::SeriesRecorder;
 use super::runner::{Divergence, Outcome, Run};
 use super::worker::{Look, Part, Snapshot, SnapshotRequest};
 use crate::grid::memory;
@@ -153,7 +153,7 @@ pub fn record_run(
     let Some((_, look)) = looks.last().cloned() else {
         return Ok(Recording { snapshots: Vec::new(), outcome });
     };
-    let over_cycles = Arc::new(notes.told(experiment.run().cycle()));
+    let over_cycles = Arc::new(notes.finish(experiment.run().cycle()));
     let observation =
         Snapshot { over_cycles, ..Snapshot::with(&experiment, snapshot_request, look) };
     let snapshot = |(cycle, look)| {

@@ -4,8 +4,8 @@ use super::replayed_run::{ReplayedRun, Step};
 use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::experiment::FieldKind;
-use crate::run::over_cycles::{RunSeries, SeriesRecorder, stride};
 use crate::run::record_run::{Monitor, RecordAt, RecordError, Stage, record_run};
+use crate::run::run_series::{RunSeries, SeriesRecorder, stride};
 use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,6 +113,6 @@ impl<'a> Remake<'a> {
             self.go_to(at)?;
             series.take(self.run.experiment(), at == cycle || at == last)?;
         }
-        Ok(Arc::new(series.told(last)))
+        Ok(Arc::new(series.finish(last)))
     }
 }

@@ -1,14 +1,15 @@
 //! The run that is being made, and what is told of it.
 
 use super::messages::{ExactState, Phase, Report, Snapshot, SnapshotRequest, WorkerRequest};
+use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
 use crate::grid::Field;
-use crate::run::archive::{CURVE, RunArchive};
+use crate::run::archive::RunArchive;
 use crate::run::experiment::{Experiment, FieldKind};
-use crate::run::history::{History, Record};
+use crate::run::history::Record;
 use crate::run::observation::{FieldStatistics, Observation, ObservationRequest};
 use crate::run::plan::Plan;
-use crate::run::track::Tracks;
+use crate::run::series::{CURVE_POINTS, SharedSeries};
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,27 +40,9 @@ pub(super) struct Job {
     sorted: Option<Arc<FieldStatistics>>,
     archive: Arc<RunArchive>,
     speed: Speed,
-    curve: Curve,
-    reference: Curve,
-    tracks: Tracks,
-}
-
-/// A curve as it was told last: one that has come to its end is not thinned out again.
-#[derive(Default)]
-struct Curve {
-    /// Its newest record.
-    newest: Option<Record>,
-    points: Arc<[Record]>,
-}
-
-impl Curve {
-    fn of(&mut self, history: &History) -> Arc<[Record]> {
-        let newest = Some(*history.latest());
-        if self.newest != newest {
-            *self = Self { newest, points: history.thinned(CURVE).into() };
-        }
-        Arc::clone(&self.points)
-    }
+    curve: SharedSeries<Record>,
+    reference: SharedSeries<Record>,
+    series: ObservedSeries,
 }
 
 /// How fast the run is of late.
@@ -107,9 +90,9 @@ impl Job {
             without_classic: None,
             sorted: None,
             speed: Speed::default(),
-            curve: Curve::default(),
-            reference: Curve::default(),
-            tracks: Tracks::default(),
+            curve: SharedSeries::default(),
+            reference: SharedSeries::default(),
+            series: ObservedSeries::default(),
         }
     }
 
@@ -316,12 +299,12 @@ impl Job {
             answered.push(snapshot.id);
         }
         if self.failed.is_none() {
-            self.tracks.note(&observation, &self.archive);
+            self.series.push(&observation, &self.archive);
         }
         let experiment = &self.experiment;
         let run = experiment.run();
         let field = self.request.view.field;
-        let curve = self.curve.of(run.history());
+        let curve = run.history().curve(&mut self.curve, CURVE_POINTS);
         self.archive.set_curve(&curve);
         Report {
             epoch: self.epoch,
@@ -336,12 +319,12 @@ impl Job {
             latest: *run.history().latest(),
             largest: run.history().largest(),
             curve,
-            reference: experiment
-                .classic()
-                .map_or_else(Arc::default, |classic| self.reference.of(classic.history())),
+            reference: experiment.classic().map_or_else(Arc::default, |classic| {
+                classic.history().curve(&mut self.reference, CURVE_POINTS)
+            }),
             observation,
-            edges: self.tracks.edge(),
-            probes: self.tracks.probes(field),
+            edges: self.series.edges(),
+            probes: self.series.probes(field),
             archive: Arc::clone(&self.archive),
             exact,
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),

@@ -7,11 +7,11 @@ use crate::run::experiment::{Experiment, FieldKind, Picture};
 use crate::run::findings::{Findings, Inquiry};
 use crate::run::history::{History, Largest, Record};
 use crate::run::observation::{Observation, ObservationRequest};
-use crate::run::over_cycles::RunSeries;
 use crate::run::plan::Plan;
+use crate::run::run_series::{ProbeSeries, RunSeries};
 use crate::run::runner::Outcome;
+use crate::run::series::CycleValue;
 use crate::run::spec::RunSpec;
-use crate::run::track::{CycleValue, ProbeSeries};
 use crate::solver::{Footprint, Kernel, MeanTile, Samples, SolverError, Window};
 use std::sync::Arc;
 

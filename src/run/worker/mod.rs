@@ -8,6 +8,7 @@
 mod exact;
 mod job;
 mod messages;
+mod observed_series;
 mod pacing;
 mod work_loop;
 
