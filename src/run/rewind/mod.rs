@@ -11,10 +11,9 @@ mod rewind_loop;
 #[cfg(test)]
 mod tests;
 
-use super::archive::RunArchive;
-use super::host::Host;
-use super::latest_slot::LatestSlot;
-use super::observation::{Observation, ObservationRequest};
+use crate::run::archive::RunArchive;
+use crate::run::host::{Host, LatestSlot};
+use crate::run::observe::{Observation, ObservationRequest};
 use crossbeam_channel::Receiver;
 use rewind_loop::RewindLoop;
 use std::sync::Arc;

@@ -3,10 +3,11 @@
 use super::replayed_run::{ReplayedRun, Step};
 use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
-use crate::run::experiment::FieldKind;
-use crate::run::record_run::{Monitor, RecordAt, RecordError, Stage, record_run};
-use crate::run::run_series::{RunSeries, SeriesRecorder, stride};
-use crate::run::worker::{Part, Snapshot, SnapshotRequest};
+use crate::run::observe::FieldKind;
+use crate::run::record::{
+    Monitor, Part, RecordAt, RecordError, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
+    Stage, record_run, stride,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

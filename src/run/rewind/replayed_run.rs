@@ -1,9 +1,8 @@
 //! A run that is made again from its archive, step by step, up to any of its cycles.
 
 use crate::run::archive::RunArchive;
-use crate::run::experiment::{Experiment, FieldKind};
 use crate::run::history::Record;
-use crate::run::observation::{Observation, ObservationRequest};
+use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest};
 use crate::run::plan::Plan;
 use crate::solver::{CycleNorms, Place, SolverError};
 use std::sync::Arc;

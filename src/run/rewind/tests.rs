@@ -4,13 +4,12 @@ use super::*;
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::problem;
-use crate::run::cut::{CutLine, ProfileRequest};
-use crate::run::experiment::{Experiment, FieldKind};
-use crate::run::findings::Inquiry;
+use crate::run::observe::{CutLine, Experiment, FieldKind, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
-use crate::run::record_run::{Monitor, RecordAt, Stage, record_run};
+use crate::run::record::{
+    Inquiry, Monitor, Part, RecordAt, Snapshot, SnapshotRequest, Stage, record_run,
+};
 use crate::run::spec::{MethodName, RunSpec};
-use crate::run::worker::{Part, Snapshot, SnapshotRequest};
 use crate::solver::Followed;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;

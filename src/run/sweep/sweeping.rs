@@ -3,7 +3,6 @@
 use super::classic::ClassicBaseline;
 use super::count::{CountOutcome, CycleCache, CycleCount, count};
 use super::cycle_predictor::CyclePredictor;
-use super::machine;
 use super::model::{CostModel, Pyramid, at_once, work};
 use super::order::CostPrediction;
 use super::outline::{SweepCell, SweepOutline};
@@ -12,7 +11,7 @@ use super::sides::PerAxis;
 use super::spec::{Measure, Setting, SweepError, SweepSpec};
 use super::speed_reference::SpeedReference;
 use super::timing::{BUDGET, CycleTime, PROBE, Timed, time};
-use super::{CyclePrediction, ShouldStop};
+use super::{CyclePrediction, ShouldStop, machine};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
 use crate::run::spec::{MethodName, RunSpec, StopRule};

@@ -1,15 +1,16 @@
 //! The run that is being made, and what is told of it.
 
-use super::messages::{ExactState, Phase, Report, Snapshot, SnapshotRequest, WorkerRequest};
+use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
 use crate::grid::Field;
 use crate::run::archive::RunArchive;
-use crate::run::experiment::{Experiment, FieldKind};
-use crate::run::history::Record;
-use crate::run::observation::{FieldStatistics, Observation, ObservationRequest};
+use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
+use crate::run::observe::{
+    Experiment, FieldKind, FieldStatistics, Observation, ObservationRequest,
+};
 use crate::run::plan::Plan;
-use crate::run::series::{CURVE_POINTS, SharedSeries};
+use crate::run::record::{Snapshot, SnapshotRequest};
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::Duration;

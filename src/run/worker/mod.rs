@@ -12,14 +12,9 @@ mod observed_series;
 mod pacing;
 mod work_loop;
 
-pub use messages::{
-    Answer, ExactState, Part, Phase, Report, RequestError, Snapshot, SnapshotRequest, WorkerRequest,
-};
+pub use messages::{Answer, ExactState, Phase, Report, RequestError, WorkerRequest};
 
-pub(super) use messages::Look;
-
-use super::host::Host;
-use super::latest_slot::LatestSlot;
+use crate::run::host::{Host, LatestSlot};
 use crossbeam_channel::{Receiver, bounded};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

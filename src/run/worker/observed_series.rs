@@ -1,10 +1,9 @@
 //! Series over the cycles that were observed: the edge share, and a field at single points.
 
 use crate::run::archive::RunArchive;
-use crate::run::experiment::FieldKind;
-use crate::run::observation::Observation;
-use crate::run::run_series::ProbeSeries;
-use crate::run::series::{CycleValue, Series, SharedSeries};
+use crate::run::history::{CycleValue, Series, SharedSeries};
+use crate::run::observe::{FieldKind, Observation};
+use crate::run::record::ProbeSeries;
 use std::sync::Arc;
 
 /// The most cycles that are kept: more than any plot has pixels.

@@ -1,6 +1,7 @@
 //! Fields along a line of the grid.
 
-use super::experiment::{Experiment, FieldKind};
+use super::experiment::Experiment;
+use super::field::FieldKind;
 use crate::grid::{Shape, Tiling};
 use crate::solver::{Samples, SolverError, Window};
 use serde::{Deserialize, Serialize};
@@ -132,7 +133,7 @@ impl CutLine {
     }
 
     /// The axis of its samples: 1 for those of a column, which lie one below another.
-    pub(super) fn axis(self) -> usize {
+    pub(in crate::run) fn axis(self) -> usize {
         usize::from(matches!(self, Self::Column(_)))
     }
 
@@ -169,7 +170,7 @@ impl CutLine {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn samples(
+    pub(in crate::run) fn samples(
         self,
         experiment: &Experiment,
         field: FieldKind,
@@ -207,7 +208,10 @@ impl ProfileRequest {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn of(&self, experiment: &Experiment) -> Result<Vec<FieldProfile>, SolverError> {
+    pub(in crate::run) fn of(
+        &self,
+        experiment: &Experiment,
+    ) -> Result<Vec<FieldProfile>, SolverError> {
         let line = self.line.within(&experiment.run().plan().problem.shape);
         let along = |&field: &FieldKind| {
             Ok(FieldProfile {

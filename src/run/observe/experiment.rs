@@ -1,106 +1,13 @@
 //! A run with all that is looked at beside it: Jacobi's iteration on the same system, and a
 //! line's space–time diagram.
 
-use super::plan::Plan;
-use super::runner::Run;
+use super::field::{FieldKind, Picture};
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
-use crate::solver::{EdgeShare, Look, Quantity, Samples, Solver, SolverError, Statistics, Window};
-use serde::{Deserialize, Serialize};
+use crate::run::plan::Plan;
+use crate::run::runner::Run;
+use crate::solver::{EdgeShare, Look, Quantity, Samples, SolverError, Statistics, Window};
 use std::sync::Arc;
-
-/// The fields that can be shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FieldKind {
-    /// r = b − A u: what is wrong at a point, and where tile edges show at once
-    #[default]
-    Residual,
-    /// u − u*: the distance from the exact solution of the discrete system
-    Error,
-    /// What the last cycle changed
-    Change,
-    /// u minus Jacobi's iterate after the same number of sweeps: how far a point lags
-    Staleness,
-    /// The iterate u itself
-    Solution,
-}
-
-impl FieldKind {
-    /// All of them, as they stand in menus.
-    pub const ALL: [Self; 5] =
-        [Self::Residual, Self::Error, Self::Change, Self::Staleness, Self::Solution];
-
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Residual => "residual",
-            Self::Error => "error",
-            Self::Change => "change",
-            Self::Staleness => "staleness",
-            Self::Solution => "solution",
-        }
-    }
-
-    /// The name in menus and titles.
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Residual => "Residual",
-            Self::Error => "Error",
-            Self::Change => "Change",
-            Self::Staleness => "Staleness",
-            Self::Solution => "Solution",
-        }
-    }
-
-    /// The name in formulas.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Residual => "r",
-            Self::Error => "u − u*",
-            Self::Change => "Δu",
-            Self::Staleness => "u − u_Jacobi",
-            Self::Solution => "u",
-        }
-    }
-
-    /// What it shows, in one sentence.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Residual => {
-                "r = b − A u: what is still wrong at each point. Tile edges show at once."
-            }
-            Self::Error => {
-                "u − u*: the distance from the exact solution. Smooth; tile edges hardly show."
-            }
-            Self::Change => "Δu: what the last cycle changed at each point.",
-            Self::Staleness => {
-                "u minus Jacobi's iterate after the same number of sweeps: how far a point lags behind. Exactly zero when o ≥ 2(k − 1)."
-            }
-            Self::Solution => "u: the iterate itself.",
-        }
-    }
-
-    /// What to ask a solver for; staleness is the difference from `classic`.
-    pub(super) fn quantity(self, classic: Option<&dyn Solver>) -> Quantity<'_> {
-        match (self, classic) {
-            (Self::Residual, _) => Quantity::Residual,
-            (Self::Error, _) => Quantity::Error,
-            (Self::Change, _) => Quantity::Change,
-            (Self::Staleness, Some(classic)) => Quantity::Difference(classic),
-            (Self::Staleness, None) | (Self::Solution, _) => Quantity::Solution,
-        }
-    }
-}
-
-/// A field as it is shown: of a plane, or of a line over its cycles.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Picture {
-    /// The values. In a space–time diagram rows are cycles.
-    pub samples: Samples,
-    /// In a space–time diagram the cycles from one row to the next; `None` in a map of a plane.
-    pub cycles_per_row: Option<u64>,
-}
 
 /// A run, and what is looked at beside it.
 pub struct Experiment {
@@ -123,15 +30,15 @@ impl Experiment {
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
-    pub(super) fn without_diagram(plan: &Arc<Plan>) -> Result<Self, SolverError> {
+    pub(in crate::run) fn without_diagram(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         Ok(Self { run: Run::new(plan)?, diagram: None, classic: None })
     }
 
     /// An experiment with a solver that only tests have.
     #[cfg(test)]
-    pub(super) fn with_solver(
+    pub(in crate::run) fn with_solver(
         plan: &Arc<Plan>,
-        solver: Box<dyn Solver>,
+        solver: Box<dyn crate::solver::Solver>,
     ) -> Result<Self, SolverError> {
         let run = Run::at_start(Arc::clone(plan), plan.method.clone(), solver)?;
         Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
@@ -178,12 +85,12 @@ impl Experiment {
     }
 
     /// The diagram of a line that is made on the way.
-    pub(super) fn diagram(&self) -> Option<&Diagram> {
+    pub(in crate::run) fn diagram(&self) -> Option<&Diagram> {
         self.diagram.as_ref()
     }
 
     /// The run, to go back in.
-    pub(super) fn run_mut(&mut self) -> &mut Run {
+    pub(in crate::run) fn run_mut(&mut self) -> &mut Run {
         &mut self.run
     }
 
@@ -262,7 +169,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or its solver fails.
-    pub(super) fn advance_classic_to(&mut self, sweeps: u64) -> Result<&Run, SolverError> {
+    pub(in crate::run) fn advance_classic_to(&mut self, sweeps: u64) -> Result<&Run, SolverError> {
         let classic = self.classic_run()?;
         classic.allow(sweeps);
         if classic.outcome().is_none() && classic.cycle() < sweeps {
@@ -413,7 +320,7 @@ impl Experiment {
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
-    pub(super) fn classic_run(&mut self) -> Result<&mut Run, SolverError> {
+    pub(in crate::run) fn classic_run(&mut self) -> Result<&mut Run, SolverError> {
         match self.classic {
             Some(ref mut classic) => Ok(classic),
             None => Ok(self.classic.insert(self.run.classic()?)),

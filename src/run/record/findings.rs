@@ -1,6 +1,6 @@
 //! What figures show of an iterate that is no picture of a field.
 
-use super::experiment::{Experiment, FieldKind};
+use crate::run::observe::{Experiment, FieldKind};
 use crate::solver::{AtDistance, Followed, Inside, SolverError};
 
 /// What is to be found out for a figure, beside pictures. Nothing is that is not wanted here.
@@ -31,7 +31,7 @@ impl Inquiry {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn of(
+    pub(in crate::run) fn of(
         &self,
         experiment: &Experiment,
         field: FieldKind,
@@ -51,12 +51,12 @@ impl Inquiry {
     }
 
     /// Whether something of single iterates is wanted.
-    pub(super) fn is_of_iterates(&self) -> bool {
+    pub(in crate::run) fn is_of_iterates(&self) -> bool {
         self.distances || self.inside.is_some()
     }
 
     /// Whether numbers over the cycles are wanted.
-    pub(super) fn is_over_cycles(&self) -> bool {
+    pub(in crate::run) fn is_over_cycles(&self) -> bool {
         self.edge_share || !self.probes.is_empty()
     }
 }

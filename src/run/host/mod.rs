@@ -4,6 +4,10 @@
 //! never waits. Whoever drives it decides how to wait: this host blocks its thread, a browser would
 //! ask for the next frame, and tests take turn after turn without sleeping.
 
+mod latest_slot;
+
+pub(in crate::run) use latest_slot::LatestSlot;
+
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TryRecvError, bounded};
 use std::io;
 use std::thread::{Builder, JoinHandle};
@@ -23,7 +27,7 @@ pub enum Turn {
 /// A named thread that takes the turns of one loop. Dropping it ends the loop after the turn under
 /// way, and joins the thread.
 #[derive(Debug)]
-pub(super) struct Host {
+pub(in crate::run) struct Host {
     /// Holds at most one wake-up. Disconnected: the loop is to end.
     wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,

@@ -2,9 +2,10 @@
 //! of one that was made again.
 
 use super::cut::{FieldProfile, ProfileRequest};
-use super::experiment::{Experiment, FieldKind, Picture};
-use super::history::Record;
+use super::experiment::Experiment;
+use super::field::{FieldKind, Picture};
 use crate::grid::Shape;
+use crate::run::history::Record;
 use crate::solver::{EdgeShare, Followed, Inside, SolverError, Statistics, Window};
 use std::sync::Arc;
 
@@ -125,7 +126,7 @@ impl Observation {
 
 impl ObservationRequest {
     /// Whether the staleness is wanted, in the map or along the cut.
-    pub(super) fn wants_staleness(&self) -> bool {
+    pub(in crate::run) fn wants_staleness(&self) -> bool {
         let along = self.cut.as_ref().map_or(&[][..], |cut| &cut.fields);
         along.contains(&FieldKind::Staleness) || self.field == FieldKind::Staleness
     }

@@ -1,9 +1,9 @@
 //! Series over the cycles of a run for figures: of the same cycles however the run was made, and
 //! however often it was observed.
 
-use super::experiment::{Experiment, FieldKind};
 use super::findings::Inquiry;
-use super::series::{CycleValue, OfCycle, Series};
+use crate::run::history::{CycleValue, OfCycle, Series};
+use crate::run::observe::{Experiment, FieldKind};
 use crate::solver::SolverError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub struct RunSeries {
 }
 
 /// Records numbers while a run is made.
-pub(super) struct SeriesRecorder<'a> {
+pub(in crate::run) struct SeriesRecorder<'a> {
     inquiry: &'a Inquiry,
     field: FieldKind,
     /// The part of the points that lie near tile borders.
@@ -65,7 +65,7 @@ impl OfCycle for Entry {
 }
 
 /// Numbers of a run that ends after so many cycles are of the multiples of this, a power of two.
-pub(super) fn stride(last: u64) -> u64 {
+pub(in crate::run) fn stride(last: u64) -> u64 {
     (last / CAPACITY as u64 + 1).next_power_of_two()
 }
 

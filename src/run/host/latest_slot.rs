@@ -4,7 +4,7 @@
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
 /// The sending end. There is one of it.
-pub(super) struct LatestSlot<T> {
+pub(in crate::run) struct LatestSlot<T> {
     messages: Sender<T>,
     /// The other end of `messages`, to take back one that has not been read.
     unread: Receiver<T>,

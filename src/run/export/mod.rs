@@ -1,13 +1,11 @@
 //! Runs, curves and fields as files that other programs read.
 
-use super::cut::CutLine;
-use super::experiment::{FieldKind, Picture};
-use super::history::Record;
-use super::run_series::ProbeSeries;
-use super::series::CycleValue;
-use super::spec::RunSpec;
 use crate::files::{FileError, write_atomically};
 use crate::grid::{Field, Precision, Shape};
+use crate::run::history::{CycleValue, Record, reduction};
+use crate::run::observe::{CutLine, FieldKind, Picture};
+use crate::run::record::ProbeSeries;
+use crate::run::spec::RunSpec;
 use crate::solver::{AtDistance, Inside, Samples};
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::collections::BTreeSet;
@@ -212,11 +210,6 @@ pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
 /// A sample with all its digits; nothing of one that is not known.
 fn sample(value: f32) -> String {
     if value.is_nan() { String::new() } else { format!("{value:?}") }
-}
-
-/// ‖r‖₂ / ‖r₀‖₂. A start that solves the system has nothing left to reduce: 0 then.
-pub fn reduction(residual: f64, start_residual: f64) -> f64 {
-    if residual == 0.0 { 0.0 } else { residual / start_residual }
 }
 
 /// Saves the interior of a field as a little-endian NumPy array in C order: `[ny, nx]` of a plane,

@@ -2,18 +2,19 @@
 
 mod back;
 mod checkpoint;
+mod convergence_forecast;
 #[cfg(test)]
 mod tests;
 
-use super::convergence_forecast::ConvergenceForecast;
-use super::history::{History, Record};
-use super::plan::{Plan, Stop};
-use super::spec::StopRule;
 use crate::clock::Instant;
 use crate::grid::Field;
+use crate::run::history::{History, Record};
+use crate::run::plan::{Plan, Stop};
+use crate::run::spec::StopRule;
 use crate::solver::{self, CycleNorms, Kernel, Method, NextCycle, Solver, SolverError};
 use back::Back;
 use checkpoint::Checkpoint;
+use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
 
 /// Once the tolerance of the residual may be met within so many cycles, every iterate's is measured
@@ -136,7 +137,7 @@ impl Run {
 
     /// Takes over Jacobi's iteration that was made beside another run of this system, unless it stops
     /// at another tolerance. It may make as many sweeps as it takes for either run.
-    pub(super) fn take_classic(&self, mut classic: Self) -> Option<Self> {
+    pub(in crate::run) fn take_classic(&self, mut classic: Self) -> Option<Self> {
         let Stop { tolerance, max_cycles, .. } = self.classic_stop();
         if classic.plan.stop.tolerance != tolerance {
             return None;
@@ -146,7 +147,7 @@ impl Run {
     }
 
     /// Lets the run make so many cycles, if its limit is lower.
-    pub(super) fn allow(&mut self, max_cycles: u64) {
+    pub(in crate::run) fn allow(&mut self, max_cycles: u64) {
         let stop = self.plan.stop;
         if stop.max_cycles < max_cycles {
             let stop = Stop { max_cycles, ..stop };
@@ -155,7 +156,7 @@ impl Run {
         }
     }
 
-    pub(super) fn at_start(
+    pub(in crate::run) fn at_start(
         plan: Arc<Plan>,
         method: Method,
         solver: Box<dyn Solver>,
@@ -346,7 +347,11 @@ impl Run {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn put_at(&mut self, cycle: u64, iterate: &Field<f64>) -> Result<(), SolverError> {
+    pub(in crate::run) fn put_at(
+        &mut self,
+        cycle: u64,
+        iterate: &Field<f64>,
+    ) -> Result<(), SolverError> {
         (self.cycle, self.given) = (cycle, cycle);
         let done = self.solver.start_from(iterate);
         self.is_lost |= done.is_err();
@@ -357,7 +362,7 @@ impl Run {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn replay_one(&mut self) -> Result<CycleNorms, SolverError> {
+    pub(in crate::run) fn replay_one(&mut self) -> Result<CycleNorms, SolverError> {
         let made = self.solver.cycles(1);
         self.is_lost |= made.is_err();
         self.cycle += 1;
@@ -368,7 +373,7 @@ impl Run {
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub(super) fn replay(&mut self, most: u64) -> Result<(), SolverError> {
+    pub(in crate::run) fn replay(&mut self, most: u64) -> Result<(), SolverError> {
         let made = self.solver.cycles_without_norms(most);
         self.is_lost |= made.is_err();
         self.cycle += made?.cycles;

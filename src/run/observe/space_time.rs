@@ -1,8 +1,8 @@
 //! A line's run as one picture: x across, cycles downwards.
 
-use super::experiment::{FieldKind, Picture};
-use super::runner::Run;
+use super::field::{FieldKind, Picture};
 use crate::grid::Field;
+use crate::run::runner::Run;
 use crate::solver::{Samples, SolverError, Window, larger};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Rows of the diagram. When it is full, every second row goes and the diagram covers twice as
 /// many cycles: it changes its scale now and then, and not all the time.
-pub(super) const ROWS: usize = 512;
+pub(in crate::run) const ROWS: usize = 512;
 
 /// Samples across at the most: more than any screen shows.
 const COLUMNS: usize = 2048;
@@ -24,10 +24,10 @@ const SAMPLED: [FieldKind; 3] = [FieldKind::Residual, FieldKind::Change, FieldKi
 
 /// The diagram of a run as whoever makes it and whoever looks back at it share it.
 #[derive(Clone)]
-pub(super) struct Diagram(Arc<Mutex<SpaceTime>>);
+pub(in crate::run) struct Diagram(Arc<Mutex<SpaceTime>>);
 
 /// The first copy of a line, cycle by cycle.
-pub(super) struct SpaceTime {
+pub(in crate::run) struct SpaceTime {
     nx: usize,
     /// A row is kept of every so manieth cycle.
     stride: u64,

@@ -24,7 +24,7 @@ impl OfCycle for CycleValue {
 }
 
 /// Points of a curve that is drawn on a screen: more than any plot has pixels.
-pub(super) const CURVE_POINTS: usize = 2000;
+pub(in crate::run) const CURVE_POINTS: usize = 2000;
 
 /// Values over the cycles, at most so many.
 ///
@@ -32,7 +32,7 @@ pub(super) const CURVE_POINTS: usize = 2000;
 /// stride is the smallest with which no more than the capacity are kept. So what is kept follows from
 /// the cycles that were added alone, and not from when the series was thinned out.
 #[derive(Clone, Debug)]
-pub(super) struct Series<T> {
+pub(in crate::run) struct Series<T> {
     capacity: usize,
     stride: u64,
     /// By rising cycles.
@@ -113,7 +113,7 @@ impl<T: OfCycle> Series<T> {
 }
 
 /// A thinned copy of a series that is shared, and made anew only when the series has changed.
-pub(super) struct SharedSeries<T> {
+pub(in crate::run) struct SharedSeries<T> {
     newest: Option<T>,
     points: Arc<[T]>,
 }

@@ -1,12 +1,12 @@
 //! A run from its start to its end, looked at on the way: what figures and animations are made of.
 
-use super::experiment::{Experiment, FieldKind};
-use super::plan::{Plan, Stop};
 use super::run_series::SeriesRecorder;
-use super::runner::{Divergence, Outcome, Run};
-use super::worker::{Look, Part, Snapshot, SnapshotRequest};
+use super::snapshot::{Look, Part, Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
+use crate::run::observe::{Experiment, FieldKind};
+use crate::run::plan::{Plan, Stop};
+use crate::run::runner::{Divergence, Outcome, Run};
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

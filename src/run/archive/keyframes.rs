@@ -22,7 +22,7 @@ const EVERY: Duration = Duration::from_millis(40);
 ///
 /// An iterate is kept of every cycle at first. Once the budget is full, the least number of cycles
 /// between two of them doubles, as often as it takes.
-pub(super) struct Keyframes {
+pub(in crate::run) struct Keyframes {
     precision: Precision,
     /// Bytes of one iterate.
     bytes: usize,
@@ -40,7 +40,7 @@ struct Kept {
 }
 
 /// An iterate in the precision of its run.
-pub(super) enum Iterate {
+pub(in crate::run) enum Iterate {
     Single(Field<f32>),
     Double(Field<f64>),
 }

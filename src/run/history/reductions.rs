@@ -1,8 +1,7 @@
 //! How far a run reduced its residual, and how long that took.
 
-use super::export::reduction;
-use super::history::Record;
-use super::spec::ProblemSpec;
+use crate::run::history::norms::Record;
+use crate::run::spec::ProblemSpec;
 
 /// The norms of a run, as reductions of its first residual.
 #[derive(Clone, Copy, Debug)]
@@ -45,4 +44,9 @@ impl Reductions<'_> {
         let mut reached = self.iter().filter(|(_, reduction)| *reduction <= level);
         reached.next().map(|(record, _)| record.seconds)
     }
+}
+
+/// ‖r‖₂ / ‖r₀‖₂. An initial guess that solves the system has nothing left to reduce: 0 then.
+pub fn reduction(residual: f64, start_residual: f64) -> f64 {
+    if residual == 0.0 { 0.0 } else { residual / start_residual }
 }

@@ -1,6 +1,6 @@
 //! The norms of a run, cycle by cycle.
 
-use super::series::{OfCycle, Series, SharedSeries};
+use crate::run::history::series::{OfCycle, Series, SharedSeries};
 use crate::solver::ResidualNorms;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct Record {
 
 impl Record {
     /// Of a cycle of which nothing is known but when it was made.
-    pub(super) fn unknown(cycle: u64, seconds: f64) -> Self {
+    pub(in crate::run) fn unknown(cycle: u64, seconds: f64) -> Self {
         Self { cycle, seconds, residual: None, max_change: None, error: None }
     }
 }
@@ -138,7 +138,11 @@ impl History {
     }
 
     /// At most so many records, evenly spread, and the newest; `shared` holds what was given last.
-    pub(super) fn curve(&self, shared: &mut SharedSeries<Record>, most: usize) -> Arc<[Record]> {
+    pub(in crate::run) fn curve(
+        &self,
+        shared: &mut SharedSeries<Record>,
+        most: usize,
+    ) -> Arc<[Record]> {
         shared.of(&self.records, most)
     }
 }

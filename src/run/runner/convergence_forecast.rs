@@ -7,7 +7,7 @@ const RECENT: usize = 16;
 
 /// A norm's way down to its goal. It falls by a factor a cycle, so logarithms are kept.
 #[derive(Clone, Debug)]
-pub(super) struct ConvergenceForecast {
+pub(in crate::run) struct ConvergenceForecast {
     /// ln of what is to be reached; `None` where nothing is.
     goal: Option<f64>,
     /// ln of the norm after the last cycles that are known, the newest last.

@@ -1,17 +1,15 @@
 //! What is kept of a run, so that any cycle of it can be seen again.
 
-use super::experiment::{Experiment, FieldKind};
-use super::history::Record;
-use super::keyframes::Keyframes;
-use super::plan::Plan;
-use super::record_run::RecordError;
-use super::runner::Run;
-use super::series::{CURVE_POINTS, CycleValue, SharedSeries};
-use super::space_time::Diagram;
+mod keyframes;
+
 use crate::grid::Field;
+use crate::run::history::{CycleValue, Record};
+use crate::run::observe::{Diagram, FieldKind};
+use crate::run::plan::Plan;
+use crate::run::runner::Run;
 use crate::solver::{self, Method, SolverError, Window};
+use keyframes::Keyframes;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Of a budget, the part that goes to the iterates of Jacobi's iteration, from which the staleness
@@ -22,24 +20,13 @@ const FOR_CLASSIC: usize = 4;
 /// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
 pub struct RunArchive {
     plan: Arc<Plan>,
-    pub(super) run: Keyframes,
+    pub(in crate::run) run: Keyframes,
     /// Those of Jacobi's iteration beside it, by sweeps.
-    pub(super) classic: Keyframes,
+    pub(in crate::run) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
     /// The diagram of a line.
     diagram: OnceLock<Diagram>,
     curve: Mutex<Arc<[Record]>>,
-}
-
-/// A run that was made apart from any worker.
-#[derive(Clone, Debug)]
-pub struct ArchivedRun {
-    /// What is kept of it.
-    pub archive: Arc<RunArchive>,
-    /// ‖r₀‖₂.
-    pub start_residual: f64,
-    /// The norms of its iterates, thinned out for a plot; the newest comes last.
-    pub curve: Arc<[Record]>,
 }
 
 impl RunArchive {
@@ -54,37 +41,6 @@ impl RunArchive {
             diagram: OnceLock::new(),
             curve: Mutex::default(),
         }
-    }
-
-    /// Makes a run, from its start up to a cycle or to its end, and keeps what can be kept of it in
-    /// `budget` bytes.
-    ///
-    /// # Errors
-    /// [`RecordError`].
-    pub fn made(
-        plan: &Arc<Plan>,
-        cycle: u64,
-        budget: usize,
-        cancel: &AtomicBool,
-    ) -> Result<ArchivedRun, RecordError> {
-        let archive = Self::new(plan, budget);
-        let mut experiment = Experiment::new(plan)?;
-        if let Some(diagram) = experiment.diagram() {
-            archive.set_diagram(diagram);
-        }
-        while experiment.run().cycle() < cycle && experiment.run().outcome().is_none() {
-            let here = experiment.run().cycle();
-            if cancel.load(Ordering::Relaxed) {
-                return Err(RecordError::Cancelled { cycle: here });
-            }
-            experiment.advance(cycle - here)?;
-            archive.keep(experiment.run())?;
-        }
-        experiment.settle()?;
-        let run = experiment.run();
-        let curve = run.history().curve(&mut SharedSeries::default(), CURVE_POINTS);
-        archive.set_curve(&curve);
-        Ok(ArchivedRun { archive: Arc::new(archive), start_residual: run.start_residual(), curve })
     }
 
     /// The run.
@@ -107,7 +63,7 @@ impl RunArchive {
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
-    pub(super) fn keep(&self, run: &Run) -> Result<(), SolverError> {
+    pub(in crate::run) fn keep(&self, run: &Run) -> Result<(), SolverError> {
         self.run.keep(run.cycle(), run.solver())
     }
 
@@ -115,46 +71,46 @@ impl RunArchive {
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
-    pub(super) fn keep_classic(&self, classic: &Run) -> Result<(), SolverError> {
+    pub(in crate::run) fn keep_classic(&self, classic: &Run) -> Result<(), SolverError> {
         self.classic.keep(classic.cycle(), classic.solver())
     }
 
     /// The exact solution, once it is known.
-    pub(super) fn exact(&self) -> Option<&Arc<Field<f64>>> {
+    pub(in crate::run) fn exact(&self) -> Option<&Arc<Field<f64>>> {
         self.exact.get()
     }
 
     /// Takes the exact solution in.
-    pub(super) fn set_exact(&self, exact: &Arc<Field<f64>>) {
+    pub(in crate::run) fn set_exact(&self, exact: &Arc<Field<f64>>) {
         // There is one to a problem: whoever was first had the same.
         _ = self.exact.set(Arc::clone(exact));
     }
 
     /// The diagram of a line, if one is made on the way.
-    pub(super) fn diagram(&self) -> Option<&Diagram> {
+    pub(in crate::run) fn diagram(&self) -> Option<&Diagram> {
         self.diagram.get()
     }
 
     /// Takes the diagram in that is made on the way.
-    pub(super) fn set_diagram(&self, diagram: &Diagram) {
+    pub(in crate::run) fn set_diagram(&self, diagram: &Diagram) {
         // There is one to a run.
         _ = self.diagram.set(diagram.clone());
     }
 
     /// Takes the curve in, as it is told.
-    pub(super) fn set_curve(&self, curve: &Arc<[Record]>) {
+    pub(in crate::run) fn set_curve(&self, curve: &Arc<[Record]>) {
         *self.curve.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(curve);
     }
 
     /// The curve as it was told last, thinned out for a plot.
-    pub(super) fn curve(&self) -> Arc<[Record]> {
+    pub(in crate::run) fn curve(&self) -> Arc<[Record]> {
         Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A field at a point of the grid, of those cycles before `cycle` whose iterates are kept, as a
     /// solver tells it of the point and its neighbours; nothing of a field that an iterate alone does not
     /// tell.
-    pub(super) fn values_at(
+    pub(in crate::run) fn values_at(
         &self,
         point: [usize; 2],
         field: FieldKind,
@@ -190,7 +146,7 @@ impl RunArchive {
 
     /// The record of a cycle as far as the curve tells it: whole where it has that cycle, or else
     /// only the seconds, from its neighbours.
-    pub(super) fn record(&self, cycle: u64) -> Record {
+    pub(in crate::run) fn record(&self, cycle: u64) -> Record {
         let curve = self.curve();
         let next = curve.partition_point(|record| record.cycle < cycle);
         if let Some(record) = curve.get(next).filter(|record| record.cycle == cycle) {
@@ -237,7 +193,7 @@ impl PartialEq for RunArchive {
 
 impl fmt::Debug for RunArchive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Past").field("used", &self.used()).finish_non_exhaustive()
+        f.debug_struct("RunArchive").field("used", &self.used()).finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,97 @@
+//! The fields that can be shown of an iterate.
+
+use crate::solver::{Quantity, Samples, Solver};
+use serde::{Deserialize, Serialize};
+
+/// The fields that can be shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FieldKind {
+    /// r = b − A u: what is wrong at a point, and where tile edges show at once
+    #[default]
+    Residual,
+    /// u − u*: the distance from the exact solution of the discrete system
+    Error,
+    /// What the last cycle changed
+    Change,
+    /// u minus Jacobi's iterate after the same number of sweeps: how far a point lags
+    Staleness,
+    /// The iterate u itself
+    Solution,
+}
+
+impl FieldKind {
+    /// All of them, as they stand in menus.
+    pub const ALL: [Self; 5] =
+        [Self::Residual, Self::Error, Self::Change, Self::Staleness, Self::Solution];
+
+    /// The name in files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Residual => "residual",
+            Self::Error => "error",
+            Self::Change => "change",
+            Self::Staleness => "staleness",
+            Self::Solution => "solution",
+        }
+    }
+
+    /// The name in menus and titles.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Residual => "Residual",
+            Self::Error => "Error",
+            Self::Change => "Change",
+            Self::Staleness => "Staleness",
+            Self::Solution => "Solution",
+        }
+    }
+
+    /// The name in formulas.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Residual => "r",
+            Self::Error => "u − u*",
+            Self::Change => "Δu",
+            Self::Staleness => "u − u_Jacobi",
+            Self::Solution => "u",
+        }
+    }
+
+    /// What it shows, in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Residual => {
+                "r = b − A u: what is still wrong at each point. Tile edges show at once."
+            }
+            Self::Error => {
+                "u − u*: the distance from the exact solution. Smooth; tile edges hardly show."
+            }
+            Self::Change => "Δu: what the last cycle changed at each point.",
+            Self::Staleness => {
+                "u minus Jacobi's iterate after the same number of sweeps: how far a point lags behind. Exactly zero when o ≥ 2(k − 1)."
+            }
+            Self::Solution => "u: the iterate itself.",
+        }
+    }
+
+    /// What to ask a solver for; staleness is the difference from `classic`.
+    pub(in crate::run) fn quantity(self, classic: Option<&dyn Solver>) -> Quantity<'_> {
+        match (self, classic) {
+            (Self::Residual, _) => Quantity::Residual,
+            (Self::Error, _) => Quantity::Error,
+            (Self::Change, _) => Quantity::Change,
+            (Self::Staleness, Some(classic)) => Quantity::Difference(classic),
+            (Self::Staleness, None) | (Self::Solution, _) => Quantity::Solution,
+        }
+    }
+}
+
+/// A field as it is shown: of a plane, or of a line over its cycles.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Picture {
+    /// The values. In a space–time diagram rows are cycles.
+    pub samples: Samples,
+    /// In a space–time diagram the cycles from one row to the next; `None` in a map of a plane.
+    pub cycles_per_row: Option<u64>,
+}

@@ -1,0 +1,15 @@
+//! Observing an iterate: the fields that there are, what can be requested of them, and the one function
+//! that answers.
+
+mod cut;
+mod experiment;
+mod field;
+mod observation;
+mod space_time;
+
+pub use cut::{CutLine, FieldProfile, ProfileRequest};
+pub use experiment::Experiment;
+pub use field::{FieldKind, Picture};
+pub use observation::{FieldStatistics, Observation, ObservationRequest};
+pub(super) use space_time::Diagram;
+pub use space_time::LONGEST_KEPT;
