@@ -119,7 +119,12 @@ impl Asked {
         let other = Arc::clone(&self.archive);
         if self.place == Place::Difference {
             let minus = Some(Difference { archive: other, cycle: self.cycle });
-            ReplayTarget { archive: Arc::clone(&report.archive), cycle: self.beside, request: view, minus }
+            ReplayTarget {
+                archive: Arc::clone(&report.archive),
+                cycle: self.beside,
+                request: view,
+                minus,
+            }
         } else {
             ReplayTarget { archive: other, cycle: self.cycle, request: view, minus: None }
         }

@@ -1,5 +1,4 @@
 use super::{ExactError, exact, largest, residual, row_sum};
-use crate::clock::Instant;
 use crate::grid::{Field, Shape};
 use crate::problem::{Boundary, Problem, Source, Stencil, System, Weights};
 use proptest::prelude::*;
