@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, and what to say when they cannot be.
+//! Writing files completely or not at all, and error messages for files.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -7,32 +7,32 @@ use std::path::{Path, PathBuf};
 /// Why a file could not be written or read; one sentence that names it.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Writing failed; the file, if there was one before, is as it was.
+    /// Writing failed; an existing file is unchanged.
     #[error("cannot write {}: {}", .path.display(), reason(.cause))]
     Write {
-        /// The file that was asked for.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// Opening or reading failed.
     #[error("cannot read {}: {}", .path.display(), reason(.cause))]
     Read {
-        /// The file that was asked for.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
 }
 
 impl FileError {
-    /// Reading `path` failed.
+    /// An error of reading `path`.
     pub fn read(path: &Path, cause: io::Error) -> Self {
         Self::Read { path: path.to_owned(), cause }
     }
 }
 
-/// The usual reasons in words that say what to do; others as the system puts them.
+/// The cause of an error in plain words; rare causes in the words of the system.
 pub fn reason(cause: &io::Error) -> String {
     let known = match cause.kind() {
         io::ErrorKind::NotFound => "there is no such file or folder",
@@ -48,15 +48,14 @@ pub fn reason(cause: &io::Error) -> String {
     known.to_owned()
 }
 
-/// Writes a file through `write`, so that either all of it appears under its name or nothing
-/// does: it grows beside its place under another name, and is renamed at the end.
+/// Writes a file through `write`, completely or not at all: into a temporary file in the same folder,
+/// which is renamed at the end.
 ///
-/// A link is followed, and its target replaced. A pipe or a device is written to directly, as it
-/// is no file that could be replaced. New files get the permissions that the system gives new
-/// files; replaced ones keep theirs.
+/// A symbolic link is followed and its target replaced. Pipes and devices are written directly, since
+/// they cannot be replaced. New files get default permissions; replaced files keep theirs.
 ///
 /// # Errors
-/// [`FileError::Write`] for anything that the system, or `write`, reports.
+/// [`FileError::Write`] for any error of the system or of `write`.
 pub fn write_atomically(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -76,7 +75,7 @@ fn try_write(
             write(&mut out)?;
             return out.flush();
         }
-        // Renaming over a file asks nobody whether it may be written; its owner is asked here.
+        // Renaming ignores the permissions of the replaced file, so they are checked here.
         Some(_) => drop(File::options().write(true).open(path)?),
         None => {}
     }
@@ -94,13 +93,13 @@ fn try_write(
     let mut out = BufWriter::new(file);
     write(&mut out)?;
     out.flush()?;
-    // Closed before it is renamed: not every system renames open files.
+    // Closed first: not every system can rename open files.
     drop(out);
     unfinished.persist(&target).map_err(|refused| refused.error)
 }
 
-/// The permissions of the file that is replaced, or else those of any new file, from which the
-/// system takes the umask; a temporary file would be its owner's alone.
+/// The permissions of the replaced file, or those of any new file before the umask; a temporary file
+/// would be accessible to its owner only.
 #[cfg(unix)]
 fn permissions(existing: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     use std::os::unix::fs::PermissionsExt;
@@ -113,11 +112,11 @@ fn permissions(_: Option<&fs::Metadata>) -> Option<fs::Permissions> {
     None
 }
 
-/// Whether a file could be written at a place, as far as that can be told before there is anything
-/// to write: so that nobody waits for an hour to hear that a folder was misspelt.
+/// Checks that a file can be written at `path`, as far as possible without writing it: a misspelt folder
+/// is reported before a long run and not after it.
 ///
 /// # Errors
-/// [`FileError::Write`] if the place is a folder, or lies in none.
+/// [`FileError::Write`] if `path` is a folder or its parent is not.
 pub fn check_place(path: &Path) -> Result<(), FileError> {
     let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
     if path.is_dir() {
@@ -128,11 +127,11 @@ pub fn check_place(path: &Path) -> Result<(), FileError> {
     if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
 }
 
-/// Reads a text file of at most `most` bytes. Folders, pipes and devices are refused: they would
-/// be read for ever, or say nothing.
+/// Reads a UTF-8 text file of at most `most` bytes. Folders, pipes and devices are refused: reading them
+/// may not end.
 ///
 /// # Errors
-/// [`FileError::Read`].
+/// [`FileError::Read`] if it cannot be read, is too long or is not text.
 pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
     let refuse = |cause| FileError::read(path, cause);
     let metadata = fs::metadata(path).map_err(refuse)?;
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_read() {
+    fn files_that_are_not_text_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");
         let say = || read_text(&path, 10).unwrap_err().to_string();
@@ -202,12 +201,12 @@ mod tests {
         use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("a"), folder.path().join("b"));
-        // What the system gives a new file here.
+        // The default mode of a new file here.
         fs::write(&path, "").unwrap();
-        let usual = fs::metadata(&path).unwrap().mode();
+        let default_mode = fs::metadata(&path).unwrap().mode();
         fs::remove_file(&path).unwrap();
         write_atomically(&path, |out| out.write_all(b"1")).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().mode(), usual);
+        assert_eq!(fs::metadata(&path).unwrap().mode(), default_mode);
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
         symlink(&path, &link).unwrap();
         write_atomically(&link, |out| out.write_all(b"2")).unwrap();
