@@ -471,7 +471,7 @@ fn two_runs_are_drawn_in_one_figure() {
         view
     };
     let view = drawn("--at-cycle 5", "a.svg");
-    assert_eq!((view.kind, view.cycle), (FigureKind::SideBySide, 5));
+    assert_eq!((view.kind, view.cycle), (FigureKind::SIDE_BY_SIDE, 5));
     assert_eq!(view.compared[0].cycle, 5);
     let svg = fs::read_to_string(folder.path().join("a.svg")).unwrap();
     assert!(svg.contains(">overlap 0 · ") && svg.contains(">overlap 2 · "));

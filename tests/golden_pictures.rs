@@ -205,14 +205,14 @@ fn view(kind: FigureKind, cycle: u64, size: [u32; 2], theme: Theme) -> ViewSpec 
 
 #[test]
 fn two_runs_side_by_side() {
-    let mut view = view(FigureKind::SideBySide, 20, [720, 400], Theme::Dark);
+    let mut view = view(FigureKind::SIDE_BY_SIDE, 20, [720, 400], Theme::Dark);
     view.figure.borders = true;
     check("side-by-side.png", &drawn(&[64, 64], view));
 }
 
 #[test]
 fn two_runs_one_above_the_other_without_annotations() {
-    let mut view = view(FigureKind::SideBySide, 30, [420, 560], Theme::Light);
+    let mut view = view(FigureKind::SIDE_BY_SIDE, 30, [420, 560], Theme::Light);
     view.figure.annotations = false;
     check("side-by-side-stacked.png", &drawn(&[96, 48], view));
 }
@@ -221,19 +221,19 @@ fn two_runs_one_above_the_other_without_annotations() {
 fn two_lines_side_by_side() {
     check(
         "side-by-side-lines.png",
-        &drawn(&[96], view(FigureKind::SideBySide, 24, [720, 360], Theme::Light)),
+        &drawn(&[96], view(FigureKind::SIDE_BY_SIDE, 24, [720, 360], Theme::Light)),
     );
 }
 
 #[test]
 fn the_convergence_of_two_runs_without_a_background() {
-    let view = view(FigureKind::Curves, 40, [480, 320], Theme::Transparent);
+    let view = view(FigureKind::CURVES, 40, [480, 320], Theme::Transparent);
     check("curves-two-runs.png", &drawn(&[64, 64], view));
 }
 
 #[test]
 fn a_profile_with_tile_borders() {
-    let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Light);
+    let mut view = view(FigureKind::PROFILE, 20, [640, 360], Theme::Light);
     view.figure.borders = true;
     check("profile.png", &drawn(&[64, 64], view));
 }
@@ -241,7 +241,7 @@ fn a_profile_with_tile_borders() {
 /// Across the corners of tiles.
 #[test]
 fn an_oblique_profile_of_two_runs_with_tile_borders() {
-    let mut view = view(FigureKind::Profile, 20, [640, 360], Theme::Dark);
+    let mut view = view(FigureKind::PROFILE, 20, [640, 360], Theme::Dark);
     view.figure.borders = true;
     view.cut = Some(CutLine::Segment([[0, 0], [63, 47]]));
     check("profile-oblique.png", &drawn(&[64, 64], view));
@@ -249,14 +249,14 @@ fn an_oblique_profile_of_two_runs_with_tile_borders() {
 
 #[test]
 fn the_mean_tile_and_what_inner_tiles_own_of_it() {
-    let mut view = view(FigureKind::MeanTile, 20, [480, 400], Theme::Light);
+    let mut view = view(FigureKind::MEAN_TILE, 20, [480, 400], Theme::Light);
     view.figure.borders = true;
     check("mean-tile.png", &drawn_with(&[96, 64], &[8], view));
 }
 
 #[test]
 fn a_signed_profile_of_a_line_in_large_letters() {
-    let mut view = view(FigureKind::Profile, 6, [640, 360], Theme::Dark);
+    let mut view = view(FigureKind::PROFILE, 6, [640, 360], Theme::Dark);
     view.field = FieldKind::Change;
     (view.figure.scale, view.figure.font) = (ScaleKind::Symmetric, Some(13.0));
     check("profile-of-a-line.png", &drawn(&[96], view));
@@ -264,12 +264,12 @@ fn a_signed_profile_of_a_line_in_large_letters() {
 
 #[test]
 fn the_maps_the_curves_and_the_profiles_of_two_runs_in_one_figure() {
-    let mut view = view(FigureKind::Arrangement, 20, [900, 480], Theme::Light);
+    let mut view = view(FigureKind::ARRANGEMENT, 20, [900, 480], Theme::Light);
     let place = |kind, area| Place { kind, area };
     view.places = vec![
-        place(FigureKind::SideBySide, [0.0, 0.0, 0.6, 1.0]),
-        place(FigureKind::Curves, [0.6, 0.0, 0.4, 0.5]),
-        place(FigureKind::Profile, [0.6, 0.5, 0.4, 0.5]),
+        place(FigureKind::SIDE_BY_SIDE, [0.0, 0.0, 0.6, 1.0]),
+        place(FigureKind::CURVES, [0.6, 0.0, 0.4, 0.5]),
+        place(FigureKind::PROFILE, [0.6, 0.5, 0.4, 0.5]),
     ];
     check("arrangement.png", &drawn(&[64, 64], view));
 }
@@ -278,41 +278,41 @@ fn the_maps_the_curves_and_the_profiles_of_two_runs_in_one_figure() {
 fn a_field_by_distance_from_the_tile_borders() {
     check(
         "distance.png",
-        &drawn(&[96, 96], view(FigureKind::Distance, 20, [560, 400], Theme::Light)),
+        &drawn(&[96, 96], view(FigureKind::DISTANCE, 20, [560, 400], Theme::Light)),
     );
 }
 
 #[test]
 fn the_edge_share_over_the_cycles_and_what_is_to_come_of_it() {
-    let mut view = view(FigureKind::EdgeShare, 24, [560, 400], Theme::Dark);
+    let mut view = view(FigureKind::EDGE_SHARE, 24, [560, 400], Theme::Dark);
     view.until = Some(60);
     check("edge-share.png", &drawn(&[64, 64], view));
 }
 
 #[test]
 fn a_field_at_single_points_without_a_background() {
-    let mut view = view(FigureKind::Probes, 60, [560, 400], Theme::Transparent);
+    let mut view = view(FigureKind::PROBES, 60, [560, 400], Theme::Transparent);
     view.probes = vec![[32, 32], [31, 15], [8, 8]];
     check("probes.png", &drawn(&[64, 64], view));
 }
 
 #[test]
 fn a_tile_inside_a_cycle_with_its_frozen_ring() {
-    let mut view = view(FigureKind::Inside, 12, [600, 480], Theme::Light);
+    let mut view = view(FigureKind::INSIDE, 12, [600, 480], Theme::Light);
     view.inside = InsideView { tile: [1, 2], subiteration: 8, ..InsideView::default() };
     check("inside.png", &drawn_with(&[64, 64], &[8], view));
 }
 
 #[test]
 fn all_tiles_of_a_line_inside_a_cycle() {
-    let mut view = view(FigureKind::Inside, 6, [640, 360], Theme::Dark);
+    let mut view = view(FigureKind::INSIDE, 6, [640, 360], Theme::Dark);
     view.inside = InsideView { all_of_line: true, subiteration: 8, ..InsideView::default() };
     check("inside-line.png", &drawn(&[96], view));
 }
 
 #[test]
 fn the_convergence_of_several_runs_beside_jacobis() {
-    let mut view = view(FigureKind::Curves, 60, [640, 400], Theme::Light);
+    let mut view = view(FigureKind::CURVES, 60, [640, 400], Theme::Light);
     (view.classic, view.over) = (Some(960), Over::Sweeps);
     let mut run = RunSpec::default();
     (run.problem.shape, run.method.tile) = (vec![64, 64], vec![16]);
@@ -332,15 +332,15 @@ fn the_convergence_of_several_runs_beside_jacobis() {
 
 #[test]
 fn small_panes_in_one_figure_while_the_run_went_on() {
-    let mut view = view(FigureKind::Arrangement, 20, [1000, 560], Theme::Dark);
+    let mut view = view(FigureKind::ARRANGEMENT, 20, [1000, 560], Theme::Dark);
     let place = |kind, area| Place { kind, area };
     view.places = vec![
-        place(FigureKind::HeatMap, [0.0, 0.0, 0.4, 0.6]),
-        place(FigureKind::MeanTile, [0.0, 0.6, 0.4, 0.4]),
-        place(FigureKind::Distance, [0.4, 0.0, 0.3, 0.5]),
-        place(FigureKind::EdgeShare, [0.4, 0.5, 0.3, 0.5]),
-        place(FigureKind::Probes, [0.7, 0.0, 0.3, 0.5]),
-        place(FigureKind::Inside, [0.7, 0.5, 0.3, 0.5]),
+        place(FigureKind::HEAT_MAP, [0.0, 0.0, 0.4, 0.6]),
+        place(FigureKind::MEAN_TILE, [0.0, 0.6, 0.4, 0.4]),
+        place(FigureKind::DISTANCE, [0.4, 0.0, 0.3, 0.5]),
+        place(FigureKind::EDGE_SHARE, [0.4, 0.5, 0.3, 0.5]),
+        place(FigureKind::PROBES, [0.7, 0.0, 0.3, 0.5]),
+        place(FigureKind::INSIDE, [0.7, 0.5, 0.3, 0.5]),
     ];
     (view.probes, view.until) = (vec![[32, 32], [15, 16]], Some(50));
     view.inside.subiteration = 8;

@@ -46,7 +46,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     if let [run, other] = &ends[..] {
         let path = folder.join("curves.png");
         let compared = Compared { cycle: other.cycle, until: None, run: overlapping };
-        let kind = FigureKind::Curves;
+        let kind = FigureKind::CURVES;
         let view = ViewSpec { cycle: run.cycle, kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
         interrupt.protect(|| save_figure(&path, &drawing, &spec, Some(&view)))?;

@@ -380,12 +380,12 @@ impl Render {
     /// What is to be drawn; the cycle, and that of the other run, are found out on the way.
     fn view(&self) -> Result<ViewSpec, UsageError> {
         let usual = match self.compare.len() {
-            0 => FigureKind::HeatMap,
-            1 => FigureKind::SideBySide,
-            _ => FigureKind::Curves,
+            0 => FigureKind::HEAT_MAP,
+            1 => FigureKind::SIDE_BY_SIDE,
+            _ => FigureKind::CURVES,
         };
-        let kind = if self.bare { FigureKind::BareMap } else { self.kind.unwrap_or(usual) };
-        if kind == FigureKind::BareMap && self.size.is_some() {
+        let kind = if self.bare { FigureKind::BARE_MAP } else { self.kind.unwrap_or(usual) };
+        if kind == FigureKind::BARE_MAP && self.size.is_some() {
             let why = "--bare draws a pixel for each point; --size is of the other kinds";
             return Err(UsageError(why.to_owned()));
         }
@@ -427,7 +427,7 @@ impl Render {
             false => natural_scale(self.field),
         });
         let mut usual = FigureSpec::default();
-        if kind == FigureKind::SideBySide {
+        if kind == FigureKind::SIDE_BY_SIDE {
             usual.size = FOR_TWO;
         }
         let (size, dpi) = match self.size {
@@ -455,7 +455,7 @@ impl Render {
             dpi,
             font: self.font_size,
             theme: self.theme,
-            borders: self.borders || kind == FigureKind::Profile,
+            borders: self.borders || kind == FigureKind::PROFILE,
             annotations: !self.no_annotations,
         })
     }
@@ -550,10 +550,10 @@ mod tests {
 
     /// A view as options can say it.
     fn said(mut view: ViewSpec) -> ViewSpec {
-        if view.kind == FigureKind::BareMap {
+        if view.kind == FigureKind::BARE_MAP {
             view.figure.size = FigureSpec::default().size;
         }
-        view.figure.borders |= view.kind == FigureKind::Profile;
+        view.figure.borders |= view.kind == FigureKind::PROFILE;
         if view.frames.is_some() {
             (view.cycle, view.until) = (0, None);
         }

@@ -275,7 +275,7 @@ mod tests {
             assert!(cut(wrong).is_err(), "{wrong}");
         }
         let area = [0.0, 0.25, 0.5, 1.0];
-        let expected = Place { kind: FigureKind::MeanTile, area };
+        let expected = Place { kind: FigureKind::MEAN_TILE, area };
         assert_eq!(place("mean-tile=0,.25, 0.5,1"), Ok(expected));
         for wrong in ["", "mean-tile", "mean-tile=0,0,1", "tile=0,0,1,1", "curves=0,0,1,a"] {
             assert!(place(wrong).is_err(), "{wrong}");

@@ -5,8 +5,8 @@ use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::layout::SMALLEST_SIDE;
 use crate::picture::draw::render::LARGEST_SIDE;
-use crate::picture::figures::run_figure::Over;
-use crate::picture::view::figure_spec::{FigureSpec, SCREEN_DPI};
+use crate::picture::view::over::Over;
+use crate::picture::{FigureSpec, SCREEN_DPI};
 use crate::picture::view::frames::{Frames, Pairing, Spacing};
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
@@ -52,8 +52,8 @@ prop_compose! {
     pub(crate) fn view()(
         cycle in any::<u64>(),
         field in select(&FieldKind::ALL[..]),
-        kind in select(&FigureKind::ALL[..]),
-        over in select(&[Over::Cycles, Over::Sweeps, Over::Seconds][..]),
+        kind in select(FigureKind::ALL),
+        over in select(&Over::ALL[..]),
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
             any::<usize>().prop_map(CutLine::Column),
@@ -61,12 +61,12 @@ prop_compose! {
         ]),
         beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
         probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
-        pairing in select(&[Pairing::Cycles, Pairing::Sweeps, Pairing::Fixed][..]),
+        pairing in select(&Pairing::ALL[..]),
         colours in prop::collection::vec(0..9_usize, 0..2),
         inside in inside(),
         figure in figure_spec(),
         frames in option::of((any::<[u64; 3]>(), any::<bool>(), number())),
-        places in prop::collection::vec((select(&FigureKind::ALL[..]), any::<[u8; 4]>()), 0..4),
+        places in prop::collection::vec((select(FigureKind::ALL), any::<[u8; 4]>()), 0..4),
         compared in prop::collection::vec((any::<u64>(), option::of(any::<u64>()), run()), 0..3),
     ) -> ViewSpec {
         let frames = frames.map(|([first, last, step], is_even, rate)| {

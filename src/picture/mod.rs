@@ -2,7 +2,7 @@
 //!
 //! A [`Scale`] says where a value lies between two ends, a [`ColourMap`] which colour lies there,
 //! [`colours`] does both for a whole field. The same function fills the window's texture, the
-//! figures that are saved ([`HeatMapFigure`], [`CurvesFigure`]), and the pictures that the tests
+//! figures that are saved ([`HeatMapFigure`], [`Plot`]), and the pictures that the tests
 //! compare. A figure is described once, as SVG; [`render`] makes pixels of it with the fonts that
 //! come with the program, so it looks the same everywhere.
 
@@ -18,35 +18,38 @@ mod plot;
 mod sweep;
 mod view;
 
+pub use axis::number::{counted, digits, grouped, number, rounded, seconds};
 pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
-pub use axis::ticks::{Tick, linear_ticks, number, ticks};
+pub use axis::ticks::{Tick, linear_ticks, ticks};
 pub use colour::histogram::histogram;
 pub use colour::map::{COLOURS, ColourMap, Table, UnknownColourMap};
 pub use colour::paint::{NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use colour::theme::{MOST_BESIDE, Theme};
+pub use draw::drawing::Drawing;
 pub use draw::layout::{Page, SMALLEST_SIDE};
-pub use draw::png::{PngError, encode_png, read_png_text, save_png};
+pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
+pub use figures::curves::{CLASSIC_NAME, THIS_RUN, convergence_plot, norm_points};
+pub use figures::distance::distance_plot;
+pub use figures::edge_share::edge_share_plot;
 pub use figures::inside::OWNED;
-pub use figures::names::{
-    counted, digits, grouped, method_title, problem_title, rounded, seconds, told_apart,
-    value_label,
-};
-pub use figures::over_cycles::point_label;
-pub use figures::run_figure::{Over, common_range, figure};
-pub use file::saved::{
-    Drawing, FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure,
-};
+pub use figures::mean_tile::{inner_points, mean_tile_plot};
+pub use figures::names::{distinguish, method_title, problem_title, value_label};
+pub use figures::probes::{point_label, probe_series, probes_plot};
+pub use figures::profile::{profile_plot, profile_points};
+pub use figures::{common_range, figure};
+pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::{is_table, save_table};
 pub use film::{Film, FilmError, FilmFile, save_film};
-pub use plot::curves::{Band, Curve, CurvesFigure, Marks};
+pub use plot::description::{Band, Level, Marks, Plot, PlotAxis, Series, TickStyle};
 pub use plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
 pub use sweep::figure::sweep_svg;
 pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
-pub use view::check::ViewError;
 pub use view::command::figure_command;
-pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, SCREEN_DPI, natural_map, natural_scale};
+pub use view::error::ViewError;
+pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, natural_map, natural_scale};
 pub use view::frames::{Frames, MOST_FRAMES, Pairing, RATE, RATES, Spacing};
 pub use view::inside::{InsideKind, InsideView};
-pub use view::kind::FigureKind;
+pub use view::kind::{FigureKind, FigureType, Uses};
+pub use view::over::Over;
 pub use view::spec::{Compared, Place, ViewSpec};

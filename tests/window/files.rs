@@ -583,14 +583,14 @@ fn what_a_figure_shows_is_shown_again() {
     let cut = CutLine::Column(9);
     let inside = InsideView { tile: [1, 2], subiteration: 5, ..InsideView::default() };
     for kind in [
-        FigureKind::HeatMap,
-        FigureKind::Profile,
-        FigureKind::MeanTile,
-        FigureKind::Distance,
-        FigureKind::EdgeShare,
-        FigureKind::Probes,
-        FigureKind::Inside,
-        FigureKind::Arrangement,
+        FigureKind::HEAT_MAP,
+        FigureKind::PROFILE,
+        FigureKind::MEAN_TILE,
+        FigureKind::DISTANCE,
+        FigureKind::EDGE_SHARE,
+        FigureKind::PROBES,
+        FigureKind::INSIDE,
+        FigureKind::ARRANGEMENT,
     ] {
         let view = ViewSpec {
             cycle: 5,
@@ -598,21 +598,21 @@ fn what_a_figure_shows_is_shown_again() {
             kind,
             figure,
             places: match kind {
-                FigureKind::Arrangement => vec![
-                    Place { kind: FigureKind::MeanTile, area: [0.0, 0.0, 0.5, 1.0] },
-                    Place { kind: FigureKind::Profile, area: [0.5, 0.25, 0.5, 0.5] },
-                    Place { kind: FigureKind::Probes, area: [0.5, 0.75, 0.25, 0.25] },
-                    Place { kind: FigureKind::Inside, area: [0.75, 0.75, 0.25, 0.25] },
+                FigureKind::ARRANGEMENT => vec![
+                    Place { kind: FigureKind::MEAN_TILE, area: [0.0, 0.0, 0.5, 1.0] },
+                    Place { kind: FigureKind::PROFILE, area: [0.5, 0.25, 0.5, 0.5] },
+                    Place { kind: FigureKind::PROBES, area: [0.5, 0.75, 0.25, 0.25] },
+                    Place { kind: FigureKind::INSIDE, area: [0.75, 0.75, 0.25, 0.25] },
                 ],
                 _ => Vec::new(),
             },
             ..ViewSpec::default()
         };
-        let mut view = ViewSpec { cut: view.shows(FigureKind::Profile).then_some(cut), ..view };
-        if view.shows(FigureKind::Probes) {
+        let mut view = ViewSpec { cut: view.shows(FigureKind::PROFILE).then_some(cut), ..view };
+        if view.shows(FigureKind::PROBES) {
             view.probes = vec![[7, 9], [40, 3]];
         }
-        if view.shows(FigureKind::Inside) {
+        if view.shows(FigureKind::INSIDE) {
             view.inside = inside;
         }
         let svg = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"></svg>"#;

@@ -203,12 +203,12 @@ fn save_dialog_panes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("panes.svg");
     let figure = FigureSpec { size: [1280, 720], borders: true, ..FigureSpec::default() };
-    let kind = FigureKind::Arrangement;
+    let kind = FigureKind::ARRANGEMENT;
     let place = |kind, area| Place { kind, area };
     let places = vec![
-        place(FigureKind::HeatMap, [0.0, 0.0, 0.6, 1.0]),
-        place(FigureKind::MeanTile, [0.6, 0.0, 0.4, 0.5]),
-        place(FigureKind::Profile, [0.6, 0.5, 0.4, 0.5]),
+        place(FigureKind::HEAT_MAP, [0.0, 0.0, 0.6, 1.0]),
+        place(FigureKind::MEAN_TILE, [0.6, 0.0, 0.4, 0.5]),
+        place(FigureKind::PROFILE, [0.6, 0.5, 0.4, 0.5]),
     ];
     let view = ViewSpec { cycle: 3, kind, figure, places, ..ViewSpec::default() };
     let drawing = Drawing::Figure("<svg></svg>".into());

@@ -218,7 +218,7 @@ impl Files {
         let Some(beside) = view.compared.first().map(|first| first.cycle) else {
             return;
         };
-        let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SideBySide));
+        let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SIDE_BY_SIDE));
         let (view, cancel) = (view.clone(), Arc::clone(&self.closing));
         self.work("tilescope-others", move || {
             let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {

@@ -4,7 +4,7 @@ use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, CurveKind, RangeMode, ViewSettings};
 use crate::grid::Tiling;
-use crate::picture::{FigureKind, ViewSpec, grouped};
+use crate::picture::{ViewSpec, grouped};
 use crate::run::{
     Backend, CutLine, FieldKind, ObservationRequest, Phase, Preset, Report, RunSpec, WorkerRequest,
 };
@@ -70,34 +70,34 @@ impl Session {
     /// Shows what a figure of the run shows, and pauses there.
     pub fn show(&mut self, view: &ViewSpec) {
         let ViewSpec { cycle, field, kind, over, cut, figure, .. } = *view;
+        let uses = view.uses();
         (self.running, self.steps) = (false, cycle);
         let look = &mut self.look;
         look.field = field;
         *look.of_field_mut(field) = Colours {
             scale: figure.scale,
             map: figure.map,
-            range: match figure.range.filter(|_| kind != FigureKind::Inside) {
+            range: match figure.range.filter(|_| uses.field) {
                 Some(range) => RangeMode::Locked(range),
                 None => RangeMode::ThisFrame,
             },
             absolute: figure.absolute,
         };
-        if view.shows(FigureKind::Curves) {
+        if uses.over {
             look.against = Against::of(over);
         }
-        // A profile always shows tile borders.
-        if kind != FigureKind::Profile {
+        // Some figures have tile borders whatever was chosen.
+        if !kind.always_has_borders() {
             look.borders = figure.borders;
         }
         look.cut.line = cut.or(look.cut.line);
-        if view.shows(FigureKind::Probes) {
+        if uses.probes {
             look.probes.clone_from(&view.probes);
         }
-        if view.shows(FigureKind::Inside) {
+        if uses.inside {
             look.inside = view.inside;
         }
-        // A figure with curves says whether classic Jacobi is among them.
-        if view.shows(FigureKind::Curves) {
+        if uses.reference {
             look.reference = view.classic.is_some();
         }
     }

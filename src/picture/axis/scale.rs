@@ -1,12 +1,10 @@
 //! From a value to a place on the colour bar.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// How values are spread over the colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[value(rename_all = "kebab-case")]
 pub enum ScaleKind {
     /// Evenly, signs kept.
     Linear,

@@ -1,5 +1,6 @@
-//! Numbers as people read them, and the round ones among them that mark an axis.
+//! The round values that mark an axis.
 
+use crate::picture::axis::number::{exponent_of, fixed, number, power_of_ten, scientific, superscript};
 use crate::picture::axis::scale::{SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 
 /// A mark on an axis or a colour bar.
@@ -127,28 +128,6 @@ fn symmetric_values(scale: &Scale, hi: f64, most: usize) -> Vec<f64> {
     vec![-edge, 0.0, edge]
 }
 
-/// The exponent of the power of ten at or just below `|value|`; of 0 and what is not finite, 0.
-fn exponent_of(value: f64) -> i32 {
-    let size = value.abs();
-    if size == 0.0 || !size.is_finite() {
-        return 0;
-    }
-    let guess = size.log10().floor() as i32;
-    // The logarithm may be rounded across a power of ten, either way.
-    if size >= power_of_ten(guess + 1) {
-        guess + 1
-    } else if size < power_of_ten(guess) {
-        guess - 1
-    } else {
-        guess
-    }
-}
-
-/// The power as the decimal notation has it, so that 10⁻⁴ is 1e-4 to the last bit.
-fn power_of_ten(exponent: i32) -> f64 {
-    format!("1e{exponent}").parse().unwrap_or(f64::NAN)
-}
-
 /// `10⁻⁴` for a power of ten, `2×10³` for a few times one.
 fn power_label(value: f64) -> Option<String> {
     if value == 0.0 {
@@ -164,71 +143,6 @@ fn power_label(value: f64) -> Option<String> {
     Some(if value < 0.0 { format!("−{label}") } else { label })
 }
 
-/// A value with up to four digits that matter: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
-/// below a million keep all of theirs. The minus sign is a real one.
-pub fn number(value: f64) -> String {
-    if value.is_nan() {
-        return "no value".to_owned();
-    }
-    if value.is_infinite() {
-        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
-    }
-    if value == 0.0 {
-        return "0".to_owned();
-    }
-    let size = value.abs();
-    if size < 999_999.5 && size.fract() == 0.0 {
-        return fixed(value, 0);
-    }
-    if !(0.000_999_95..99_999.5).contains(&size) {
-        return scientific(value, 3, true);
-    }
-    let decimals = (3 - exponent_of(value)).clamp(0, 9) as usize;
-    let text = fixed(value, decimals);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    } else {
-        text
-    }
-}
-
-/// With so many decimals, commas between thousands from 10,000 on, and a real minus sign.
-fn fixed(value: f64, decimals: usize) -> String {
-    let digits = format!("{:.decimals$}", value.abs());
-    let whole = digits.find('.').unwrap_or(digits.len());
-    let mut text = String::with_capacity(digits.len() + 8);
-    if value < 0.0 && digits.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
-        text.push('−');
-    }
-    for (place, digit) in digits.chars().enumerate() {
-        if whole > 4 && place > 0 && place < whole && (whole - place) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1.25×10⁻⁷`; `trim` drops zeros at the end of the mantissa.
-fn scientific(value: f64, digits: usize, trim: bool) -> String {
-    let text = format!("{:.digits$e}", value.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let mantissa = if trim && mantissa.contains('.') {
-        mantissa.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        mantissa
-    };
-    let sign = if value < 0.0 { "−" } else { "" };
-    format!("{sign}{mantissa}×10{}", superscript(exponent.parse().unwrap_or(0)))
-}
-
-/// An exponent in raised digits.
-fn superscript(exponent: i32) -> String {
-    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    let digit = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
-    exponent.to_string().chars().map(digit).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,31 +151,6 @@ mod tests {
     fn labels(kind: ScaleKind, lo: f64, hi: f64, most: usize) -> String {
         let marks = ticks(&Scale::new(kind, Range::new(lo, hi)), most);
         marks.into_iter().map(|tick| tick.label).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn numbers_read_well() {
-        let cases = [
-            (0.0, "0"),
-            (-0.0, "0"),
-            (1.0, "1"),
-            (-2.5, "−2.5"),
-            (0.031_25, "0.03125"),
-            (0.000_1, "1×10⁻⁴"),
-            (1.25e-7, "1.25×10⁻⁷"),
-            (5888.0, "5888"),
-            (65_536.0, "65,536"),
-            (12_345.678, "12,346"),
-            (1e9, "1×10⁹"),
-            (-3.5e12, "−3.5×10¹²"),
-            (f64::NAN, "no value"),
-            (f64::NEG_INFINITY, "−∞"),
-            (99_999.7, "1×10⁵"),
-            (1.000_04, "1"),
-        ];
-        for (value, text) in cases {
-            assert_eq!(number(value), text, "{value}");
-        }
     }
 
     #[test]

@@ -1,19 +1,15 @@
 //! The colours of everything in a figure that isn't data.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// What a figure is to stand on: paper and bright rooms, a dark slide, or a page of its own colour.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[value(rename_all = "kebab-case")]
 pub enum Theme {
     /// Dark on white, for print
     #[default]
-    #[value(alias = "print")]
     Light,
     /// Light on near-black, for a dark screen
-    #[value(alias = "screen")]
     Dark,
     /// Dark on whatever light page it is put on
     Transparent,

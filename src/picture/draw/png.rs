@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use image::RgbaImage;
 
 use crate::files::{FileError, write_atomically};
-use crate::picture::view::figure_spec::SCREEN_DPI;
 
 /// A text in a picture longer than this is not ours.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -89,6 +88,9 @@ pub(crate) fn encoder<W: Write>(
     }
     Ok(encoder)
 }
+
+/// Pixels per inch of a screen, by which SVG and CSS measure.
+pub const SCREEN_DPI: f64 = 96.0;
 
 /// The length of an inch.
 const METRES_PER_INCH: f64 = 0.0254;

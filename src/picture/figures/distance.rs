@@ -1,63 +1,135 @@
-//! The figure of a field's magnitude against the distance from the nearest tile border.
+//! The magnitude of a field against the distance from the nearest tile border.
 
+use crate::grid::Shape;
 use crate::picture::axis::scale::{Range, ScaleKind};
-use crate::picture::figures::run_figure::Titles;
-use crate::picture::plot::curves::{Band, Curve, CurvesFigure};
-use crate::picture::view::figure_spec::FigureSpec;
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
+use crate::picture::view::error::ViewError;
+use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::Snapshot;
+use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry};
 use crate::solver::AtDistance;
 
-/// Draws the median over the distances, and the middle half of the points as a band.
-pub(crate) fn distance(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
-    let Some(snapshot) = snapshots.first() else { return String::new() };
-    let spec = &view.figure;
-    let titles = Titles::of(&snapshots[..1], view);
-    let classes = &snapshot.findings.distances;
+/// The median over the distances, and the middle half of the points as a band.
+struct Distance;
+
+impl FigureKind {
+    /// A field against the distance from tile borders.
+    pub const DISTANCE: Self = Self::new(&Distance);
+}
+
+impl FigureType for Distance {
+    fn name(&self) -> &'static str {
+        "distance"
+    }
+
+    fn label(&self) -> &'static str {
+        "By distance"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field's magnitude by distance from the nearest tile border: median and quartiles."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has a row for each distance.")
+    }
+
+    fn file_stem(&self, field: FieldKind) -> String {
+        format!("{}-by-distance", field.name())
+    }
+
+    fn inquire(&self, _: &ViewSpec, _: &Shape, inquiry: &mut Inquiry) {
+        inquiry.distances = true;
+    }
+
+    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
+        match first.findings.distances.is_empty() {
+            true => Err(ViewError::NoBorder),
+            false => Ok(()),
+        }
+    }
+
+    /// The range of all quartiles.
+    fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+        let scale = magnitude_scale(view.figure.scale);
+        let ranges = snapshots
+            .iter()
+            .filter_map(|snapshot| quartile_range(&snapshot.findings.distances, scale));
+        ranges.reduce(Range::union)
+    }
+
+    fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
+        format!("{} by distance", first.field.label())
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let spec = &view.figure;
+        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
+        let distances = &snapshot.findings.distances;
+        let mut plot = distance_plot(distances, snapshot.field, spec.scale, spec.theme);
+        plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
+        Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| run::distances_table(&snapshot.findings.distances);
+        let names = Titles::of(snapshots, view).each;
+        names.into_iter().zip(snapshots.iter().map(table)).collect()
+    }
+}
+
+/// The plot of quartiles over the distances.
+pub fn distance_plot(
+    classes: &[AtDistance],
+    field: FieldKind,
+    scale: ScaleKind,
+    theme: Theme,
+) -> Plot {
+    let scale = magnitude_scale(scale);
     let [low, median, high] = [0, 1, 2].map(|quarter| {
         let point = |class: &AtDistance| (class.middle(), f64::from(class.quartiles[quarter]));
         classes.iter().map(point).collect::<Vec<_>>()
     });
-    let colour = spec.theme.curve(0);
-    let so_far = classes.len();
-    let side = Curve { label: "", points: &low, so_far, colour, dashed: true };
-    let curves = [
-        side,
-        Curve { points: &high, label: "quartiles", ..side },
-        Curve { points: &median, label: "median", dashed: false, ..side },
-    ];
-    CurvesFigure {
-        x_label: "points from the nearest tile border",
-        y_label: &format!("|{}|", snapshot.field.symbol()),
-        curves: &curves,
-        bands: &[Band { low: &low, high: &high, colour }],
-        y_scale: y_scale(spec),
-        y_range: spec.range.or_else(|| range(snapshots, view)),
-        ..CurvesFigure::plain(&titles, spec)
+    let colour = theme.curve(0);
+    let side = |name, points: &[_]| Series {
+        dashed: true,
+        ..Series::line(name, points.to_vec(), colour)
+    };
+    let series =
+        vec![side("", &low), side("quartiles", &high), Series::line("median", median, colour)];
+    let x = PlotAxis::new("points from the nearest tile border", ScaleKind::Linear);
+    let y = PlotAxis::new(format!("|{}|", field.symbol()), scale);
+    Plot {
+        series,
+        bands: vec![Band { low, high, colour }],
+        y: PlotAxis { range: quartile_range(classes, scale), ..y.clone() },
+        ..Plot::new(x, y)
     }
-    .svg()
 }
 
-/// The range of all quartiles.
-pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
-    let ranges = snapshots.iter().filter_map(|snapshot| {
-        let quartiles = snapshot.findings.distances.iter().flat_map(|class| class.quartiles);
-        let is_shown = |value: &f32| value.is_finite() && *value > 0.0;
-        let (lo, hi) = quartiles
-            .filter(is_shown)
-            .map(f64::from)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
-                (value.min(lo), value.max(hi))
-            });
-        let lo = if y_scale(&view.figure) == ScaleKind::Log { lo } else { 0.0 };
-        hi.is_finite().then(|| Range::new(lo, hi))
-    });
-    ranges.reduce(Range::union)
+/// The range of quartiles; from zero on a linear scale.
+fn quartile_range(classes: &[AtDistance], scale: ScaleKind) -> Option<Range> {
+    let quartiles = classes.iter().flat_map(|class| class.quartiles);
+    let is_shown = |value: &f32| value.is_finite() && *value > 0.0;
+    let (lo, hi) = quartiles
+        .filter(is_shown)
+        .map(f64::from)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| (value.min(lo), value.max(hi)));
+    let lo = if scale == ScaleKind::Log { lo } else { 0.0 };
+    hi.is_finite().then(|| Range::new(lo, hi))
 }
 
 /// Magnitudes have no sign.
-fn y_scale(spec: &FigureSpec) -> ScaleKind {
-    match spec.scale {
+fn magnitude_scale(scale: ScaleKind) -> ScaleKind {
+    match scale {
         ScaleKind::Linear => ScaleKind::Linear,
         ScaleKind::Log | ScaleKind::Symmetric => ScaleKind::Log,
     }

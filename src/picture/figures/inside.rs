@@ -1,53 +1,117 @@
-//! The figure of the inside of a cycle: a tile with its frozen ring, or all tiles of a line.
+//! The inside of a cycle: one tile with its halo, or all tiles of a 1D grid.
 
+use crate::grid::Shape;
+use crate::picture::axis::number::grouped;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Rgb;
-use crate::picture::figures::names::grouped;
-use crate::picture::figures::run_figure::Titles;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::titles::Titles;
 use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
+use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
-use crate::picture::view::kind::FigureKind;
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::Snapshot;
+use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry};
 use crate::solver::Inside;
 
-/// The outline of a tile without its ring.
+/// The outline of a tile without its halo.
 const TILE: Rgb = [0xff; 3];
 
-/// The outline of what a tile owns.
+/// The outline of the points that a tile owns.
 pub const OWNED: Rgb = [90, 220, 255];
 
-/// Draws one subiteration of a tile or, of a line, all of them, one below the other.
-pub(crate) fn inside(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
-    let Some(snapshot) = snapshots.first() else { return String::new() };
+/// A subiteration of one tile with its halo; in 1D all of them, one below the other.
+struct InsideCycle;
+
+impl FigureKind {
+    /// A subiteration of one tile.
+    pub const INSIDE: Self = Self::new(&InsideCycle);
+}
+
+impl FigureType for InsideCycle {
+    fn name(&self) -> &'static str {
+        "inside"
+    }
+
+    fn label(&self) -> &'static str {
+        "Inside a cycle"
+    }
+
+    fn about(&self) -> &'static str {
+        "A subiteration of one tile with its frozen halo; in 1D all subiterations."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has both fields, point by point.")
+    }
+
+    fn file_stem(&self, _: FieldKind) -> String {
+        "inside".to_owned()
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { inside: true, ..Uses::default() }
+    }
+
+    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
+        let followed = view.inside.followed(shape.dim() == 1);
+        inquiry.inside = Some((followed, view.inside.subiteration));
+    }
+
+    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
+        match first.findings.inside {
+            None => Err(ViewError::NotFollowed),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+        range(snapshots, view)
+    }
+
+    fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
+        match &first.findings.inside {
+            Some(inside) => tile_name(inside, first.plan.problem.shape.dim() == 1),
+            None => "Inside a cycle".to_owned(),
+        }
+    }
+
+    fn subtitle(&self, first: &Snapshot) -> Option<String> {
+        let inside = first.findings.inside.as_ref()?;
+        Some(stale_points(inside, first.plan.problem.shape.dim() == 1))
+    }
+
+fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+    let nothing = || Drawing::Figure(String::new());
+    let Some(snapshot) = snapshots.first() else { return nothing() };
     let titles = Titles::of(&snapshots[..1], view);
     let spec = &view.figure;
-    let is_line = snapshot.plan.problem.shape.dim() == 1;
+    let is_1d = snapshot.plan.problem.shape.dim() == 1;
     let (value_label, kind, map) = match view.inside.kind {
         InsideKind::Lag => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
         InsideKind::Iterate => ("u", ScaleKind::Linear, ColourMap::Viridis),
     };
-    let own = spec.range.filter(|_| view.kind == FigureKind::Inside);
+    let own = spec.range.filter(|_| view.kind == FigureKind::INSIDE);
     let range = own.or(view.inside.range).or(range(snapshots, view));
     let scale = Scale::new(kind, range.unwrap_or(Range::of(kind, [])));
-    let Some(inside) = &snapshot.findings.inside else { return String::new() };
+    let Some(inside) = &snapshot.findings.inside else { return nothing() };
     let [across, down] = inside.size;
-    // The ring lies around the points that are computed.
+    // The halo lies around the points that are computed.
     let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
     let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
-    let y_axis = match is_line {
+    let y_axis = match is_1d {
         true => Axis { label: "subiteration", start: 0.0, end: down as f64 },
         false => Axis { label: "j", start: start(1), end: end(1) },
     };
     let title = match spec.annotations {
         true => about_outlines(inside).to_owned(),
-        false => what(inside, is_line),
+        false => tile_name(inside, is_1d),
     };
-    let outlines = outlines(inside, is_line, &y_axis);
+    let outlines = outlines(inside, is_1d, &y_axis);
     let borders = match inside.tile {
-        // What each tile of a line owns.
+        // What each tile owns.
         None => snapshot.plan.tiling.x().borders().map(|border| border as f64).collect(),
         Some(_) => Vec::new(),
     };
@@ -59,22 +123,35 @@ pub(crate) fn inside(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
         tile_borders_y: &[],
         outlines: &outlines,
     };
-    HeatMapFigure {
+    let figure = HeatMapFigure {
         title: &titles.title,
         subtitle: &titles.subtitle,
         panels: &[panel],
         x_axis: Axis { label: "i", start: start(0), end: end(0) },
         y_axis,
-        equal_aspect: !is_line,
+        equal_aspect: !is_1d,
         scale,
         map,
         value_label,
         page: spec.page(),
-    }
-    .svg()
+    };
+    Drawing::Figure(figure.svg())
 }
 
-/// The range of what is shown in all subiterations: colours stay while a cycle is stepped through.
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |(name, snapshot): (String, &&'a Snapshot)| {
+            let is_1d = snapshot.plan.problem.shape.dim() == 1;
+            Some((name, run::inside_table(snapshot.findings.inside.as_ref()?, is_1d)))
+        };
+        Titles::of(snapshots, view).each.into_iter().zip(snapshots).filter_map(table).collect()
+    }
+}
+
+/// The range of all subiterations, so that colours stay while a cycle is stepped through.
 pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     let extents = snapshots.iter().filter_map(|snapshot| {
         let inside = snapshot.findings.inside.as_ref()?;
@@ -87,22 +164,25 @@ pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
 }
 
 /// Which tile, and how far it is, as a title names it.
-pub(crate) fn what(inside: &Inside, is_line: bool) -> String {
+fn tile_name(inside: &Inside, is_1d: bool) -> String {
     let tile = match inside.tile {
-        Some([x, _]) if is_line => format!("Tile {x}"),
+        Some([x, _]) if is_1d => format!("Tile {x}"),
         Some([x, y]) => format!("Tile ({x}, {y})"),
         None => "All tiles".to_owned(),
     };
     format!("{tile}, {} of {} subiterations", inside.subiteration, inside.k)
 }
 
-/// How many of the points that are owned lag, as the line of settings says it.
-pub(crate) fn lagging(inside: &Inside, is_line: bool) -> String {
-    let Some((lagging, owned)) = inside.lagging(is_line) else { return String::new() };
-    let owns = if inside.tile.is_some() { "it owns" } else { "they own" };
+/// How many of the owned points differ from exact Jacobi, as the line of settings says it.
+fn stale_points(inside: &Inside, is_1d: bool) -> String {
+    let Some((lagging, owned)) = inside.lagging(is_1d) else { return String::new() };
     match lagging {
-        0 => format!(" · all points {owns} are exactly Jacobi's"),
-        _ => format!(" · {} of the {} points {owns} lag", grouped(lagging), grouped(owned)),
+        0 => " · owned points equal exact Jacobi".to_owned(),
+        _ => format!(
+            " · {} of {} owned points differ from exact Jacobi",
+            grouped(lagging),
+            grouped(owned)
+        ),
     }
 }
 
@@ -121,12 +201,12 @@ fn values<'a>(inside: &'a Inside, view: &InsideView) -> &'a [f32] {
     }
 }
 
-/// The tile without its ring, and what it owns; of a line, the subiteration, too.
-fn outlines(inside: &Inside, is_line: bool, y_axis: &Axis<'_>) -> Vec<Outline> {
+/// The tile without its halo and the points that it owns; in 1D the subiteration, too.
+fn outlines(inside: &Inside, is_1d: bool, y_axis: &Axis<'_>) -> Vec<Outline> {
     let ends = |range: &std::ops::Range<usize>| [range.start as f64, range.end as f64];
     let outline = |part: &[std::ops::Range<usize>; 2], colour| Outline {
         x: ends(&part[0]),
-        y: if is_line { [y_axis.start, y_axis.end] } else { ends(&part[1]) },
+        y: if is_1d { [y_axis.start, y_axis.end] } else { ends(&part[1]) },
         colour,
     };
     let mut outlines = Vec::new();
@@ -136,7 +216,7 @@ fn outlines(inside: &Inside, is_line: bool, y_axis: &Axis<'_>) -> Vec<Outline> {
     if inside.owned != inside.computed {
         outlines.push(outline(&inside.owned, OWNED));
     }
-    if is_line {
+    if is_1d {
         let row = inside.subiteration as f64;
         let all = [inside.computed[0].start as f64 - 1.0, inside.computed[0].end as f64 + 1.0];
         outlines.push(Outline { x: all, y: [row, row + 1.0], colour: TILE });

@@ -1,34 +1,112 @@
-//! The figure of several runs in a table: how far they are, and how long they took.
+//! Several runs as a table: how far they are, and how long they took.
 
+use crate::picture::axis::number::{grouped, seconds};
 use crate::picture::draw::canvas::{Anchor, Stroke, Style};
+use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::layout::{Head, Layout};
 use crate::picture::draw::text::{Weight, fit, width};
-use crate::picture::figures::names::{grouped, seconds};
-use crate::picture::figures::run_figure::{Titles, colour};
+use crate::picture::figures::curves::THIS_RUN;
+use crate::picture::figures::run_colour::run_colour;
+use crate::picture::figures::titles::Titles;
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Record, Reductions, Snapshot};
+use crate::run::{Snapshot, CsvTable, FieldKind, Record, Reductions, cell};
 
-/// What stands over the columns.
+/// A row for each run: cycles, sweeps, solver time and speedup.
+struct Runs;
+
+impl FigureKind {
+    /// Several runs as a table.
+    pub const RUNS: Self = Self::new(&Runs);
+}
+
+impl FigureType for Runs {
+    fn name(&self) -> &'static str {
+        "runs"
+    }
+
+    fn label(&self) -> &'static str {
+        "Table of runs"
+    }
+
+    fn about(&self) -> &'static str {
+        "Cycles, sweeps, solver time and speedup of several runs, as a table."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has their residual reduction, too.")
+    }
+
+    fn file_stem(&self, _: FieldKind) -> String {
+        "runs".to_owned()
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::default()
+    }
+
+    fn is_over_cycles(&self) -> bool {
+        true
+    }
+
+    fn shows_ends(&self) -> bool {
+        true
+    }
+
+    fn beside(&self) -> [usize; 2] {
+        [0, crate::picture::MOST_BESIDE]
+    }
+
+    fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
+        "Runs".to_owned()
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        Drawing::Figure(draw(snapshots, view))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let row = |row: RunRow| {
+            [
+                row.name,
+                row.cycles.to_string(),
+                row.sweeps.to_string(),
+                format!("{:.6}", row.seconds),
+                cell(row.speedup),
+                cell(row.reduction),
+            ]
+        };
+        let header = ["run", "cycles", "sweeps", "seconds", "speedup", "reduction"];
+        let rows = rows(snapshots, view).into_iter().map(row);
+        vec![(String::new(), CsvTable::new(header, rows))]
+    }
+}
+
+/// The headings of the columns.
 const HEADINGS: [&str; 5] = ["run", "cycles", "sweeps", "time", "speedup"];
 
-/// Between two lines of the table, and the room that a run's name has at the least, in letters' sizes.
+/// The distance of two rows, and the least room for a run's name, in font sizes.
 const LINE: f64 = 1.9;
 const NAME: f64 = 8.0;
 
-/// A line of the table.
-pub(crate) struct Row {
-    pub name: String,
-    pub cycles: u64,
-    pub sweeps: u64,
-    /// Of the solver.
-    pub seconds: f64,
+/// A row of the table.
+struct RunRow {
+    name: String,
+    cycles: u64,
+    sweeps: u64,
+    /// Solver time.
+    seconds: f64,
     /// The time of the first run over its own; see [`Reductions::speedup_over`].
-    pub speedup: Option<f64>,
+    speedup: Option<f64>,
     /// ‖r‖₂ / ‖r₀‖₂, as far as it is known.
-    pub reduction: Option<f64>,
+    reduction: Option<f64>,
 }
 
-impl Row {
+impl RunRow {
     fn texts(&self) -> [String; 5] {
         [
             self.name.clone(),
@@ -40,8 +118,8 @@ impl Row {
     }
 }
 
-/// The runs of a figure as they ended, each with what tells it apart.
-pub(crate) fn rows(snapshots: &[&Snapshot], view: &ViewSpec) -> Vec<Row> {
+/// The runs of a figure as they ended, each with the settings that distinguish it.
+fn rows(snapshots: &[&Snapshot], view: &ViewSpec) -> Vec<RunRow> {
     let records: Vec<Vec<Record>> =
         snapshots.iter().map(|snapshot| snapshot.history.records().copied().collect()).collect();
     let reductions: Vec<_> = snapshots
@@ -55,8 +133,8 @@ pub(crate) fn rows(snapshots: &[&Snapshot], view: &ViewSpec) -> Vec<Row> {
     let names = Titles::of(snapshots, view).each;
     let row = |((snapshot, own), name): ((&&Snapshot, &Reductions<'_>), String)| {
         let latest = snapshot.history.latest();
-        Row {
-            name: if name.is_empty() { "this run".to_owned() } else { name },
+        RunRow {
+            name: if name.is_empty() { THIS_RUN.to_owned() } else { name },
             cycles: latest.cycle,
             sweeps: latest.cycle * snapshot.plan.sweeps_per_cycle(),
             seconds: latest.seconds,
@@ -68,14 +146,14 @@ pub(crate) fn rows(snapshots: &[&Snapshot], view: &ViewSpec) -> Vec<Row> {
 }
 
 /// Draws the table.
-pub(crate) fn runs(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
+fn draw(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
     let layout = Layout::new(&view.figure.page());
     let mut canvas = layout.canvas();
     let titles = Titles::of(snapshots, view);
     let head = Head::new(&layout, &titles.title, &titles.subtitle);
     head.draw(&mut canvas, &layout, 0.0, &[]);
 
-    let rows: Vec<_> = rows(snapshots, view).iter().map(Row::texts).collect();
+    let rows: Vec<_> = rows(snapshots, view).iter().map(RunRow::texts).collect();
     let (unit, margin) = (layout.unit, layout.margin());
     let [across, down] = [layout.width, layout.height].map(f64::from);
     let label = layout.label();
@@ -85,7 +163,7 @@ pub(crate) fn runs(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
     };
     let widths: [f64; 5] =
         std::array::from_fn(|column| if column == 0 { NAME * unit } else { widest(column) });
-    // Letters that have no room are made smaller.
+    // Text that has no room is made smaller.
     let lines = (rows.len() + 1) as f64 * LINE * unit;
     let room = [across - 2.0 * margin, down - head.height - margin];
     let small = (room[0] / widths.iter().sum::<f64>()).min(room[1] / lines).clamp(0.1, 1.0);
@@ -110,7 +188,7 @@ pub(crate) fn runs(snapshots: &[&Snapshot], view: &ViewSpec) -> String {
     };
     line(HEADINGS, heading, None);
     for (index, row) in rows.iter().enumerate() {
-        line(row.each_ref().map(String::as_str), label, Some(colour(view, index)));
+        line(row.each_ref().map(String::as_str), label, Some(run_colour(view, index)));
     }
     let below = (head.height + LINE * size).round();
     let rule = Stroke { crisp: true, ..Stroke::solid(layout.hairline(), layout.palette.axis) };

@@ -12,8 +12,9 @@ use resvg::usvg::roxmltree;
 use crate::files::{FileError, read_text, write_atomically};
 use crate::picture::draw::canvas::Canvas;
 use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
+use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::render::{PictureError, render};
-use crate::picture::view::figure_spec::SCREEN_DPI;
+use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::view::spec::{Compared, ViewSpec};
 use crate::run::{RunSpec, SpecError};
 
@@ -28,15 +29,6 @@ const NAMESPACE: &str = "urn:tilescope";
 
 /// An SVG longer than this is none of ours: the largest map in it is a PNG of 16,384² pixels.
 const LONGEST_SVG: u64 = 1 << 30;
-
-/// Something drawn, ready to be saved.
-#[derive(Clone, Debug)]
-pub enum Drawing {
-    /// A figure, as SVG.
-    Figure(String),
-    /// A bare map.
-    Map(RgbaImage),
-}
 
 /// Why a figure could not be saved; one sentence.
 #[derive(Debug, thiserror::Error)]
@@ -224,7 +216,7 @@ pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError
     };
     let run = run.ok_or_else(|| OpenError::NoRun { path: path.to_owned() })?;
     let run = RunSpec::from_toml(&run, &format!("the text in {}", path.display()))?;
-    let view = view.as_deref().map(toml::from_str).transpose();
+    let view = view.as_deref().map(ViewSpec::from_toml).transpose();
     let view: Option<ViewSpec> =
         view.map_err(|source| OpenError::View { path: path.to_owned(), source: Box::new(source) })?;
     let beside = |compared: Compared| Compared { run: compared.run.found_beside(path), ..compared };
@@ -362,13 +354,13 @@ mod tests {
         for key in ["kind", "over", "cut", "frames", "compared", "dpi", "font", "annotations"] {
             assert!(!text.contains(key), "{text}");
         }
-        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), plain);
+        assert_eq!(ViewSpec::from_toml(&text).unwrap(), plain);
         // One run beside the first was no list.
         let run = RunSpec::default();
         let beside = vec![Compared { cycle: 30, until: None, run }];
         let two = ViewSpec { compared: beside, ..plain };
         let text = toml::to_string(&two).unwrap().replace("[[compared]]", "[compared]");
-        assert_eq!(toml::from_str::<ViewSpec>(&text).unwrap(), two);
+        assert_eq!(ViewSpec::from_toml(&text).unwrap(), two);
     }
 
     #[test]

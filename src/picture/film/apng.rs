@@ -27,7 +27,7 @@ impl<W: Write> Apng<W> {
         encoder.set_frame_delay(numerator, denominator)?;
         // A bare map has no colour where a later frame has no value any more.
         let is_opaque =
-            film.view.kind.is_figure() && first.pixels().all(|pixel| pixel.0[3] == u8::MAX);
+            film.view.kind.has_page() && first.pixels().all(|pixel| pixel.0[3] == u8::MAX);
         if is_opaque {
             encoder.set_blend_op(png::BlendOp::Over)?;
         }

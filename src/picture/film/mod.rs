@@ -12,13 +12,14 @@ use crate::files::{FileError, write_atomically};
 use crate::grid::memory;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::render::{PictureError, render};
-use crate::picture::figures::run_figure::{common_range, figure};
-use crate::picture::file::saved::{Drawing, texts};
+use crate::picture::figures::{common_range, figure, inside};
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::file::saved::texts;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::Frames;
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{RunSpec, Snapshot};
+use crate::run::{Snapshot, RunSpec};
 use image::RgbaImage;
 use rayon::prelude::*;
 use std::io;
@@ -116,7 +117,7 @@ impl FilmFile {
 /// An animation that is ready to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Film<'a> {
-    /// What was seen of each run: a shot for each frame, of as many frames each.
+    /// What was seen of each run: a snapshot for each frame, of as many frames each.
     pub runs: &'a [Vec<Snapshot>],
     /// What is drawn of them.
     pub view: &'a ViewSpec,
@@ -135,10 +136,10 @@ impl Film<'_> {
         let range = self.view.figure.range.or_else(|| common_range(&snapshots, self.view));
         let figure = FigureSpec { range, ..self.view.figure };
         let inside = InsideView {
-            range: crate::picture::figures::inside::range(&snapshots, self.view),
+            range: inside::range(&snapshots, self.view),
             ..self.view.inside
         };
-        ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
+        ViewSpec { figure, inside: inside_view, frames: Some(self.frames), ..self.view.clone() }
     }
 
     fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
@@ -283,7 +284,7 @@ mod tests {
     use crate::picture::file::saved::open;
     use crate::picture::view::frames::Spacing;
     use crate::picture::view::kind::FigureKind;
-    use crate::run::{Monitor, Planner, RecordAt, Stage, record_run};
+    use crate::run::{Planner, Stage, Monitor, RecordAt, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::fs::File;
@@ -295,9 +296,7 @@ mod tests {
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
-        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
-            .unwrap()
-            .snapshots
+        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch).unwrap().snapshots
     }
 
     fn small(shape: &[usize]) -> RunSpec {
@@ -337,11 +336,11 @@ mod tests {
         #[test]
         fn an_apng_shows_every_frame_to_the_pixel_and_gives_its_run_and_view_back(
             kind in select(&[
-                FigureKind::HeatMap,
-                FigureKind::Curves,
-                FigureKind::Profile,
-                FigureKind::MeanTile,
-                FigureKind::BareMap,
+                FigureKind::HEAT_MAP,
+                FigureKind::CURVES,
+                FigureKind::PROFILE,
+                FigureKind::MEAN_TILE,
+                FigureKind::BARE_MAP,
             ][..]),
             is_line in any::<bool>(),
             theme in select(&Theme::ALL[..]),

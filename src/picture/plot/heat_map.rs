@@ -6,9 +6,8 @@ use crate::picture::colour::map::{COLOURS, ColourMap};
 use crate::picture::colour::paint::{Samples, colours};
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Head, Layout, Page, over, room_for, snapped};
-use crate::picture::draw::png::encode_png;
+use crate::picture::draw::png::{SCREEN_DPI, encode_png};
 use crate::picture::draw::text::{Weight, fit, width};
-use crate::picture::view::figure_spec::SCREEN_DPI;
 
 /// Tile borders nearer than this many pixels would hide the map.
 const NEAREST_BORDERS: f64 = 4.0;

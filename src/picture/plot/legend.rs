@@ -1,13 +1,13 @@
-//! The legend of a figure of curves.
+//! The legend of a plot.
 
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Layout};
 use crate::picture::draw::text::{Weight, fit, width};
-use crate::picture::plot::curves::Curve;
+use crate::picture::plot::description::Series;
 
 /// The entries of a legend, and how wide each is.
 pub(crate) struct Legend<'a> {
-    pub entries: Vec<(&'a Curve<'a>, String, f64)>,
+    pub entries: Vec<(&'a Series, String, f64)>,
     /// The sample of the line and the room after it.
     sample: f64,
     line_height: f64,
@@ -15,17 +15,17 @@ pub(crate) struct Legend<'a> {
 }
 
 impl<'a> Legend<'a> {
-    /// Of all curves that have a name.
-    pub fn new(curves: &'a [Curve<'a>], layout: &Layout) -> Self {
+    /// Of all series that have a name.
+    pub fn new(series: &'a [Series], layout: &Layout) -> Self {
         let Layout { unit, .. } = *layout;
         let size = layout.tick_label().size;
         let sample = 2.2 * unit;
         let room = 0.6 * f64::from(layout.width) - sample;
         let mut entries = Vec::new();
-        for curve in curves.iter().filter(|curve| !curve.label.is_empty()) {
-            let label = fit(curve.label, Weight::Regular, size, room);
+        for series in series.iter().filter(|series| !series.name.is_empty()) {
+            let label = fit(&series.name, Weight::Regular, size, room);
             let entry_width = sample + width(&label, Weight::Regular, size);
-            entries.push((curve, label, entry_width));
+            entries.push((series, label, entry_width));
         }
         Self { entries, sample, line_height: 1.35 * unit, padding: 0.6 * unit }
     }
@@ -38,7 +38,7 @@ impl<'a> Legend<'a> {
     }
 
     /// The entries in rows that are no wider than `room`.
-    fn rows(&self, room: f64) -> Vec<Vec<&(&Curve<'_>, String, f64)>> {
+    fn rows(&self, room: f64) -> Vec<Vec<&(&Series, String, f64)>> {
         let mut rows: Vec<Vec<_>> = Vec::new();
         let mut left = 0.0;
         for entry in &self.entries {
@@ -87,20 +87,20 @@ impl<'a> Legend<'a> {
         layout: &Layout,
         x: f64,
         y: f64,
-        (curve, label, _): &(&Curve<'_>, String, f64),
+        (series, label, _): &(&Series, String, f64),
     ) {
         let sample = self.sample - 0.5 * layout.unit;
         canvas.line(
             &format!("M{} {}h{}", round(x), round(y), round(sample)),
-            curve_stroke(layout, curve),
+            series_stroke(layout, series),
         );
         canvas.words(x + self.sample, y, Anchor::Start, layout.tick_label(), label);
     }
 }
 
-/// How a curve is drawn, in the plot and in the legend.
-pub(crate) fn curve_stroke(layout: &Layout, curve: &Curve<'_>) -> Stroke {
+/// How a series is drawn, in the plot and in the legend.
+pub(crate) fn series_stroke(layout: &Layout, series: &Series) -> Stroke {
     let width = (layout.unit / 7.0).max(1.5);
-    let dash = curve.dashed.then_some(3.0 * width);
-    Stroke { dash, ..Stroke::solid(width, curve.colour) }
+    let dash = series.dashed.then_some(3.0 * width);
+    Stroke { dash, ..Stroke::solid(width, series.colour) }
 }

@@ -1,6 +1,7 @@
 //! Plots: curves and maps with axes, titles and legends.
 
-pub(crate) mod curves;
+pub(crate) mod description;
 pub(crate) mod heat_map;
-pub(crate) mod legend;
-pub(crate) mod polyline;
+mod legend;
+mod polyline;
+mod svg;

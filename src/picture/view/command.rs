@@ -1,13 +1,12 @@
 //! A figure as the command line that makes it.
 
-use crate::picture::figures::run_figure::Over;
-use crate::picture::view::figure_spec::{FigureSpec, SCREEN_DPI};
+use crate::picture::view::over::Over;
+use crate::picture::view::figure_spec::FigureSpec;
+use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
-use crate::picture::view::kind::FigureKind;
 use crate::picture::view::spec::{Place, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
-use clap::ValueEnum;
 use std::path::Path;
 
 /// The command line that makes a figure of this run again, for a POSIX shell. Other runs beside the
@@ -60,8 +59,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
         put("inside-shows", inside.kind.name());
     }
     if *over != Over::default() {
-        let value = over.to_possible_value();
-        put("over", value.as_ref().map_or("cycles", |value| value.get_name()));
+        put("over", over.name());
     }
     if let Some(cut) = cut {
         put("cut", &cut.to_string());
@@ -76,7 +74,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if let Some(range) = figure.range {
         put("range", &format!("{:?},{:?}", range.lo(), range.hi()));
     }
-    if *kind != FigureKind::BareMap {
+    if kind.has_page() {
         put("size", &format!("{}x{}", figure.size[0], figure.size[1]));
     }
     if figure.dpi != SCREEN_DPI {

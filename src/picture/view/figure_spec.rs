@@ -4,7 +4,8 @@ use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::layout::Page;
-use crate::picture::view::check::ViewError;
+use crate::picture::draw::png::SCREEN_DPI;
+use crate::picture::view::error::ViewError;
 use crate::run::FieldKind;
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +38,6 @@ pub struct FigureSpec {
     #[serde(skip_serializing_if = "is_true")]
     pub annotations: bool,
 }
-
-/// Pixels an inch of a screen, by which SVG and CSS measure.
-pub const SCREEN_DPI: f64 = 96.0;
 
 /// The pixels an inch that a figure may have.
 pub const DPI: std::ops::RangeInclusive<f64> = 30.0..=2400.0;

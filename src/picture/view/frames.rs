@@ -1,7 +1,6 @@
 //! Animations: which cycles are frames, and what stands beside them.
 
-use crate::picture::view::check::ViewError;
-use clap::ValueEnum;
+use crate::picture::view::error::ViewError;
 use serde::{Deserialize, Serialize};
 
 /// The frames of an animation.
@@ -14,7 +13,7 @@ pub struct Frames {
     pub last: u64,
     /// The cycles between them.
     pub spacing: Spacing,
-    /// Frames a second.
+    /// Frames per second.
     pub rate: f64,
 }
 
@@ -22,32 +21,32 @@ pub struct Frames {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spacing {
-    /// Every so manieth.
+    /// Every n-th.
     Every(u64),
-    /// So many frames, evenly spread by the logarithm of their cycle.
+    /// This many frames, evenly spread by the logarithm of their cycle.
     Logarithmic(u64),
 }
 
 /// Which cycle of another run stands beside one of the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
-    /// As many cycles
+    /// After as many cycles.
     #[default]
     Cycles,
-    /// As many sweeps, to the nearest cycle
+    /// After as many sweeps, to the nearest cycle.
     Sweeps,
-    /// The same one beside all
+    /// The same one beside all.
     Fixed,
 }
 
 /// The most frames of an animation.
 pub const MOST_FRAMES: u64 = 2000;
 
-/// The frames a second that an animation may have. Viewers show no more than a screen does.
+/// Frame rates that an animation may have, in frames per second. Viewers show no more than a screen does.
 pub const RATES: std::ops::RangeInclusive<f64> = 0.1..=60.0;
 
-/// Frames a second, unless something else was chosen.
+/// Frames per second, unless another rate was chosen.
 pub const RATE: f64 = 12.0;
 
 impl Frames {
@@ -75,7 +74,7 @@ impl Frames {
         cycles
     }
 
-    /// Whether there is such an animation.
+    /// Whether an animation can have these frames.
     ///
     /// # Errors
     /// [`ViewError::Value`] naming what is out of its range.
@@ -104,7 +103,7 @@ impl Frames {
         }
         if !RATES.contains(&rate) {
             let allowed =
-                format!("it must be {} to {} frames a second", RATES.start(), RATES.end());
+                format!("it must be {} to {} frames per second", RATES.start(), RATES.end());
             return Err(value("the frame rate", rate.to_string(), allowed));
         }
         Ok(())
@@ -112,6 +111,18 @@ impl Frames {
 }
 
 impl Pairing {
+    /// All of them, in the order of menus.
+    pub const ALL: [Self; 3] = [Self::Cycles, Self::Sweeps, Self::Fixed];
+
+    /// What it is, in one sentence.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Cycles => "After as many cycles.",
+            Self::Sweeps => "After as many sweeps, to the nearest cycle.",
+            Self::Fixed => "The same cycle beside all.",
+        }
+    }
+
     /// The name on the command line and in files.
     pub const fn name(self) -> &'static str {
         match self {
@@ -121,8 +132,8 @@ impl Pairing {
         }
     }
 
-    /// The cycle of a run with `own` sweeps a cycle beside one that has made so many cycles, in so
-    /// many sweeps; `fixed` where it is the same beside all.
+    /// The cycle of a run with `own` sweeps per cycle beside one that has made this many cycles and
+    /// sweeps; `fixed` where it is the same beside all.
     pub fn cycle(self, cycle: u64, sweeps: u64, own: u64, fixed: u64) -> u64 {
         match self {
             Self::Cycles => cycle,

@@ -1,8 +1,7 @@
-//! What a figure or a pane shows of the inside of a cycle.
+//! What is shown of the inside of a cycle.
 
 use crate::picture::axis::scale::Range;
 use crate::solver::Followed;
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// Which tile is followed through the next cycle, how far, and what is shown of it.
@@ -11,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct InsideView {
     /// From the left and from the top.
     pub tile: [usize; 2],
-    /// Whether of a line all tiles are followed.
+    /// Whether all tiles of a 1D grid are followed.
     pub all_of_line: bool,
-    /// Subiterations that it has made; all of them, if there are fewer.
+    /// Subiterations made; all of them, if there are fewer.
     pub subiteration: usize,
     /// What is shown of it.
     pub kind: InsideKind,
@@ -23,18 +22,18 @@ pub struct InsideView {
 }
 
 /// What is shown of the inside of a cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InsideKind {
-    /// u − u_Jacobi: how far each point lags behind Jacobi's sweeps from the same start
+    /// u − u_Jacobi: how far each point is from exact Jacobi sweeps.
     #[default]
     Lag,
-    /// u: the tile's own iterate, and the ring that stands still
+    /// u: the tile's own iterate and its frozen halo.
     Iterate,
 }
 
 impl Default for InsideView {
-    /// The first tile, far enough into the cycle to see its ring made felt.
+    /// The first tile, far enough into the cycle to see the effect of its halo.
     fn default() -> Self {
         let kind = InsideKind::default();
         Self { tile: [0, 0], all_of_line: false, subiteration: 4, kind, range: None }
@@ -42,9 +41,9 @@ impl Default for InsideView {
 }
 
 impl InsideView {
-    /// What is followed of a line, or of a plane.
-    pub fn followed(&self, is_line: bool) -> Followed {
-        if is_line && self.all_of_line { Followed::Line } else { Followed::Tile(self.tile) }
+    /// What is followed of a 1D or a 2D grid.
+    pub fn followed(&self, is_1d: bool) -> Followed {
+        if is_1d && self.all_of_line { Followed::Line } else { Followed::Tile(self.tile) }
     }
 }
 
@@ -72,9 +71,9 @@ impl InsideKind {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Lag => {
-                "How far each point lags behind Jacobi's sweeps from the same start: zero until the frozen ring has made itself felt."
+                "How far each point is from exact Jacobi sweeps: zero until the frozen halo reaches it."
             }
-            Self::Iterate => "The tile's own iterate, and the ring that stands still.",
+            Self::Iterate => "The tile's own iterate and its frozen halo.",
         }
     }
 }

@@ -1,110 +1,257 @@
-//! The kinds of figures.
+//! What a kind of figure is: one type that knows its name, what it needs and how it is drawn.
 
-use crate::picture::colour::theme::MOST_BESIDE;
-use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use crate::grid::Shape;
+use crate::picture::axis::scale::Range;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::view::error::ViewError;
+use crate::picture::view::figure_spec::FigureSpec;
+use crate::picture::view::spec::{Place, ViewSpec};
+use crate::run::{Snapshot, CsvTable, FieldKind, Inquiry, Part};
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 
-/// What a figure draws.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum FigureKind {
-    /// Of a plane the map of a field, of a line its space–time diagram
-    #[default]
-    HeatMap,
-    /// The maps of two runs, in the same colours (with --compare)
-    SideBySide,
-    /// A field of a line over its cycles
-    SpaceTime,
-    /// How the residual falls; of several runs with --compare
-    Curves,
-    /// A field along a line, with the tile borders; of several runs with --compare
-    Profile,
-    /// The magnitude of a field, folded onto one tile and averaged over all of them
-    MeanTile,
-    /// The magnitude of a field against the distance from the nearest tile border: median and quartiles
-    Distance,
-    /// How much of the residual lies near tile borders, over the cycles
-    EdgeShare,
-    /// A field at single points over the cycles (with --probe)
-    Probes,
-    /// A subiteration of one tile, with its frozen ring; of a line all of them (see --follow)
-    Inside,
-    /// How far several runs are, and how long they took, as a table (with --compare)
-    Runs,
-    /// Several of these in one figure, each in its place; see --place
-    Arrangement,
-    /// The map alone, one pixel a point
-    BareMap,
-}
+/// As many samples as there are points.
+pub(crate) const ALL_SAMPLES: [usize; 2] = [usize::MAX; 2];
 
-impl FigureKind {
-    /// Every kind.
-    pub const ALL: [Self; 13] = [
-        Self::HeatMap,
-        Self::SideBySide,
-        Self::SpaceTime,
-        Self::Curves,
-        Self::Profile,
-        Self::MeanTile,
-        Self::Distance,
-        Self::EdgeShare,
-        Self::Probes,
-        Self::Inside,
-        Self::Runs,
-        Self::Arrangement,
-        Self::BareMap,
-    ];
+/// A kind of figure. Each implements this in a file of its own in `picture/figures/`, and is listed in
+/// [`FigureKind::ALL`], from which menus, options, files and tests take it.
+pub trait FigureType: Send + Sync {
+    /// The name in files and on the command line.
+    fn name(&self) -> &'static str;
 
-    /// The name on the command line and in files.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::HeatMap => "heat-map",
-            Self::SideBySide => "side-by-side",
-            Self::SpaceTime => "space-time",
-            Self::Curves => "curves",
-            Self::Profile => "profile",
-            Self::MeanTile => "mean-tile",
-            Self::Distance => "distance",
-            Self::EdgeShare => "edge-share",
-            Self::Probes => "probes",
-            Self::Inside => "inside",
-            Self::Runs => "runs",
-            Self::Arrangement => "arrangement",
-            Self::BareMap => "bare-map",
-        }
+    /// The name in menus.
+    fn label(&self) -> &'static str;
+
+    /// What it shows, in one sentence.
+    fn about(&self) -> &'static str;
+
+    /// What its table has, in one sentence; `None` where it cannot be saved as a table.
+    fn about_table(&self) -> Option<&'static str> {
+        None
     }
 
-    /// Whether it shows the field that was chosen, rather than norms, the residual's share or u.
-    pub const fn shows_field(self) -> bool {
-        !matches!(self, Self::Curves | Self::EdgeShare | Self::Inside | Self::Runs)
+    /// The start of a file's name, before its cycle.
+    fn file_stem(&self, field: FieldKind) -> String;
+
+    /// Which settings of a view it depends on.
+    fn uses(&self) -> Uses {
+        Uses { field: true, ..Uses::default() }
     }
 
-    /// Whether it shows numbers of all cycles, and not one of them.
-    pub const fn is_over_cycles(self) -> bool {
-        matches!(self, Self::Curves | Self::EdgeShare | Self::Probes | Self::Runs)
+    /// Whether menus offer it. What is drawn of some grids under another name is not listed twice.
+    fn is_in_menus(&self) -> bool {
+        true
     }
 
-    /// Whether it can show more runs than one.
-    pub const fn compares(self) -> bool {
-        self.most_beside() > 0
+    /// Whether it shows all cycles, and not one of them.
+    fn is_over_cycles(&self) -> bool {
+        false
     }
 
-    /// How many runs it can show beside the first.
-    pub const fn most_beside(self) -> usize {
-        match self {
-            Self::SideBySide => 1,
-            Self::Curves | Self::Profile | Self::Runs | Self::Arrangement => MOST_BESIDE,
-            _ => 0,
-        }
+    /// Whether it shows how far runs are in the end, whichever of their cycles is selected.
+    fn shows_ends(&self) -> bool {
+        false
+    }
+
+    /// Whether it maps a whole field: in 1D that is its space–time diagram.
+    fn is_map(&self) -> bool {
+        false
+    }
+
+    /// The fewest and the most runs that it shows beside the first.
+    fn beside(&self) -> [usize; 2] {
+        [0, 0]
+    }
+
+    /// Whether it compares runs point by point, so that they must be on the same grid.
+    fn compares_points(&self) -> bool {
+        false
     }
 
     /// Whether it can be part of an arrangement.
-    pub const fn can_be_placed(self) -> bool {
-        !matches!(self, Self::Arrangement | Self::BareMap)
+    fn can_be_placed(&self) -> bool {
+        true
     }
 
-    /// Whether it has a size of its own choice, a title and letters.
-    pub const fn is_figure(self) -> bool {
-        !matches!(self, Self::BareMap)
+    /// Whether it has a size of its own choice, a title and text; if not, it has one pixel per sample.
+    fn has_page(&self) -> bool {
+        true
+    }
+
+    /// Whether tile borders are drawn whatever was chosen.
+    fn always_has_borders(&self) -> bool {
+        false
+    }
+
+    /// Its usual size in pixels.
+    fn size(&self) -> [u32; 2] {
+        FigureSpec::default().size
+    }
+
+    /// Why it cannot be drawn now, as a hint to the person at the window: `view` has what was chosen
+    /// so far, and there are `others` runs to compare with.
+    fn missing(&self, view: &ViewSpec, others: usize) -> Option<&'static str> {
+        let _ = (view, others);
+        None
+    }
+
+    /// What it consists of, and where each part lies; empty unless it arranges others.
+    fn places<'a>(&self, view: &'a ViewSpec) -> &'a [Place] {
+        let _ = view;
+        &[]
+    }
+
+    /// The part of the field that it draws, and the most samples across and down; `None` where it draws
+    /// nothing of the field itself.
+    fn part(&self, view: &ViewSpec, shape: &Shape) -> Option<(Part, [usize; 2])> {
+        let _ = (view, shape);
+        None
+    }
+
+    /// Adds what it needs to know of a run beside samples of the field.
+    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
+        let _ = (view, shape, inquiry);
+    }
+
+    /// Whether it can be drawn of a run on this grid.
+    ///
+    /// # Errors
+    /// [`ViewError`] naming what does not go together.
+    fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
+        let _ = (view, shape);
+        Ok(())
+    }
+
+    /// Whether what it needs was found in the first run.
+    ///
+    /// # Errors
+    /// [`ViewError`] saying why it was not.
+    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
+        let _ = first;
+        Ok(())
+    }
+
+    /// The range of values that shows all of these snapshots; `None` where none is known, or where all
+    /// cycles are shown in any case.
+    fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+        let _ = (snapshots, view);
+        None
+    }
+
+    /// What it shows of the first run, as its title says it before the cycle and the problem.
+    fn title(&self, first: &Snapshot, view: &ViewSpec) -> String;
+
+    /// What the line of settings says of a single run in the place of its sweeps and its residual.
+    fn subtitle(&self, first: &Snapshot) -> Option<String> {
+        let _ = first;
+        None
+    }
+
+    /// Draws it. The snapshots were taken for this view ([`ViewSpec::snapshot_request`]), of runs that go
+    /// together ([`ViewSpec::check`]); the first is that of the run itself.
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing;
+
+    /// What it shows as numbers: a table for each curve or run, with its name.
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let _ = (snapshots, view);
+        Vec::new()
+    }
+}
+
+/// Which settings of a view a kind of figure depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// The field and the range of its values.
+    pub field: bool,
+    /// What curves are drawn over.
+    pub over: bool,
+    /// Jacobi's iteration beside the run.
+    pub reference: bool,
+    /// The line of a profile.
+    pub cut: bool,
+    /// The points that are followed over the cycles.
+    pub probes: bool,
+    /// The tile and the subiteration inside a cycle.
+    pub inside: bool,
+}
+
+impl Uses {
+    /// What either of them uses.
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self {
+            field: self.field || other.field,
+            over: self.over || other.over,
+            reference: self.reference || other.reference,
+            cut: self.cut || other.cut,
+            probes: self.probes || other.probes,
+            inside: self.inside || other.inside,
+        }
+    }
+}
+
+/// One of the kinds of figures, by reference to its type.
+#[derive(Clone, Copy)]
+pub struct FigureKind(&'static dyn FigureType);
+
+impl FigureKind {
+    /// The kind of this type.
+    pub(crate) const fn new(figure: &'static dyn FigureType) -> Self {
+        Self(figure)
+    }
+
+    /// Whether it can be saved as a table, too.
+    pub fn has_table(self) -> bool {
+        self.about_table().is_some()
+    }
+
+    /// The most runs that it shows beside the first.
+    pub fn most_beside(self) -> usize {
+        self.beside()[1]
+    }
+
+    /// Whether it can show more runs than one.
+    pub fn compares(self) -> bool {
+        self.most_beside() > 0
+    }
+}
+
+impl Deref for FigureKind {
+    type Target = dyn FigureType;
+
+    fn deref(&self) -> &Self::Target {
+        self.0
+    }
+}
+
+impl PartialEq for FigureKind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for FigureKind {}
+
+impl Hash for FigureKind {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for FigureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl Serialize for FigureKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }

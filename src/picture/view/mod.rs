@@ -1,9 +1,11 @@
 //! What a figure shows, and how it looks.
 
-pub(crate) mod check;
+mod check;
 pub(crate) mod command;
+pub(crate) mod error;
 pub(crate) mod figure_spec;
 pub(crate) mod frames;
 pub(crate) mod inside;
 pub(crate) mod kind;
+pub(crate) mod over;
 pub(crate) mod spec;

@@ -35,10 +35,10 @@ impl SaveDialog {
         let with = match self.with {
             _ if !self.compares() => return Vec::new(),
             With::One(number) if one(number).is_some() => return one(number).into_iter().collect(),
-            With::All if drawn.kind != FigureKind::SideBySide => With::All,
+            With::All if drawn.kind != FigureKind::SIDE_BY_SIDE => With::All,
             _ => With::None,
         };
-        let needed = chosen.filter(|_| drawn.shows(FigureKind::SideBySide));
+        let needed = chosen.filter(|_| drawn.shows(FigureKind::SIDE_BY_SIDE));
         let shape = report.map(|report| report.plan.problem.shape);
         let is_shown = |pin: &&Pin| {
             let is_other = report.is_none_or(|report| pin.archive != report.archive);

@@ -317,7 +317,7 @@ impl SaveDialog {
     /// Which line and which runs are drawn. It stands where there is room for it whatever else is
     /// chosen, so that nothing moves.
     fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
-        if self.drawn().shows(FigureKind::Profile) {
+        if self.drawn().shows(FigureKind::PROFILE) {
             self.cut(ui, report);
         }
         if self.compares() && !session.pins.all().is_empty() {
@@ -386,7 +386,7 @@ impl SaveDialog {
         let colours = session.look.of_field(field);
         let drawn = self.drawn();
         // A figure of one frame fits itself; any other range is the window's, of the field.
-        let is_of_field = drawn.kind != FigureKind::Inside;
+        let is_of_field = drawn.kind != FigureKind::INSIDE;
         let range = shown.filter(|_| is_of_field && colours.range != RangeMode::ThisFrame);
         let over = session.look.against.over();
         let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
@@ -398,10 +398,10 @@ impl SaveDialog {
         let probes = session.look.probes.iter().copied();
         ViewSpec {
             field,
-            over: if drawn.shows(FigureKind::Curves) { over } else { Over::default() },
-            cut: drawn.shows(FigureKind::Profile).then_some(self.cut),
-            probes: probes.filter(|_| drawn.shows(FigureKind::Probes)).collect(),
-            inside: if drawn.shows(FigureKind::Inside) { inside } else { InsideView::default() },
+            over: if drawn.shows(FigureKind::CURVES) { over } else { Over::default() },
+            cut: drawn.shows(FigureKind::PROFILE).then_some(self.cut),
+            probes: probes.filter(|_| drawn.shows(FigureKind::PROBES)).collect(),
+            inside: if drawn.shows(FigureKind::INSIDE) { inside } else { InsideView::default() },
             pairing: match self.is_film() && !numbers.is_empty() {
                 true => session.look.compare.at_equal.pairing(),
                 false => Pairing::default(),
@@ -413,7 +413,7 @@ impl SaveDialog {
                 absolute: colours.absolute,
                 map: colours.map,
                 range,
-                borders: session.look.borders || drawn.kind == FigureKind::Profile,
+                borders: session.look.borders || drawn.kind == FigureKind::PROFILE,
                 ..self.figure
             },
             ..drawn
@@ -424,7 +424,7 @@ impl SaveDialog {
     fn drawn(&self) -> ViewSpec {
         let kind = self.what.kind().unwrap_or_default();
         let places = self.places.clone();
-        let places = if kind == FigureKind::Arrangement { places } else { Vec::new() };
+        let places = if kind == FigureKind::ARRANGEMENT { places } else { Vec::new() };
         ViewSpec { kind, places, ..ViewSpec::default() }
     }
 
@@ -501,27 +501,27 @@ mod tests {
             compared: Vec::new(),
             ..view.clone()
         };
-        if view.kind == FigureKind::SpaceTime {
-            said.kind = FigureKind::HeatMap;
+        if view.kind == FigureKind::SPACE_TIME {
+            said.kind = FigureKind::HEAT_MAP;
         }
-        if view.kind != FigureKind::Arrangement {
+        if view.kind != FigureKind::ARRANGEMENT {
             said.places.clear();
         }
-        if !view.shows(FigureKind::Curves) {
+        if !view.shows(FigureKind::CURVES) {
             said.over = Over::default();
         }
-        if !view.shows(FigureKind::Probes) {
+        if !view.shows(FigureKind::PROBES) {
             said.probes.clear();
         }
         said.inside.all_of_line = false;
-        if !view.shows(FigureKind::Inside) {
+        if !view.shows(FigureKind::INSIDE) {
             said.inside = InsideView::default();
         }
-        if view.kind == FigureKind::Inside {
+        if view.kind == FigureKind::INSIDE {
             said.figure.range = None;
         }
-        said.cut = view.shows(FigureKind::Profile).then(|| session.cut_line());
-        said.figure.borders |= view.kind == FigureKind::Profile;
+        said.cut = view.shows(FigureKind::PROFILE).then(|| session.cut_line());
+        said.figure.borders |= view.kind == FigureKind::PROFILE;
         said
     }
 

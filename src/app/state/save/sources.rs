@@ -37,7 +37,7 @@ impl Sources {
         let report = report.filter(|report| report.epoch == session.epoch);
         let shows_all = view.kind.is_over_cycles();
         let back = report.filter(|report| !shows_all && !is_diagram(report, view));
-        let ends = matches!(view.kind, FigureKind::Curves | FigureKind::Runs);
+        let ends = matches!(view.kind, FigureKind::CURVES | FigureKind::RUNS);
         Self {
             archive: report.map(|report| Arc::clone(&report.archive)),
             back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
@@ -50,7 +50,7 @@ impl Sources {
     /// How many sweeps of Jacobi's iteration stand beside the run where that is made once more: as many
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
-        (self.has_reference && view.shows(FigureKind::Curves)).then_some(u64::MAX)
+        (self.has_reference && view.shows(FigureKind::CURVES)).then_some(u64::MAX)
     }
 
     /// Takes what the figure shows: of the run, and of the pinned ones after it.
@@ -119,7 +119,7 @@ impl Sources {
 fn is_diagram(report: &Report, view: &ViewSpec) -> bool {
     let is_map = matches!(
         view.kind,
-        FigureKind::HeatMap | FigureKind::SideBySide | FigureKind::SpaceTime | FigureKind::BareMap
+        FigureKind::HEAT_MAP | FigureKind::SIDE_BY_SIDE | FigureKind::SPACE_TIME | FigureKind::BARE_MAP
     );
     report.plan.problem.shape.dim() == 1 && is_map
 }

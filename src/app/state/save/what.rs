@@ -150,18 +150,18 @@ impl What {
     /// What is drawn for it; numbers are seen as a figure, too.
     pub fn kind(self) -> Option<FigureKind> {
         match self {
-            Self::Map => Some(FigureKind::HeatMap),
-            Self::SideBySide => Some(FigureKind::SideBySide),
-            Self::Curves => Some(FigureKind::Curves),
-            Self::Profile => Some(FigureKind::Profile),
-            Self::MeanTile => Some(FigureKind::MeanTile),
-            Self::Distance => Some(FigureKind::Distance),
-            Self::EdgeShare => Some(FigureKind::EdgeShare),
-            Self::Probes => Some(FigureKind::Probes),
-            Self::Inside => Some(FigureKind::Inside),
-            Self::Runs => Some(FigureKind::Runs),
-            Self::Arrangement => Some(FigureKind::Arrangement),
-            Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BareMap),
+            Self::Map => Some(FigureKind::HEAT_MAP),
+            Self::SideBySide => Some(FigureKind::SIDE_BY_SIDE),
+            Self::Curves => Some(FigureKind::CURVES),
+            Self::Profile => Some(FigureKind::PROFILE),
+            Self::MeanTile => Some(FigureKind::MEAN_TILE),
+            Self::Distance => Some(FigureKind::DISTANCE),
+            Self::EdgeShare => Some(FigureKind::EDGE_SHARE),
+            Self::Probes => Some(FigureKind::PROBES),
+            Self::Inside => Some(FigureKind::INSIDE),
+            Self::Runs => Some(FigureKind::RUNS),
+            Self::Arrangement => Some(FigureKind::ARRANGEMENT),
+            Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BARE_MAP),
             Self::Run => None,
         }
     }

@@ -1,0 +1,175 @@
+//! Numbers as text.
+
+/// A value with up to four digits that matter: `0.0312`, `12,346`, `−1.25×10⁻⁷`. Whole numbers
+/// below a million keep all of theirs. The minus sign is a real one.
+pub fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "no value".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let size = value.abs();
+    if size < 999_999.5 && size.fract() == 0.0 {
+        return fixed(value, 0);
+    }
+    if !(0.000_999_95..99_999.5).contains(&size) {
+        return scientific(value, 3, true);
+    }
+    let decimals = (3 - exponent_of(value)).clamp(0, 9) as usize;
+    let text = fixed(value, decimals);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// With so many decimals, commas between thousands from 10,000 on, and a real minus sign.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    let digits = format!("{:.decimals$}", value.abs());
+    let whole = digits.find('.').unwrap_or(digits.len());
+    let mut text = String::with_capacity(digits.len() + 8);
+    if value < 0.0 && digits.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) {
+        text.push('−');
+    }
+    for (place, digit) in digits.chars().enumerate() {
+        if whole > 4 && place > 0 && place < whole && (whole - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1.25×10⁻⁷`; `trim` drops zeros at the end of the mantissa.
+pub(crate) fn scientific(value: f64, digits: usize, trim: bool) -> String {
+    let text = format!("{:.digits$e}", value.abs());
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let mantissa = if trim && mantissa.contains('.') {
+        mantissa.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        mantissa
+    };
+    let sign = if value < 0.0 { "−" } else { "" };
+    format!("{sign}{mantissa}×10{}", superscript(exponent.parse().unwrap_or(0)))
+}
+
+/// An exponent in raised digits.
+pub(crate) fn superscript(exponent: i32) -> String {
+    const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let digit = |c: char| c.to_digit(10).map_or('⁻', |digit| DIGITS[digit as usize]);
+    exponent.to_string().chars().map(digit).collect()
+}
+
+/// The exponent of the power of ten at or just below `|value|`; of 0 and what is not finite, 0.
+pub(crate) fn exponent_of(value: f64) -> i32 {
+    let size = value.abs();
+    if size == 0.0 || !size.is_finite() {
+        return 0;
+    }
+    let guess = size.log10().floor() as i32;
+    // The logarithm may be rounded across a power of ten, either way.
+    if size >= power_of_ten(guess + 1) {
+        guess + 1
+    } else if size < power_of_ten(guess) {
+        guess - 1
+    } else {
+        guess
+    }
+}
+
+/// The power as the decimal notation has it, so that 10⁻⁴ is 1e-4 to the last bit.
+pub(crate) fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().unwrap_or(f64::NAN)
+}
+
+/// A value rounded to three digits.
+pub fn rounded(value: f64) -> String {
+    number(format!("{value:.2e}").parse().unwrap_or(value))
+}
+
+/// A positive number with at least three digits, and no more decimals than that takes.
+pub fn digits(value: f64) -> String {
+    match value {
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        // The cast saturates.
+        value => grouped(value.round() as u64),
+    }
+}
+
+/// Seconds with three digits, in µs, ms or s.
+pub fn seconds(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".to_owned(),
+        seconds if seconds < 0.9995e-3 => format!("{} µs", digits(seconds * 1e6)),
+        seconds if seconds < 0.9995 => format!("{} ms", digits(seconds * 1e3)),
+        seconds => format!("{} s", digits(seconds)),
+    }
+}
+
+/// `1 cycle`, `12,000 cycles`.
+pub fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {what}{plural}", grouped(count))
+}
+
+/// A number with commas between thousands: 1,234,567.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "−2.5"),
+            (0.031_25, "0.03125"),
+            (0.000_1, "1×10⁻⁴"),
+            (1.25e-7, "1.25×10⁻⁷"),
+            (5888.0, "5888"),
+            (65_536.0, "65,536"),
+            (12_345.678, "12,346"),
+            (1e9, "1×10⁹"),
+            (-3.5e12, "−3.5×10¹²"),
+            (f64::NAN, "no value"),
+            (f64::NEG_INFINITY, "−∞"),
+            (99_999.7, "1×10⁵"),
+            (1.000_04, "1"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_have_three_digits_or_more() {
+        let texts = [0.0312, 4.449, 24.14, 383.4, 12_345.6].map(digits);
+        assert_eq!(texts, ["0.03", "4.45", "24.1", "383", "12,346"]);
+    }
+
+    #[test]
+    fn seconds_have_the_unit_that_suits_them() {
+        let texts = [0.0, 2.414e-5, 1.35e-3, 0.9996e-3, 0.9999, 2.0, 10_800.0].map(seconds);
+        let expected = ["0 s", "24.1 µs", "1.35 ms", "1.00 ms", "1.00 s", "2.00 s", "10,800 s"];
+        assert_eq!(texts, expected);
+    }
+}

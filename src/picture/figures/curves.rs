@@ -1,0 +1,166 @@
+//! How the residual of runs falls.
+
+use crate::picture::axis::number::number;
+use crate::picture::axis::scale::ScaleKind;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::run_colour::run_colour;
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
+use crate::picture::view::over::Over;
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{self, Snapshot, CsvTable, FieldKind, MethodName, Record, StopRule, reduction};
+
+/// ‖r‖₂ / ‖r₀‖₂ of each run, with the tolerance of the first.
+struct Curves;
+
+/// The name of Jacobi's iteration beside runs.
+pub const CLASSIC_NAME: &str = "classic Jacobi";
+
+/// The name of a run without others to tell it from.
+pub const THIS_RUN: &str = "this run";
+
+impl FigureKind {
+    /// How the residual falls.
+    pub const CURVES: Self = Self::new(&Curves);
+}
+
+impl FigureType for Curves {
+    fn name(&self) -> &'static str {
+        "curves"
+    }
+
+    fn label(&self) -> &'static str {
+        "Convergence"
+    }
+
+    fn about(&self) -> &'static str {
+        "How the residual falls, for one run or several."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some(
+            "A table has all norms of each run, cycle by cycle (of runs over 262,144 cycles every second, fourth, …).",
+        )
+    }
+
+    fn file_stem(&self, _: FieldKind) -> String {
+        "convergence".to_owned()
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { over: true, reference: true, ..Uses::default() }
+    }
+
+    fn is_over_cycles(&self) -> bool {
+        true
+    }
+
+    fn shows_ends(&self) -> bool {
+        true
+    }
+
+    fn beside(&self) -> [usize; 2] {
+        [0, crate::picture::MOST_BESIDE]
+    }
+
+    fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
+        "Convergence".to_owned()
+    }
+
+    /// The curve of a run that went on after the selected cycle is faint from there on.
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let Titles { title, subtitle, each } = titles(snapshots, view);
+        let cycle = first.plan.sweeps_per_cycle();
+        let mut names = each.into_iter();
+        let mut series: Vec<_> = snapshots
+            .iter()
+            .zip(&mut names)
+            .enumerate()
+            .map(|(index, (snapshot, name))| {
+                let (points, so_far) = run_points(snapshot, view.over, cycle);
+                Series { so_far, ..Series::line(name, points, run_colour(view, index)) }
+            })
+            .collect();
+        if let Some(name) = names.next() {
+            let start = first.start_residual;
+            let value = |record: &Record| Some(reduction(record.residual?.l2, start));
+            let points = norm_points(&first.reference, 1, view.over, cycle, value);
+            let colour = view.figure.theme.reference();
+            series.push(Series { dashed: true, ..Series::line(name, points, colour) });
+        }
+        let stop = &first.plan.spec.stop;
+        let tolerance = stop.tolerance.filter(|_| stop.rule == StopRule::Residual);
+        let plot = convergence_plot(series, "‖r‖₂ / ‖r₀‖₂", view.over, tolerance);
+        Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| {
+            let sweeps = snapshot.plan.sweeps_per_cycle();
+            run::curve_table(snapshot.history.records(), sweeps, snapshot.start_residual)
+        };
+        let reference = snapshots.first().filter(|first| !first.reference.is_empty());
+        let reference =
+            reference.map(|first| run::curve_table(&*first.reference, 1, first.start_residual));
+        let tables = snapshots.iter().map(table).chain(reference);
+        titles(snapshots, view).each.into_iter().zip(tables).collect()
+    }
+}
+
+/// The titles, of which Jacobi's iteration beside the first run has the last, if it was made.
+fn titles(snapshots: &[&Snapshot], view: &ViewSpec) -> Titles {
+    let mut titles = Titles::of(snapshots, view);
+    if snapshots.first().is_some_and(|first| !first.reference.is_empty()) {
+        if let [only] = &mut titles.each[..] {
+            *only = THIS_RUN.to_owned();
+        }
+        titles.each.push(CLASSIC_NAME.to_owned());
+    }
+    titles
+}
+
+/// The reductions of a run, and how many of them there are by the selected cycle.
+fn run_points(snapshot: &Snapshot, over: Over, cycle: u64) -> (Vec<(f64, f64)>, usize) {
+    let records: Vec<_> = snapshot.history.records().copied().collect();
+    let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle);
+    let so_far = made.filter(|record| record.residual.is_some()).count();
+    // A cycle of each run is a cycle; what has other ones is put beside it by its sweeps.
+    let own = snapshot.plan.sweeps_per_cycle();
+    let is_classic = snapshot.plan.spec.method.name == MethodName::Classic;
+    let cycle = if is_classic { cycle } else { own };
+    let start = snapshot.start_residual;
+    let value = |record: &Record| Some(reduction(record.residual?.l2, start));
+    (norm_points(&records, own, over, cycle, value), so_far)
+}
+
+/// A norm along the axis, where it is known. A cycle on the axis is `cycle` sweeps.
+pub fn norm_points<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    sweeps_per_cycle: u64,
+    over: Over,
+    cycle: u64,
+    value: impl Fn(&Record) -> Option<f64>,
+) -> Vec<(f64, f64)> {
+    let point = |record| Some((over.along(record, sweeps_per_cycle, cycle), value(record)?));
+    records.into_iter().filter_map(point).collect()
+}
+
+/// The plot of norms that fall, with the tolerance where it belongs to the norm.
+pub fn convergence_plot(
+    series: Vec<Series>,
+    norm: &str,
+    over: Over,
+    tolerance: Option<f64>,
+) -> Plot {
+    let name = |value| format!("tolerance {}", number(value));
+    let level = tolerance.map(|value| Level { value, name: name(value) });
+    let x = PlotAxis::new(over.axis_title(), ScaleKind::Linear);
+    let levels = level.into_iter().collect();
+    Plot { series, levels, ..Plot::new(x, PlotAxis::new(norm, ScaleKind::Log)) }
+}

@@ -1,0 +1,100 @@
+//! How much of the residual lies near tile borders, over the cycles.
+
+use crate::grid::Shape;
+use crate::picture::axis::scale::{Range, ScaleKind};
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{self, CycleValue, Snapshot, CsvTable, FieldKind, Inquiry};
+use crate::solver::EDGE_WIDTH;
+
+const PERCENT: f64 = 100.0;
+
+/// The part of ‖r‖² near tile borders, beside the part of the points that lie there.
+struct EdgeShare;
+
+impl FigureKind {
+    /// How much of the residual lies near tile borders.
+    pub const EDGE_SHARE: Self = Self::new(&EdgeShare);
+}
+
+impl FigureType for EdgeShare {
+    fn name(&self) -> &'static str {
+        "edge-share"
+    }
+
+    fn label(&self) -> &'static str {
+        "Edge share"
+    }
+
+    fn about(&self) -> &'static str {
+        "How much of ‖r‖² lies near tile borders, over the cycles."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has every cycle (from 512 cycles on, every second, fourth, …).")
+    }
+
+    fn file_stem(&self, _: FieldKind) -> String {
+        "edge-share".to_owned()
+    }
+
+    fn uses(&self) -> Uses {
+        Uses::default()
+    }
+
+    fn is_over_cycles(&self) -> bool {
+        true
+    }
+
+    fn inquire(&self, _: &ViewSpec, _: &Shape, inquiry: &mut Inquiry) {
+        inquiry.edge_share = true;
+    }
+
+    fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
+        "Residual near tile borders".to_owned()
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
+        let numbers = &snapshot.over_cycles;
+        let (cycle, theme) = (snapshot.cycle, view.figure.theme);
+        let plot = edge_share_plot(&numbers.edges, numbers.near_borders, cycle, theme);
+        Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| run::edge_share_table(&snapshot.over_cycles.edges);
+        let names = Titles::of(snapshots, view).each;
+        names.into_iter().zip(snapshots.iter().map(table)).collect()
+    }
+}
+
+/// The plot of the edge share in per cent, faint after the selected `cycle`. `near_borders` is the part
+/// of the points that lie near tile borders, 0 to 1.
+pub fn edge_share_plot(
+    edges: &[CycleValue],
+    near_borders: f64,
+    cycle: u64,
+    theme: Theme,
+) -> Plot {
+    let points = edges.iter().map(|at| (at.cycle as f64, PERCENT * at.value)).collect();
+    let so_far = edges.partition_point(|at| at.cycle <= cycle);
+    let level = Level { value: PERCENT * near_borders, name: "of the points".to_owned() };
+    let x = PlotAxis::new("cycles", ScaleKind::Linear);
+    let title = format!("% within {EDGE_WIDTH} points of a tile border");
+    let y = PlotAxis::new(title, ScaleKind::Linear);
+    Plot {
+        series: vec![Series { so_far, ..Series::line("of ‖r‖²", points, theme.curve(0)) }],
+        levels: vec![level],
+        ..Plot::new(x, PlotAxis { range: Some(Range::new(0.0, PERCENT)), ..y })
+    }
+}

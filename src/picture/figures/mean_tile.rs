@@ -1,0 +1,155 @@
+//! The magnitude of a field, folded onto one tile.
+
+use crate::grid::{AxisTiling, Shape};
+use crate::picture::axis::scale::{Range, ScaleKind};
+use crate::picture::colour::paint::Samples;
+use crate::picture::colour::theme::Theme;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::maps::{field_range, scale};
+use crate::picture::figures::run_colour::BORDER_COLOUR;
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Marks, Plot, PlotAxis, Series};
+use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
+use crate::picture::view::error::ViewError;
+use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{self, Snapshot, CsvTable, FieldKind, Part};
+
+/// The mean of a field's magnitude over all tiles: in 2D a map, in 1D a curve.
+struct MeanTile;
+
+impl FigureKind {
+    /// A field folded onto one tile.
+    pub const MEAN_TILE: Self = Self::new(&MeanTile);
+}
+
+impl FigureType for MeanTile {
+    fn name(&self) -> &'static str {
+        "mean-tile"
+    }
+
+    fn label(&self) -> &'static str {
+        "Mean tile"
+    }
+
+    fn about(&self) -> &'static str {
+        "The magnitude of the field, folded onto one tile and averaged over all tiles."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has the mean at each place of a tile.")
+    }
+
+    fn file_stem(&self, _: FieldKind) -> String {
+        "mean-tile".to_owned()
+    }
+
+    fn part(&self, _: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
+        Some((Part::MeanTile, ALL_SAMPLES))
+    }
+
+    fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
+        match first.picture.samples.values.is_empty() {
+            true => Err(ViewError::NotFolded),
+            false => Ok(()),
+        }
+    }
+
+    fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+        field_range(snapshots, view)
+    }
+
+    fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
+        format!("Mean tile of the {}", first.field.name())
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let spec = &view.figure;
+        let samples = &snapshot.picture.samples;
+        let [across, down] = samples.size;
+        let titles = Titles::of(&snapshots[..1], view);
+        let value_label = mean_label(snapshot.field);
+        let inner = |axis: usize| {
+            let axis = snapshot.plan.tiling.axes().get(axis).filter(|_| spec.borders);
+            axis.map_or_else(Vec::new, inner_points)
+        };
+        if down == 1 {
+            let mut plot = mean_tile_plot(
+                &samples.values,
+                &inner(0),
+                snapshot.field,
+                spec.scale,
+                spec.theme,
+            );
+            plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
+            return Drawing::Figure(plot.svg(&titles.title, &titles.subtitle, &spec.page()));
+        }
+        let panel = Panel {
+            title: "",
+            samples: Samples::new(across, down, &samples.values).unwrap_or(Samples::EMPTY),
+            end: down as f64,
+            tile_borders_x: &inner(0),
+            tile_borders_y: &inner(1),
+            outlines: &[],
+        };
+        let figure = HeatMapFigure {
+            title: &titles.title,
+            subtitle: &titles.subtitle,
+            panels: &[panel],
+            x_axis: Axis { label: "across the tile", start: 0.0, end: across as f64 },
+            y_axis: Axis { label: "down the tile", start: 0.0, end: down as f64 },
+            equal_aspect: true,
+            scale: scale(&snapshots[..1], view),
+            map: spec.map,
+            value_label: &value_label,
+            page: spec.page(),
+        };
+        Drawing::Figure(figure.svg())
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| {
+            let value = format!("mean_abs_{}", snapshot.field.name());
+            run::map_table(["across", "down", &value], &snapshot.picture)
+        };
+        let names = Titles::of(snapshots, view).each;
+        names.into_iter().zip(snapshots.iter().map(table)).collect()
+    }
+}
+
+/// What is written along the values of a mean tile.
+fn mean_label(field: FieldKind) -> String {
+    format!("mean |{}|", field.symbol())
+}
+
+/// Where the points that an inner tile owns begin and end along an axis, within the tile; empty where
+/// it owns all of them.
+pub fn inner_points(axis: &AxisTiling) -> Vec<f64> {
+    let half = if axis.count() > 1 { axis.overlap() / 2 } else { 0 };
+    let ends = [half, axis.tile() - half];
+    ends.into_iter().filter(|_| half > 0).map(|end| end as f64).collect()
+}
+
+/// The plot of a 1D mean tile, with what inner tiles own between the marks.
+pub fn mean_tile_plot(
+    means: &[f32],
+    inner: &[f64],
+    field: FieldKind,
+    scale: ScaleKind,
+    theme: Theme,
+) -> Plot {
+    let point = |(index, value): (usize, &f32)| (index as f64, f64::from(*value));
+    let points = means.iter().enumerate().map(point).collect();
+    let places = inner.iter().map(|end| end - 0.5).collect();
+    let x = PlotAxis::new("place in the tile", ScaleKind::Linear);
+    Plot {
+        series: vec![Series::line("", points, theme.curve(0))],
+        marks: vec![Marks { places, colour: theme.curve(BORDER_COLOUR) }],
+        ..Plot::new(x, PlotAxis::new(mean_label(field), scale))
+    }
+}

@@ -1,0 +1,137 @@
+//! A field at single points over the cycles.
+
+use crate::grid::Shape;
+use crate::picture::axis::scale::ScaleKind;
+use crate::picture::colour::paint::shown_values;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::names::value_label;
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Plot, PlotAxis, Series};
+use crate::picture::view::error::ViewError;
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry, ProbeSeries};
+
+/// A curve for each point that is followed.
+struct Probes;
+
+impl FigureKind {
+    /// A field at single points over the cycles.
+    pub const PROBES: Self = Self::new(&Probes);
+}
+
+impl FigureType for Probes {
+    fn name(&self) -> &'static str {
+        "probes"
+    }
+
+    fn label(&self) -> &'static str {
+        "Probes"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field at single points, over the cycles."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has every cycle (from 512 cycles on, every second, fourth, …).")
+    }
+
+    fn file_stem(&self, field: FieldKind) -> String {
+        format!("{}-probes", field.name())
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { field: true, probes: true, ..Uses::default() }
+    }
+
+    fn is_over_cycles(&self) -> bool {
+        true
+    }
+
+    fn missing(&self, view: &ViewSpec, _: usize) -> Option<&'static str> {
+        view.probes.is_empty().then_some("Add a probe first: point at the map and press D.")
+    }
+
+    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
+        let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
+        inquiry.probes = view.probes.iter().copied().filter(is_there).collect();
+    }
+
+    fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
+        let Some(most) = shape.nx().checked_sub(1).zip(shape.rows().checked_sub(1)) else {
+            return Ok(());
+        };
+        if view.probes.is_empty() {
+            return Err(ViewError::NoProbe { kind: FigureKind::PROBES });
+        }
+        let outside = view.probes.iter().find(|[i, row]| *i > most.0 || *row > most.1);
+        outside.map_or(Ok(()), |[i, row]| {
+            let value = format!("{i},{row}");
+            let allowed = format!("points are 0,0 to {},{}", most.0, most.1);
+            Err(ViewError::Value { field: "the probe", value, allowed })
+        })
+    }
+
+    fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
+        format!("{} at single points", first.field.label())
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let spec = &view.figure;
+        let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
+        let is_1d = snapshot.plan.problem.shape.dim() == 1;
+        let (scale, absolute) = (spec.scale, spec.absolute);
+        let series = snapshot.over_cycles.probes.iter().enumerate().map(|(index, probe)| {
+            let colour = spec.theme.curve(index);
+            probe_series(probe, is_1d, scale, absolute, snapshot.cycle, colour)
+        });
+        let plot = probes_plot(series.collect(), snapshot.field, scale, absolute);
+        Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| run::probes_table(&snapshot.over_cycles.probes);
+        let names = Titles::of(snapshots, view).each;
+        names.into_iter().zip(snapshots.iter().map(table)).collect()
+    }
+}
+
+/// The curve of a point, faint after the selected `cycle`.
+pub fn probe_series(
+    probe: &ProbeSeries,
+    is_1d: bool,
+    scale: ScaleKind,
+    absolute: bool,
+    cycle: u64,
+    colour: [u8; 3],
+) -> Series {
+    let shown = |value: f64| {
+        let shown = shown_values(&[value as f32], scale, absolute)[0];
+        f64::from(if scale == ScaleKind::Log { shown.abs() } else { shown })
+    };
+    let points = probe.values.iter().map(|at| (at.cycle as f64, shown(at.value))).collect();
+    let so_far = probe.values.partition_point(|at| at.cycle <= cycle);
+    Series { so_far, ..Series::line(point_label(probe.point, is_1d), points, colour) }
+}
+
+/// The plot of a field at single points.
+pub fn probes_plot(
+    series: Vec<Series>,
+    field: FieldKind,
+    scale: ScaleKind,
+    absolute: bool,
+) -> Plot {
+    let x = PlotAxis::new("cycles", ScaleKind::Linear);
+    Plot { series, ..Plot::new(x, PlotAxis::new(value_label(field, scale, absolute), scale)) }
+}
+
+/// A point as a legend names it.
+pub fn point_label([i, j]: [usize; 2], is_1d: bool) -> String {
+    if is_1d { format!("i {i}") } else { format!("({i}, {j})") }
+}

@@ -1,0 +1,165 @@
+//! A field along a line of the grid.
+
+use crate::grid::Shape;
+use crate::picture::axis::scale::{Range, ScaleKind};
+use crate::picture::colour::paint::shown_values;
+use crate::picture::draw::drawing::Drawing;
+use crate::picture::figures::maps::field_range;
+use crate::picture::figures::names::value_label;
+use crate::picture::figures::run_colour::{BORDER_COLOUR, run_colour};
+use crate::picture::figures::titles::Titles;
+use crate::picture::plot::description::{Marks, Plot, PlotAxis, Series};
+use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType, Uses};
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{self, Snapshot, CsvTable, CutLine, FieldKind, Part};
+
+/// The field of each run along a cut, with the tile borders.
+struct Profile;
+
+impl FigureKind {
+    /// A field along a line.
+    pub const PROFILE: Self = Self::new(&Profile);
+}
+
+impl FigureType for Profile {
+    fn name(&self) -> &'static str {
+        "profile"
+    }
+
+    fn label(&self) -> &'static str {
+        "Profile"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field along a line, with the tile borders, for one run or several."
+    }
+
+    fn about_table(&self) -> Option<&'static str> {
+        Some("A table has the value at each point of the line.")
+    }
+
+    fn file_stem(&self, field: FieldKind) -> String {
+        format!("{}-profile", field.name())
+    }
+
+    fn uses(&self) -> Uses {
+        Uses { field: true, cut: true, ..Uses::default() }
+    }
+
+    fn beside(&self) -> [usize; 2] {
+        [0, crate::picture::MOST_BESIDE]
+    }
+
+    fn compares_points(&self) -> bool {
+        true
+    }
+
+    fn always_has_borders(&self) -> bool {
+        true
+    }
+
+    fn part(&self, view: &ViewSpec, shape: &Shape) -> Option<(Part, [usize; 2])> {
+        Some((Part::Along(cut_of(view, shape)), ALL_SAMPLES))
+    }
+
+    fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
+        let fitted = field_range(snapshots, view)?;
+        if view.figure.scale != ScaleKind::Log {
+            return Some(fitted);
+        }
+        // A curve shows its lowest values, too, as far as the six decades of a map go.
+        let values = snapshots.iter().flat_map(|snapshot| &snapshot.picture.samples.values);
+        let least = values.map(|value| value.abs()).filter(|value| *value > 0.0);
+        let least = f64::from(least.fold(f32::INFINITY, f32::min));
+        Some(fitted.union(Range::new(least.max(1e-6 * fitted.hi()), fitted.hi())))
+    }
+
+    fn title(&self, first: &Snapshot, view: &ViewSpec) -> String {
+        let (label, shape) = (first.field.label(), &first.plan.problem.shape);
+        match shape.dim() {
+            2 => format!("{label} along {}", spaced(cut_of(view, shape))),
+            _ => label.to_owned(),
+        }
+    }
+
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let spec = &view.figure;
+        let shape = &first.plan.problem.shape;
+        let cut = cut_of(view, shape);
+        let Titles { title, subtitle, each } = Titles::of(snapshots, view);
+        let series = |(index, (snapshot, name)): (usize, (&&Snapshot, String))| {
+            let samples = &snapshot.picture.samples;
+            let places = cut.points(shape).step_by(cut.block(samples));
+            let places = places.map(|point| cut.place(point));
+            let points = profile_points(places, &samples.values, spec.scale, spec.absolute);
+            Series::line(name, points, run_colour(view, index))
+        };
+        let series = snapshots.iter().zip(each).enumerate().map(series).collect();
+        // Runs with other tiles have borders of their own.
+        let same = snapshots.iter().all(|snapshot| snapshot.plan.tiling == first.plan.tiling);
+        let tilings = if same { &snapshots[..1] } else { snapshots };
+        let marks = tilings.iter().enumerate().map(|(index, snapshot)| Marks {
+            places: cut.borders(shape, &snapshot.plan.tiling),
+            colour: if same { spec.theme.curve(BORDER_COLOUR) } else { run_colour(view, index) },
+        });
+        let marks = marks.filter(|_| spec.borders).collect();
+        let value = value_label(first.field, spec.scale, spec.absolute);
+        let range = spec.range.or_else(|| view.kind.range(snapshots, view));
+        let mut plot = profile_plot(series, marks, &cut.axis_label(), &value, spec.scale);
+        plot.y.range = range;
+        Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
+    }
+
+    fn tables<'a>(
+        &self,
+        snapshots: &[&'a Snapshot],
+        view: &ViewSpec,
+    ) -> Vec<(String, CsvTable<'a>)> {
+        let table = |snapshot: &&'a Snapshot| {
+            let shape = &snapshot.plan.problem.shape;
+            let cut = cut_of(view, shape);
+            run::profile_table(shape, cut, snapshot.field, &snapshot.picture.samples)
+        };
+        let names = Titles::of(snapshots, view).each;
+        names.into_iter().zip(snapshots.iter().map(table)).collect()
+    }
+}
+
+/// The line of a view: the middle row, unless another was chosen.
+fn cut_of(view: &ViewSpec, shape: &Shape) -> CutLine {
+    view.cut.unwrap_or(CutLine::middle(shape))
+}
+
+/// Values at places along a line, as they are drawn on a scale of this kind.
+pub fn profile_points(
+    places: impl Iterator<Item = f64>,
+    values: &[f32],
+    scale: ScaleKind,
+    absolute: bool,
+) -> Vec<(f64, f64)> {
+    let values = shown_values(values, scale, absolute);
+    let is_magnitude = scale == ScaleKind::Log;
+    let shown = |value: f32| f64::from(if is_magnitude { value.abs() } else { value });
+    places.zip(&*values).map(|(place, value)| (place, shown(*value))).collect()
+}
+
+/// The plot of fields along a line, with tile borders.
+pub fn profile_plot(
+    series: Vec<Series>,
+    marks: Vec<Marks>,
+    along: &str,
+    value: &str,
+    scale: ScaleKind,
+) -> Plot {
+    let x = PlotAxis::new(along, ScaleKind::Linear);
+    Plot { series, marks, ..Plot::new(x, PlotAxis::new(value, scale)) }
+}
+
+/// A cut as a title names it.
+fn spaced(cut: CutLine) -> String {
+    match cut {
+        CutLine::Segment([[i, row], [to, to_row]]) => format!("({i}, {row}) – ({to}, {to_row})"),
+        _ => cut.to_string().replace('=', " = "),
+    }
+}

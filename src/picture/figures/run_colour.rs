@@ -1,0 +1,15 @@
+//! The colours of runs in a figure.
+
+use crate::picture::view::spec::ViewSpec;
+
+/// The colour of the `index`th run of a figure.
+pub(crate) fn run_colour(view: &ViewSpec, index: usize) -> [u8; 3] {
+    let theme = view.figure.theme;
+    match index.checked_sub(1) {
+        None => theme.curve(0),
+        Some(beside) => theme.beside(view.colour(beside)),
+    }
+}
+
+/// The colour of tile borders among those of curves: grey.
+pub(crate) const BORDER_COLOUR: usize = 7;

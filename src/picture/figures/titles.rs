@@ -1,0 +1,102 @@
+//! What is written above a figure, and above or beside each run in it.
+
+use crate::picture::axis::number::{counted, grouped, rounded};
+use crate::picture::figures::names::{distinguish, problem_title};
+use crate::picture::view::spec::ViewSpec;
+use crate::run::{Snapshot, RunSpec, reduction};
+
+/// The texts of a figure.
+pub(crate) struct Titles {
+    pub title: String,
+    pub subtitle: String,
+    /// The name of each run; empty for a single one.
+    pub each: Vec<String>,
+}
+
+impl Titles {
+    /// Those of a view of these runs.
+    pub fn of(snapshots: &[&Snapshot], view: &ViewSpec) -> Self {
+        let Some(first) = snapshots.first() else {
+            return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };
+        };
+        let same_cycle = snapshots.iter().all(|snapshot| snapshot.cycle == first.cycle);
+        let is_diagram = first.picture.cycles_per_row.is_some();
+        let shows_cycle = !view.kind.is_over_cycles() && !is_diagram;
+        let after = |snapshot: &Snapshot| format!("after {}", counted(snapshot.cycle, "cycle"));
+        let runs: Vec<&RunSpec> = snapshots.iter().map(|snapshot| &snapshot.plan.spec).collect();
+        let (common, mut each) = distinguish(&runs);
+
+        let shape = &first.plan.problem.shape;
+        let same_problem = runs.iter().all(|run| run.problem == runs[0].problem);
+        let same_shape = snapshots.iter().all(|other| other.plan.problem.shape == *shape);
+        let problem = match (same_problem, same_shape) {
+            (true, _) => format!(" — {}", problem_title(runs[0], shape)),
+            (false, true) => format!(" — {shape}"),
+            (false, false) => String::new(),
+        };
+        // From frame to frame one line changes, below all that stays.
+        let is_frame = view.frames.is_some();
+        let when = match shows_cycle && same_cycle {
+            true if !is_frame => format!(" {}", after(first)),
+            _ => String::new(),
+        };
+        let title = format!("{}{when}{problem}", view.kind.title(first, view));
+
+        let mut subtitle = common;
+        if is_frame {
+            subtitle.push_str(&format!("\ncycle {}", grouped(first.cycle)));
+        }
+        match snapshots {
+            [snapshot] => {
+                subtitle.push_str(&match view.kind.subtitle(snapshot) {
+                    Some(text) => text,
+                    None if view.kind.is_over_cycles() => String::new(),
+                    None => progress_of(snapshot),
+                });
+                each = vec![String::new()];
+            }
+            _ => {
+                let names = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"];
+                for ((title, snapshot), name) in each.iter_mut().zip(snapshots).zip(names) {
+                    if title.is_empty() && (same_cycle || !shows_cycle) {
+                        *title = format!("{name} run");
+                    }
+                    if shows_cycle && !same_cycle {
+                        let between = if title.is_empty() { "" } else { ", " };
+                        title.push_str(&format!("{between}{}", after(snapshot)));
+                    }
+                }
+            }
+        }
+        if !view.figure.annotations {
+            return Self { title: String::new(), subtitle: String::new(), each };
+        }
+        Self { title, subtitle, each }
+    }
+}
+
+/// What a figure of the field itself is called: in 1D its space–time diagram.
+pub(crate) fn field_title(first: &Snapshot) -> String {
+    let label = first.field.label();
+    match first.picture.cycles_per_row {
+        Some(_) => format!("{label}, cycle by cycle"),
+        None => label.to_owned(),
+    }
+}
+
+/// How far a run is: its sweeps, and what is left of the residual.
+fn progress_of(snapshot: &Snapshot) -> String {
+    let sweeps = snapshot.cycle * snapshot.plan.sweeps_per_cycle();
+    let mut text = format!(" · {}", counted(sweeps, "sweep"));
+    if let Some(reduction) = reduction_of(snapshot) {
+        text.push_str(&format!(" · {reduction}"));
+    }
+    text
+}
+
+/// ‖r‖/‖r₀‖ at the cycle of a snapshot, as a text; `None` where it is not known.
+pub(crate) fn reduction_of(snapshot: &Snapshot) -> Option<String> {
+    let record = snapshot.history.records().find(|record| record.cycle == snapshot.cycle)?;
+    let reduction = rounded(reduction(record.residual?.l2, snapshot.start_residual));
+    Some(format!("‖r‖/‖r₀‖ = {reduction}"))
+}

@@ -1,0 +1,193 @@
+//! What a plot shows: axes, series, bands, marks and levels, without a word of how it is painted.
+//!
+//! Figures paint it as SVG ([`Plot::svg`]), the window with its own toolkit. Both take their ranges
+//! from [`Plot::scales`] and their ticks from [`PlotAxis::ticks`], so that they agree.
+
+use crate::picture::axis::scale::{Range, Scale, ScaleKind};
+use crate::picture::axis::ticks::{Tick, ticks};
+
+/// A plot of series over a common axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// Across.
+    pub x: PlotAxis,
+    /// Upwards.
+    pub y: PlotAxis,
+    /// Drawn in this order, later ones above earlier ones.
+    pub series: Vec<Series>,
+    /// Drawn below all series.
+    pub bands: Vec<Band>,
+    /// Thin vertical lines, such as tile borders; none of a group are drawn where they are too dense.
+    pub marks: Vec<Marks>,
+    /// Horizontal lines, such as the tolerance.
+    pub levels: Vec<Level>,
+}
+
+/// An axis of a [`Plot`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlotAxis {
+    /// What is written along it; may be empty.
+    pub title: String,
+    /// How values are spread along it.
+    pub scale: ScaleKind,
+    /// Its lowest and highest value; `None` to fit the series.
+    pub range: Option<Range>,
+    /// Which values are marked, and how they are written.
+    pub ticks: TickStyle,
+}
+
+/// Which values of an axis are marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TickStyle {
+    /// Round values.
+    #[default]
+    Round,
+    /// Powers of two; the axis has their exponents (log₂).
+    PowersOfTwo,
+}
+
+/// A curve of a [`Plot`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend; one without a name is not listed.
+    pub name: String,
+    /// Its points, from left to right. It is broken where a value is not finite, or not positive
+    /// on a logarithmic axis.
+    pub points: Vec<(f64, f64)>,
+    /// How many of the points belong to the selected cycle and those before it; later ones are faint.
+    pub so_far: usize,
+    /// Red, green, blue; see [`Theme::curve`](crate::picture::Theme::curve).
+    pub colour: [u8; 3],
+    /// Whether it is dashed, as a reference beside runs.
+    pub dashed: bool,
+    /// Whether its points are drawn as dots.
+    pub has_dots: bool,
+    /// Error bars: the abscissa, the lower and the upper end.
+    pub errors: Vec<(f64, f64, f64)>,
+}
+
+/// Thin vertical lines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marks {
+    /// Where, in units of the x axis.
+    pub places: Vec<f64>,
+    /// Red, green, blue.
+    pub colour: [u8; 3],
+}
+
+/// What lies between two curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Band {
+    /// Its lower end, from left to right.
+    pub low: Vec<(f64, f64)>,
+    /// Its upper end, at the same abscissas.
+    pub high: Vec<(f64, f64)>,
+    /// Red, green, blue; it is drawn faintly.
+    pub colour: [u8; 3],
+}
+
+/// A horizontal line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// Where, in units of the y axis.
+    pub value: f64,
+    /// What is written on it; may be empty.
+    pub name: String,
+}
+
+impl Series {
+    /// A solid line through these points.
+    pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>, colour: [u8; 3]) -> Self {
+        let so_far = points.len();
+        let (name, dashed, has_dots) = (name.into(), false, false);
+        Self { name, points, so_far, colour, dashed, has_dots, errors: Vec::new() }
+    }
+}
+
+impl PlotAxis {
+    /// An axis with round ticks that fits the series.
+    pub fn new(title: impl Into<String>, scale: ScaleKind) -> Self {
+        Self { title: title.into(), scale, range: None, ticks: TickStyle::Round }
+    }
+
+    /// At most `most` marks of a scale of this axis, in rising order.
+    pub fn ticks(&self, scale: &Scale, most: usize) -> Vec<Tick> {
+        match self.ticks {
+            TickStyle::Round => ticks(scale, most),
+            TickStyle::PowersOfTwo => powers_of_two(scale, most),
+        }
+    }
+}
+
+/// Whole exponents of two within a scale, evenly thinned to `most`.
+fn powers_of_two(scale: &Scale, most: usize) -> Vec<Tick> {
+    /// The largest power that a whole number of 64 bits holds.
+    const LARGEST: f64 = 63.0;
+    let (lo, hi) = (scale.range().lo().max(0.0).ceil(), scale.range().hi().min(LARGEST).floor());
+    if lo > hi {
+        return Vec::new();
+    }
+    let count = (hi - lo) as usize + 1;
+    let step = count.div_ceil(most.max(1));
+    let tick = |index: usize| {
+        let exponent = lo + index as f64;
+        let label = (1_u64 << exponent as u64).to_string();
+        Tick { position: scale.position(exponent), label }
+    };
+    (0..count).step_by(step).map(tick).collect()
+}
+
+impl Plot {
+    /// Axes without anything on them.
+    pub fn new(x: PlotAxis, y: PlotAxis) -> Self {
+        let (series, bands, marks, levels) = Default::default();
+        Self { x, y, series, bands, marks, levels }
+    }
+
+    /// Whether a point has a place on the axes.
+    pub fn has_place(&self, (x, y): (f64, f64)) -> bool {
+        x.is_finite() && y.is_finite() && (self.y.scale != ScaleKind::Log || y > 0.0)
+    }
+
+    /// The scales across and upwards, which hold all that is shown, with a little air above and below.
+    pub fn scales(&self) -> [Scale; 2] {
+        let points = || {
+            let points = self.series.iter().flat_map(|series| {
+                let ends = series.errors.iter();
+                let ends = ends.flat_map(|&(x, low, high)| [(x, low), (x, high)]);
+                series.points.iter().copied().chain(ends)
+            });
+            points.filter(|point| self.has_place(*point))
+        };
+        let ends = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
+                (value.min(lo), value.max(hi))
+            })
+        };
+        let (lo, hi) = ends(&mut points().map(|(x, _)| x));
+        let x_range = self.x.range.unwrap_or(Range::new(lo, hi));
+        let levels = self.levels.iter().map(|level| level.value);
+        let levels = levels.filter(|value| self.has_place((0.0, *value)));
+        let (lo, hi) = ends(&mut points().map(|(_, y)| y).chain(levels));
+        let fitted = if lo.is_finite() { Range::new(lo, hi) } else { Range::new(1e-4, 1.0) };
+        let scale = Scale::new(self.y.scale, self.y.range.unwrap_or(fitted));
+        [Scale::new(self.x.scale, x_range), Scale::new(self.y.scale, with_air(&scale))]
+    }
+}
+
+/// The range of a scale, a little wider.
+fn with_air(scale: &Scale) -> Range {
+    let (lo, hi) = (scale.range().lo(), scale.range().hi());
+    match scale.kind() {
+        ScaleKind::Log => {
+            let air = (hi / lo).powf(0.04).max(1.1);
+            Range::new(lo / air, hi * air)
+        }
+        ScaleKind::Linear => {
+            let air = 0.04 * (hi - lo);
+            Range::new(lo - air, hi + air)
+        }
+        ScaleKind::Symmetric => Range::new(1.5 * lo, 1.5 * hi),
+    }
+}
+

@@ -1,0 +1,108 @@
+//! Why a view cannot be drawn.
+
+use crate::grid::Shape;
+use crate::picture::view::kind::FigureKind;
+use crate::run::{CutLine, FieldKind};
+use crate::solver::LONGEST_FOLDED;
+
+/// Why a view cannot be drawn of a run; one sentence.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ViewError {
+    /// A kind for 1D grids alone.
+    #[error("{} needs a 1D grid; this run's has {shape} points", .kind.name())]
+    Only1D {
+        /// The kind that was asked for.
+        kind: FigureKind,
+        /// The grid.
+        shape: Shape,
+    },
+    /// A kind that needs other runs.
+    #[error("{} needs a second run to compare with", .kind.name())]
+    NoSecond {
+        /// The kind that was asked for.
+        kind: FigureKind,
+    },
+    /// A kind that shows one run.
+    #[error(
+        "{} shows one run; side-by-side compares two, and curves, profile and runs more",
+        .kind.name()
+    )]
+    OneRun {
+        /// The kind that was asked for.
+        kind: FigureKind,
+    },
+    /// More runs than a kind shows.
+    #[error(
+        "{} shows {} runs at most; this one and {given} others were given",
+        .kind.name(),
+        .kind.most_beside() + 1
+    )]
+    TooMany {
+        /// The kind that was asked for.
+        kind: FigureKind,
+        /// How many others there are.
+        given: usize,
+    },
+    /// No point to be followed over the cycles.
+    #[error("{} shows a field at single points and none is given; add one, such as --probe 40,32", .kind.name())]
+    NoProbe {
+        /// The kind that was asked for.
+        kind: FigureKind,
+    },
+    /// A tile that is too large to be followed through a cycle.
+    #[error("the tile has too many points and subiterations to be followed through a cycle")]
+    NotFollowed,
+    /// No border to measure distances from.
+    #[error("this run has one tile and no tile border")]
+    NoBorder,
+    /// Two runs that do not fit into one figure.
+    #[error(
+        "the run to compare with has {other} points, this one {shape}; runs in one figure must be on the same grid"
+    )]
+    OtherGrid {
+        /// The points of this run.
+        shape: Shape,
+        /// Those of the other.
+        other: Shape,
+    },
+    /// A cut outside of the grid.
+    #[error("cut is {cut}; {allowed}")]
+    Cut {
+        /// The cut.
+        cut: CutLine,
+        /// What it may be.
+        allowed: String,
+    },
+    /// A field that is not known at this cycle.
+    #[error("the {} is not known at cycle {cycle} of this run; choose another field", .field.name())]
+    Unknown {
+        /// The field.
+        field: FieldKind,
+        /// The cycle.
+        cycle: u64,
+    },
+    /// Tiles that are too large to be folded.
+    #[error(
+        "the tiles of this run are too large for a mean tile; a side has at most {LONGEST_FOLDED} points"
+    )]
+    NotFolded,
+    /// A part that an arrangement cannot have.
+    #[error("{} cannot be part of an arrangement", .kind.name())]
+    NotPlaced {
+        /// The kind that was asked for.
+        kind: FigureKind,
+    },
+    /// An animation of a figure that shows all cycles at once.
+    #[error("an arrangement in 1D shows all cycles; choose another kind for an animation")]
+    NoFilm,
+    /// A number out of its range.
+    #[error("{field} is {value}; {allowed}")]
+    Value {
+        /// Which field.
+        field: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        allowed: String,
+    },
+}
