@@ -696,7 +696,7 @@ fn an_animation_carries_its_run_and_plays() {
     assert_eq!(first.dimensions(), still.dimensions());
     assert_ne!(first, still);
 
-    for kind in FigureKind::ALL.map(FigureKind::name) {
+    for kind in FigureKind::ALL.iter().map(|kind| kind.name()) {
         if ["side-by-side", "space-time"].contains(&kind) {
             continue;
         }

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use tilescope::picture::{
-    Axis, ColourMap, Compared, Curve, CurvesFigure, Drawing, FigureKind, FigureSpec, HeatMapFigure,
-    InsideView, Over, Page, Panel, Place, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Theme,
-    ViewSpec, figure, render, save_png,
+    Axis, ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
+    Over, Page, Panel, Place, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Series,
+    Theme, ViewSpec, figure, render, save_png,
 };
 use tilescope::run::{
     CutLine, FieldKind, Monitor, Planner, RecordAt, RunSpec, Snapshot, record_run,
@@ -133,30 +133,20 @@ fn convergence_curves() {
     };
     let (classic, none, four) = (falling(0.004, 500), falling(0.012, 500), falling(0.03, 320));
     let theme = Theme::Light;
-    let runs = [
-        curve("classic", &classic, theme.curve(7), true),
-        curve("overlap = 0", &none, theme.curve(0), false),
-        curve("overlap = 4", &four, theme.curve(1), false),
-    ];
-    let svg = CurvesFigure {
-        title: "Convergence",
-        subtitle: "Poisson 2D, 64² · k = 16, tile = 16",
-        x_label: "cycles",
-        y_label: "‖r‖ / ‖r₀‖",
-        curves: &runs,
-        bands: &[],
-        y_scale: ScaleKind::Log,
-        y_range: None,
-        level: Some((1e-4, "tolerance 10⁻⁴")),
-        marks: &[],
-        page: Page { width: 480, height: 360, theme, font: None },
-    }
-    .svg();
+    let level = Level { value: 1e-4, name: "tolerance 10⁻⁴".to_owned() };
+    let x = PlotAxis::new("cycles", ScaleKind::Linear);
+    let plot = Plot {
+        series: vec![
+            Series { dashed: true, ..Series::line("classic", classic, theme.curve(7)) },
+            Series::line("overlap = 0", none, theme.curve(0)),
+            Series::line("overlap = 4", four, theme.curve(1)),
+        ],
+        levels: vec![level],
+        ..Plot::new(x, PlotAxis::new("‖r‖ / ‖r₀‖", ScaleKind::Log))
+    };
+    let page = Page { width: 480, height: 360, theme, font: None };
+    let svg = plot.svg("Convergence", "Poisson 2D, 64² · k = 16, tile = 16", &page);
     check("convergence.png", &svg);
-}
-
-fn curve<'a>(label: &'a str, points: &'a [(f64, f64)], colour: [u8; 3], dashed: bool) -> Curve<'a> {
-    Curve { label, points, so_far: points.len(), colour, dashed }
 }
 
 /// A small run that was looked at for a view.

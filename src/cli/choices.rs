@@ -5,29 +5,36 @@
 //! help, by one line below.
 
 use crate::grid::Precision;
+use crate::picture::{ColourMap, FigureKind, InsideKind, Over, Pairing, ScaleKind, Theme};
 use crate::run::papers::Group;
 use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
 use crate::solver::Kernel;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
+/// Names of values, and older ones that go on working.
+const OLDER_NAMES: [(&str, &str); 2] = [("light", "print"), ("dark", "screen")];
+
 macro_rules! choices {
     ($($choice:ty),* $(,)?) => {$(
         impl ValueEnum for $choice {
             fn value_variants<'a>() -> &'a [Self] {
-                &Self::ALL
+                &Self::ALL[..]
             }
 
             fn to_possible_value(&self) -> Option<PossibleValue> {
                 // Help on the command line has no full stop at its end.
                 let help = self.about().trim_end_matches('.');
-                Some(PossibleValue::new(self.name()).help(help))
+                let older = OLDER_NAMES.iter().filter(|(name, _)| *name == self.name());
+                let older = older.map(|(_, older)| *older);
+                Some(PossibleValue::new(self.name()).help(help).aliases(older))
             }
         }
     )*};
 }
 
 choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Precision, ProblemKind, StopRule);
+choices!(ColourMap, FigureKind, InsideKind, Over, Pairing, ScaleKind, Theme);
 
 /// The names of presets, with hidden aliases for earlier ones.
 pub(super) fn preset_names() -> PossibleValuesParser {

@@ -221,9 +221,6 @@ const ALL_SWEEPS: &str = "18446744073709551615";
 /// Pixels an inch of a figure for paper.
 const PRINT_DPI: f64 = 300.0;
 
-/// Pixels across and down that suit two maps side by side.
-const FOR_TWO: [u32; 2] = [1600, 900];
-
 const CENTIMETRES_PER_INCH: f64 = 2.54;
 
 impl Render {
@@ -385,7 +382,7 @@ impl Render {
             _ => FigureKind::CURVES,
         };
         let kind = if self.bare { FigureKind::BARE_MAP } else { self.kind.unwrap_or(usual) };
-        if kind == FigureKind::BARE_MAP && self.size.is_some() {
+        if !kind.has_page() && self.size.is_some() {
             let why = "--bare draws a pixel for each point; --size is of the other kinds";
             return Err(UsageError(why.to_owned()));
         }
@@ -426,10 +423,7 @@ impl Render {
             true => ScaleKind::Symmetric,
             false => natural_scale(self.field),
         });
-        let mut usual = FigureSpec::default();
-        if kind == FigureKind::SIDE_BY_SIDE {
-            usual.size = FOR_TWO;
-        }
+        let usual = FigureSpec { size: kind.size(), ..FigureSpec::default() };
         let (size, dpi) = match self.size {
             None => (usual.size, self.dpi.unwrap_or(SCREEN_DPI)),
             Some(Size::Pixels(size)) => (size, self.dpi.unwrap_or(SCREEN_DPI)),
@@ -455,7 +449,7 @@ impl Render {
             dpi,
             font: self.font_size,
             theme: self.theme,
-            borders: self.borders || kind == FigureKind::PROFILE,
+            borders: self.borders || kind.always_has_borders(),
             annotations: !self.no_annotations,
         })
     }
@@ -471,8 +465,8 @@ impl Render {
             runs.iter().filter_map(|snapshots| snapshots.last()).collect();
         let Some(first) = snapshots.first() else { return Ok(()) };
         let (field, cycle) = (view.field, first.cycle);
-        view.check_found(&snapshots)?;
-        let is_of_field = view.kind.shows_field() && !view.kind.is_over_cycles();
+        view.check_observed(&snapshots)?;
+        let is_of_field = view.kind.uses().field && !view.kind.is_over_cycles();
         if is_of_field && common_range(&snapshots, &view).is_none() {
             return Err(ViewError::Unknown { field, cycle }.into());
         }
@@ -550,10 +544,10 @@ mod tests {
 
     /// A view as options can say it.
     fn said(mut view: ViewSpec) -> ViewSpec {
-        if view.kind == FigureKind::BARE_MAP {
+        if !view.kind.has_page() {
             view.figure.size = FigureSpec::default().size;
         }
-        view.figure.borders |= view.kind == FigureKind::PROFILE;
+        view.figure.borders |= view.kind.always_has_borders();
         if view.frames.is_some() {
             (view.cycle, view.until) = (0, None);
         }

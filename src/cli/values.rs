@@ -5,7 +5,6 @@
 use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
 use crate::run::{CutLine, MOST_THREADS, PerAxis, numbers, sides};
-use clap::ValueEnum;
 
 /// A number per axis, x first; a single one holds for all axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +205,7 @@ pub(super) fn place(text: &str) -> Result<Place, String> {
     let refuse =
         || "it must be a kind and its left, top, width and height, such as heat-map=0,0,0.6,1";
     let (kind, area) = text.split_once('=').ok_or_else(refuse)?;
-    let kind = FigureKind::from_str(kind.trim(), false).map_err(|_| refuse())?;
+    let kind = FigureKind::named(kind.trim()).ok_or_else(refuse)?;
     let shares: Result<Vec<f32>, _> = area.split(',').map(|share| share.trim().parse()).collect();
     let area = shares.ok().and_then(|shares| shares.try_into().ok()).ok_or_else(refuse)?;
     Ok(Place { kind, area })

@@ -201,7 +201,7 @@ fn everything_can_be_saved_and_read_back() {
     window.step(5);
     window.save_and_wait("Heat map", &path("map.png"));
     window.save_and_wait("Convergence", &path("curves.svg"));
-    window.save_and_wait("Bare map, one pixel a point", &path("bare.png"));
+    window.save_and_wait("Raw map (1 px per point)", &path("bare.png"));
     window.save_and_wait("Run description", &path("run.toml"));
     window.save_and_wait("Convergence", &path("curve.csv"));
     window.save_and_wait("Iterate as an array", &path("u.npy"));
@@ -398,9 +398,9 @@ fn a_figure_shows_an_earlier_cycle() {
         ("Mean tile", "tile.svg"),
         ("By distance", "distance.svg"),
         ("Inside a cycle", "inside.svg"),
-        ("Bare map, one pixel a point", "bare.png"),
+        ("Raw map (1 px per point)", "bare.png"),
         // With the curves and the edge share of all cycles, and what is looked back at in them.
-        ("The panes as they lie", "panes.svg"),
+        ("Whole layout", "panes.svg"),
     ] {
         window.save_and_wait(what, &path(name));
         let (run, view) = picture::read_figure(&path(name)).unwrap();
@@ -597,14 +597,14 @@ fn what_a_figure_shows_is_shown_again() {
             field: FieldKind::Change,
             kind,
             figure,
-            places: match kind {
-                FigureKind::ARRANGEMENT => vec![
+            places: match kind == FigureKind::ARRANGEMENT {
+                true => vec![
                     Place { kind: FigureKind::MEAN_TILE, area: [0.0, 0.0, 0.5, 1.0] },
                     Place { kind: FigureKind::PROFILE, area: [0.5, 0.25, 0.5, 0.5] },
                     Place { kind: FigureKind::PROBES, area: [0.5, 0.75, 0.25, 0.25] },
                     Place { kind: FigureKind::INSIDE, area: [0.75, 0.75, 0.25, 0.25] },
                 ],
-                _ => Vec::new(),
+                false => Vec::new(),
             },
             ..ViewSpec::default()
         };

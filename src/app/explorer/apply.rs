@@ -116,7 +116,7 @@ impl Explorer {
                     self.files.film(*request, Arc::clone(&self.session.spec));
                 }
                 None => {
-                    if request.what.is_picture() {
+                    if request.what.figure().is_some() {
                         self.like = None;
                     }
                     if let Some(report) = &self.report {

@@ -345,7 +345,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
     let run = &snapshot.plan.spec;
     let told = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
-        what if what.is_picture() => {
+        What::Figure(_) => {
             let view = view.clone().of(&snapshots);
             if request.is_table() {
                 return save_table(path, &snapshots, &view).map_err(|e| told(&e));
@@ -354,11 +354,11 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
         }
         What::Run => run::save_run(path, run).map_err(|e| told(&e)),
         What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| told(&e)),
-        _ => match &snapshot.solution {
+        What::Iterate => match &snapshot.solution {
             Some(field) => {
                 run::save_field(path, field, snapshot.plan.precision).map_err(|e| told(&e))
             }
-            None => Err("the field was not captured".into()),
+            None => Err("the iterate was not captured".into()),
         },
     }
 }

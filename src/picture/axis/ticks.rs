@@ -1,6 +1,8 @@
 //! The round values that mark an axis.
 
-use crate::picture::axis::number::{exponent_of, fixed, number, power_of_ten, scientific, superscript};
+use crate::picture::axis::number::{
+    exponent_of, fixed, number, power_of_ten, scientific, superscript,
+};
 use crate::picture::axis::scale::{SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 
 /// A mark on an axis or a colour bar.

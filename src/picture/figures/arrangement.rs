@@ -10,7 +10,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::{Snapshot, FieldKind, Part};
+use crate::run::{FieldKind, Part, Snapshot};
 use std::sync::Arc;
 
 /// Several figures below one title.

@@ -8,7 +8,7 @@ use crate::picture::figures::maps::{Shown, field_range, scale};
 use crate::picture::figures::titles::field_title;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, FieldKind, Part};
+use crate::run::{FieldKind, Part, Snapshot};
 use image::RgbaImage;
 
 /// The map without anything around it.

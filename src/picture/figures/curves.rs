@@ -9,7 +9,7 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, FieldKind, MethodName, Record, StopRule, reduction};
+use crate::run::{self, CsvTable, FieldKind, MethodName, Record, Snapshot, StopRule, reduction};
 
 /// ‖r‖₂ / ‖r₀‖₂ of each run, with the tolerance of the first.
 struct Curves;
@@ -86,7 +86,7 @@ impl FigureType for Curves {
         if let Some(name) = names.next() {
             let start = first.start_residual;
             let value = |record: &Record| Some(reduction(record.residual?.l2, start));
-            let points = norm_points(&first.reference, 1, view.over, cycle, value);
+            let points = norm_points(&*first.reference, 1, view.over, cycle, value);
             let colour = view.figure.theme.reference();
             series.push(Series { dashed: true, ..Series::line(name, points, colour) });
         }

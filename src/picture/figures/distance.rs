@@ -9,7 +9,7 @@ use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry};
+use crate::run::{self, CsvTable, FieldKind, Inquiry, Snapshot};
 use crate::solver::AtDistance;
 
 /// The median over the distances, and the middle half of the points as a band.
@@ -99,10 +99,8 @@ pub fn distance_plot(
         classes.iter().map(point).collect::<Vec<_>>()
     });
     let colour = theme.curve(0);
-    let side = |name, points: &[_]| Series {
-        dashed: true,
-        ..Series::line(name, points.to_vec(), colour)
-    };
+    let side =
+        |name, points: &[_]| Series { dashed: true, ..Series::line(name, points.to_vec(), colour) };
     let series =
         vec![side("", &low), side("quartiles", &high), Series::line("median", median, colour)];
     let x = PlotAxis::new("points from the nearest tile border", ScaleKind::Linear);

@@ -8,7 +8,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CycleValue, Snapshot, CsvTable, FieldKind, Inquiry};
+use crate::run::{self, CsvTable, CycleValue, FieldKind, Inquiry, Snapshot};
 use crate::solver::EDGE_WIDTH;
 
 const PERCENT: f64 = 100.0;
@@ -80,12 +80,7 @@ impl FigureType for EdgeShare {
 
 /// The plot of the edge share in per cent, faint after the selected `cycle`. `near_borders` is the part
 /// of the points that lie near tile borders, 0 to 1.
-pub fn edge_share_plot(
-    edges: &[CycleValue],
-    near_borders: f64,
-    cycle: u64,
-    theme: Theme,
-) -> Plot {
+pub fn edge_share_plot(edges: &[CycleValue], near_borders: f64, cycle: u64, theme: Theme) -> Plot {
     let points = edges.iter().map(|at| (at.cycle as f64, PERCENT * at.value)).collect();
     let so_far = edges.partition_point(|at| at.cycle <= cycle);
     let level = Level { value: PERCENT * near_borders, name: "of the points".to_owned() };

@@ -7,7 +7,7 @@ use crate::picture::figures::maps::{field_range, map_tables, maps};
 use crate::picture::figures::titles::{Titles, field_title};
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, CsvTable, FieldKind, Part};
+use crate::run::{CsvTable, FieldKind, Part, Snapshot};
 
 /// The map of a field; in 1D its space–time diagram.
 struct HeatMap;

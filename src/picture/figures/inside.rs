@@ -13,7 +13,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry};
+use crate::run::{self, CsvTable, FieldKind, Inquiry, Snapshot};
 use crate::solver::Inside;
 
 /// The outline of a tile without its halo.
@@ -83,60 +83,61 @@ impl FigureType for InsideCycle {
         Some(stale_points(inside, first.plan.problem.shape.dim() == 1))
     }
 
-fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-    let nothing = || Drawing::Figure(String::new());
-    let Some(snapshot) = snapshots.first() else { return nothing() };
-    let titles = Titles::of(&snapshots[..1], view);
-    let spec = &view.figure;
-    let is_1d = snapshot.plan.problem.shape.dim() == 1;
-    let (value_label, kind, map) = match view.inside.kind {
-        InsideKind::Lag => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
-        InsideKind::Iterate => ("u", ScaleKind::Linear, ColourMap::Viridis),
-    };
-    let own = spec.range.filter(|_| view.kind == FigureKind::INSIDE);
-    let range = own.or(view.inside.range).or(range(snapshots, view));
-    let scale = Scale::new(kind, range.unwrap_or(Range::of(kind, [])));
-    let Some(inside) = &snapshot.findings.inside else { return nothing() };
-    let [across, down] = inside.size;
-    // The halo lies around the points that are computed.
-    let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
-    let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
-    let y_axis = match is_1d {
-        true => Axis { label: "subiteration", start: 0.0, end: down as f64 },
-        false => Axis { label: "j", start: start(1), end: end(1) },
-    };
-    let title = match spec.annotations {
-        true => about_outlines(inside).to_owned(),
-        false => tile_name(inside, is_1d),
-    };
-    let outlines = outlines(inside, is_1d, &y_axis);
-    let borders = match inside.tile {
-        // What each tile owns.
-        None => snapshot.plan.tiling.x().borders().map(|border| border as f64).collect(),
-        Some(_) => Vec::new(),
-    };
-    let panel = Panel {
-        title: &title,
-        samples: Samples::new(across, down, values(inside, &view.inside)).unwrap_or(Samples::EMPTY),
-        end: y_axis.end,
-        tile_borders_x: &borders,
-        tile_borders_y: &[],
-        outlines: &outlines,
-    };
-    let figure = HeatMapFigure {
-        title: &titles.title,
-        subtitle: &titles.subtitle,
-        panels: &[panel],
-        x_axis: Axis { label: "i", start: start(0), end: end(0) },
-        y_axis,
-        equal_aspect: !is_1d,
-        scale,
-        map,
-        value_label,
-        page: spec.page(),
-    };
-    Drawing::Figure(figure.svg())
-}
+    fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
+        let nothing = || Drawing::Figure(String::new());
+        let Some(snapshot) = snapshots.first() else { return nothing() };
+        let titles = Titles::of(&snapshots[..1], view);
+        let spec = &view.figure;
+        let is_1d = snapshot.plan.problem.shape.dim() == 1;
+        let (value_label, kind, map) = match view.inside.kind {
+            InsideKind::Lag => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
+            InsideKind::Iterate => ("u", ScaleKind::Linear, ColourMap::Viridis),
+        };
+        let own = spec.range.filter(|_| view.kind == FigureKind::INSIDE);
+        let range = own.or(view.inside.range).or(range(snapshots, view));
+        let scale = Scale::new(kind, range.unwrap_or(Range::of(kind, [])));
+        let Some(inside) = &snapshot.findings.inside else { return nothing() };
+        let [across, down] = inside.size;
+        // The halo lies around the points that are computed.
+        let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
+        let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
+        let y_axis = match is_1d {
+            true => Axis { label: "subiteration", start: 0.0, end: down as f64 },
+            false => Axis { label: "j", start: start(1), end: end(1) },
+        };
+        let title = match spec.annotations {
+            true => about_outlines(inside).to_owned(),
+            false => tile_name(inside, is_1d),
+        };
+        let outlines = outlines(inside, is_1d, &y_axis);
+        let borders = match inside.tile {
+            // What each tile owns.
+            None => snapshot.plan.tiling.x().borders().map(|border| border as f64).collect(),
+            Some(_) => Vec::new(),
+        };
+        let panel = Panel {
+            title: &title,
+            samples: Samples::new(across, down, values(inside, &view.inside))
+                .unwrap_or(Samples::EMPTY),
+            end: y_axis.end,
+            tile_borders_x: &borders,
+            tile_borders_y: &[],
+            outlines: &outlines,
+        };
+        let figure = HeatMapFigure {
+            title: &titles.title,
+            subtitle: &titles.subtitle,
+            panels: &[panel],
+            x_axis: Axis { label: "i", start: start(0), end: end(0) },
+            y_axis,
+            equal_aspect: !is_1d,
+            scale,
+            map,
+            value_label,
+            page: spec.page(),
+        };
+        Drawing::Figure(figure.svg())
+    }
 
     fn tables<'a>(
         &self,

@@ -4,11 +4,11 @@ use crate::grid::Tiling;
 use crate::picture::axis::scale::{Range, Scale};
 use crate::picture::colour::paint::{Samples, shown_values};
 use crate::picture::figures::names::value_label;
+use crate::picture::figures::titles::Titles;
 use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::ViewSpec;
-use crate::picture::figures::titles::Titles;
-use crate::run::{self, Snapshot, CsvTable};
+use crate::run::{self, CsvTable, Snapshot};
 use std::borrow::Cow;
 
 /// The samples of a field as they are drawn.

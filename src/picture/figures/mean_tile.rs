@@ -13,7 +13,7 @@ use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, FieldKind, Part};
+use crate::run::{self, CsvTable, FieldKind, Part, Snapshot};
 
 /// The mean of a field's magnitude over all tiles: in 2D a map, in 1D a curve.
 struct MeanTile;
@@ -75,13 +75,8 @@ impl FigureType for MeanTile {
             axis.map_or_else(Vec::new, inner_points)
         };
         if down == 1 {
-            let mut plot = mean_tile_plot(
-                &samples.values,
-                &inner(0),
-                snapshot.field,
-                spec.scale,
-                spec.theme,
-            );
+            let mut plot =
+                mean_tile_plot(&samples.values, &inner(0), snapshot.field, spec.scale, spec.theme);
             plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
             return Drawing::Figure(plot.svg(&titles.title, &titles.subtitle, &spec.page()));
         }

@@ -62,7 +62,9 @@ impl ViewSpec {
         view.with_kinds(FigureKind::named).map_err(|name| {
             let all: Vec<_> = FigureKind::ALL.iter().map(|kind| kind.name()).collect();
             let all = all.join(", ");
-            toml::de::Error::custom(format!("kind is \u{201c}{name}\u{201d}; it must be one of {all}"))
+            toml::de::Error::custom(format!(
+                "kind is \u{201c}{name}\u{201d}; it must be one of {all}"
+            ))
         })
     }
 }

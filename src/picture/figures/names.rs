@@ -1,8 +1,8 @@
 //! Runs and values as titles and legends name them.
 
 use crate::grid::Shape;
-use crate::picture::axis::scale::ScaleKind;
 use crate::picture::axis::number::number;
+use crate::picture::axis::scale::ScaleKind;
 use crate::run::{Backend, FieldKind, MethodName, ProblemKind, RunSpec};
 use crate::solver::Kernel;
 use std::ops::Range;

@@ -10,7 +10,7 @@ use crate::picture::plot::description::{Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, FieldKind, Inquiry, ProbeSeries};
+use crate::run::{self, CsvTable, FieldKind, Inquiry, ProbeSeries, Snapshot};
 
 /// A curve for each point that is followed.
 struct Probes;

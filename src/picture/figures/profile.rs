@@ -11,7 +11,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Marks, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, Snapshot, CsvTable, CutLine, FieldKind, Part};
+use crate::run::{self, CsvTable, CutLine, FieldKind, Part, Snapshot};
 
 /// The field of each run along a cut, with the tile borders.
 struct Profile;

@@ -10,7 +10,7 @@ use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, CsvTable, FieldKind, Record, Reductions, cell};
+use crate::run::{CsvTable, FieldKind, Record, Reductions, Snapshot, cell};
 
 /// A row for each run: cycles, sweeps, solver time and speedup.
 struct Runs;

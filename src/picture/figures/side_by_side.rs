@@ -7,7 +7,7 @@ use crate::picture::figures::maps::{field_range, maps};
 use crate::picture::figures::titles::{Titles, field_title, reduction_of};
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, FieldKind, Part};
+use crate::run::{FieldKind, Part, Snapshot};
 
 /// The maps of two runs, side by side or one above the other, whichever is larger.
 struct SideBySide;

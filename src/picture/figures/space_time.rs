@@ -8,7 +8,7 @@ use crate::picture::figures::titles::{Titles, field_title};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, CsvTable, FieldKind, Part};
+use crate::run::{CsvTable, FieldKind, Part, Snapshot};
 
 /// A field of a 1D run over its cycles: what a heat map is in 1D, refused in 2D.
 struct SpaceTime;

@@ -3,7 +3,7 @@
 use crate::picture::axis::number::{counted, grouped, rounded};
 use crate::picture::figures::names::{distinguish, problem_title};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, RunSpec, reduction};
+use crate::run::{RunSpec, Snapshot, reduction};
 
 /// The texts of a figure.
 pub(crate) struct Titles {

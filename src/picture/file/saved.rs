@@ -11,10 +11,10 @@ use resvg::usvg::roxmltree;
 
 use crate::files::{FileError, read_text, write_atomically};
 use crate::picture::draw::canvas::Canvas;
-use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::draw::render::{PictureError, render};
 use crate::picture::draw::png::SCREEN_DPI;
+use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
+use crate::picture::draw::render::{PictureError, render};
 use crate::picture::view::spec::{Compared, ViewSpec};
 use crate::run::{RunSpec, SpecError};
 

@@ -2,7 +2,7 @@
 
 use crate::files::FileError;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, CsvTable};
+use crate::run::{CsvTable, Snapshot};
 use std::path::Path;
 
 /// Whether a name asks for a table.

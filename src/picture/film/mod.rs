@@ -11,15 +11,15 @@ mod palette;
 use crate::files::{FileError, write_atomically};
 use crate::grid::memory;
 use crate::picture::colour::theme::Theme;
+use crate::picture::draw::drawing::Drawing;
 use crate::picture::draw::render::{PictureError, render};
 use crate::picture::figures::{common_range, figure, inside};
-use crate::picture::draw::drawing::Drawing;
 use crate::picture::file::saved::texts;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::Frames;
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{Snapshot, RunSpec};
+use crate::run::{RunSpec, Snapshot};
 use image::RgbaImage;
 use rayon::prelude::*;
 use std::io;
@@ -135,11 +135,8 @@ impl Film<'_> {
         let snapshots: Vec<_> = self.runs.iter().flatten().collect();
         let range = self.view.figure.range.or_else(|| common_range(&snapshots, self.view));
         let figure = FigureSpec { range, ..self.view.figure };
-        let inside = InsideView {
-            range: inside::range(&snapshots, self.view),
-            ..self.view.inside
-        };
-        ViewSpec { figure, inside: inside_view, frames: Some(self.frames), ..self.view.clone() }
+        let inside = InsideView { range: inside::range(&snapshots, self.view), ..self.view.inside };
+        ViewSpec { figure, inside, frames: Some(self.frames), ..self.view.clone() }
     }
 
     fn draw(&self, view: &ViewSpec, index: usize) -> Result<RgbaImage, PictureError> {
@@ -284,7 +281,7 @@ mod tests {
     use crate::picture::file::saved::open;
     use crate::picture::view::frames::Spacing;
     use crate::picture::view::kind::FigureKind;
-    use crate::run::{Planner, Stage, Monitor, RecordAt, record_run};
+    use crate::run::{Monitor, Planner, RecordAt, Stage, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::fs::File;
@@ -296,7 +293,9 @@ mod tests {
         let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
-        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch).unwrap().snapshots
+        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
+            .unwrap()
+            .snapshots
     }
 
     fn small(shape: &[usize]) -> RunSpec {

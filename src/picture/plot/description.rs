@@ -190,4 +190,3 @@ fn with_air(scale: &Scale) -> Range {
         ScaleKind::Symmetric => Range::new(1.5 * lo, 1.5 * hi),
     }
 }
-

@@ -145,9 +145,8 @@ impl Painter<'_> {
     fn stretches_of(&self, points: &[(f64, f64)], plot: Area) -> Vec<Stretch> {
         let stretches = points.split(|point| !self.plot.has_place(*point));
         let stretches = stretches.filter(|stretch| !stretch.is_empty());
-        let placed = |stretch: &[(f64, f64)]| {
-            thinned(stretch.iter().map(|point| self.place(*point, plot)))
-        };
+        let placed =
+            |stretch: &[(f64, f64)]| thinned(stretch.iter().map(|point| self.place(*point, plot)));
         stretches.map(placed).collect()
     }
 

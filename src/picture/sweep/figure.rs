@@ -1,11 +1,11 @@
 //! The figure of a sweep: a map of k × overlap.
 
+use crate::picture::axis::number::{number, rounded};
 use crate::picture::axis::ticks::{Tick, ticks};
 use crate::picture::colour::map::COLOURS;
 use crate::picture::draw::canvas::{Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Head, Layout, room_for};
 use crate::picture::draw::text::{Weight, width};
-use crate::picture::axis::number::{number, rounded};
 use crate::picture::plot::heat_map::draw_pixels;
 use crate::picture::sweep::map::{Layer, MAP_COLOURS, MapValue, SweepMap};
 use crate::picture::view::figure_spec::FigureSpec;

@@ -1,10 +1,10 @@
 //! A figure as the command line that makes it.
 
-use crate::picture::view::over::Over;
-use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::draw::png::SCREEN_DPI;
+use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
+use crate::picture::view::over::Over;
 use crate::picture::view::spec::{Place, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::picture::draw::drawing::Drawing;
 use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::{Snapshot, CsvTable, FieldKind, Inquiry, Part};
+use crate::run::{CsvTable, FieldKind, Inquiry, Part, Snapshot};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};

@@ -1,12 +1,12 @@
 //! What a figure shows, and how it looks: with a run all that is needed to make it again.
 
 use crate::grid::Shape;
-use crate::picture::view::over::Over;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::{FigureKind, Uses};
-use crate::run::{SnapshotRequest, Snapshot, CutLine, FieldKind, Inquiry, Part, RunSpec};
+use crate::picture::view::over::Over;
+use crate::run::{CutLine, FieldKind, Inquiry, Part, RunSpec, Snapshot, SnapshotRequest};
 use serde::{Deserialize, Serialize};
 
 /// What a figure shows, and how it looks: with a [`RunSpec`] all that is needed to draw it again.
@@ -148,8 +148,18 @@ impl ViewSpec {
     }
 
     /// The same of a run beside the first, whose curve goes on to this cycle.
-    pub fn snapshot_request_beside(&self, id: u64, shape: &Shape, until: Option<u64>) -> SnapshotRequest {
-        SnapshotRequest { until, classic: None, inquiry: Inquiry::default(), ..self.snapshot_request(id, shape) }
+    pub fn snapshot_request_beside(
+        &self,
+        id: u64,
+        shape: &Shape,
+        until: Option<u64>,
+    ) -> SnapshotRequest {
+        SnapshotRequest {
+            until,
+            classic: None,
+            inquiry: Inquiry::default(),
+            ..self.snapshot_request(id, shape)
+        }
     }
 
     /// Whether curves go on after the cycle that is selected, where the run does; and in an

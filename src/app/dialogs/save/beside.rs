@@ -2,7 +2,6 @@
 
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::state::pins::Pin;
-use crate::app::state::save::What;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
@@ -22,7 +21,7 @@ pub enum With {
 impl SaveDialog {
     /// Whether it can show more runs than one.
     pub fn compares(&self) -> bool {
-        self.what.is_picture() && self.what.kind().is_some_and(FigureKind::compares)
+        self.what.figure().is_some_and(FigureKind::compares)
     }
 
     /// The pinned runs beside the run, where there can be any: first the one that the map is compared
@@ -35,7 +34,7 @@ impl SaveDialog {
         let with = match self.with {
             _ if !self.compares() => return Vec::new(),
             With::One(number) if one(number).is_some() => return one(number).into_iter().collect(),
-            With::All if drawn.kind != FigureKind::SIDE_BY_SIDE => With::All,
+            With::All if drawn.kind.most_beside() > 1 => With::All,
             _ => With::None,
         };
         let needed = chosen.filter(|_| drawn.shows(FigureKind::SIDE_BY_SIDE));
@@ -43,7 +42,7 @@ impl SaveDialog {
         let is_shown = |pin: &&Pin| {
             let is_other = report.is_none_or(|report| pin.archive != report.archive);
             let has_place =
-                !drawn.shows_points() || Some(pin.archive.plan().problem.shape) == shape;
+                !drawn.compares_points() || Some(pin.archive.plan().problem.shape) == shape;
             with == With::All
                 && is_other
                 && has_place
@@ -54,10 +53,10 @@ impl SaveDialog {
 
     /// Which pinned runs are shown beside the run.
     pub fn beside(&mut self, ui: &mut Ui, session: &Session) {
-        let about = "Other runs: at equal cycles, sweeps or solver time, as over the map.";
-        row(ui, "Beside it", about, |ui| {
+        let about = "Other runs: at equal cycles, sweeps or solver time, as for the map.";
+        row(ui, "Compare with", about, |ui| {
             let pins = session.pins.all();
-            let is_one = self.what == What::SideBySide;
+            let is_one = self.what.kind().is_some_and(|kind| kind.beside() == [1, 1]);
             let chosen = session.look.compare.chosen(pins).filter(|_| is_one);
             let with = match self.with {
                 With::One(number) if pins.iter().any(|pin| pin.number == number) => self.with,
@@ -76,14 +75,14 @@ impl SaveDialog {
                     ui.selectable_value(&mut self.with, other, name(other)).on_hover_text(about);
                 };
                 if !is_one {
-                    choose(ui, With::None, "This run alone.");
-                    choose(ui, With::All, "Show all pinned runs, as far as they are on this grid.");
+                    choose(ui, With::None, "Show this run alone.");
+                    choose(ui, With::All, "Show all pinned runs that are on this grid.");
                 }
                 for pin in pins {
-                    choose(ui, With::One(pin.number), "Show this pinned run, too.");
+                    choose(ui, With::One(pin.number), "Show this pinned run as well.");
                 }
             });
-            named(response.response, "Beside it").on_hover_text(about);
+            named(response.response, "Compare with").on_hover_text(about);
         });
     }
 }

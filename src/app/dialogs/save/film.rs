@@ -10,9 +10,9 @@ use eframe::egui::{RichText, Ui};
 impl SaveDialog {
     /// The cycles of an animation.
     pub fn film(&mut self, ui: &mut Ui, field: FieldKind) {
-        row(ui, "Animation", "A frame for each of many cycles, all over the same range.", |ui| {
+        row(ui, "Animation", "A frame for each of many cycles, all in the same range of values.", |ui| {
             let film = ui.checkbox(&mut self.is_film, "over cycles");
-            if film.on_hover_text("The run is made once more, from its start.").changed() {
+            if film.on_hover_text("The run is repeated from its start.").changed() {
                 self.suggest(field);
             }
             if !self.is_film() {
@@ -26,12 +26,12 @@ impl SaveDialog {
                 named(ui.add(typed(ui, cycle, 0..=u64::MAX)), name).on_hover_text(about);
             }
             let number = typed(ui, rate, RATES).suffix(" fps").speed(0.1).max_decimals(1);
-            named(ui.add(number), "Frame rate").on_hover_text("Frames a second.");
+            named(ui.add(number), "Frame rate").on_hover_text("Frames per second.");
         });
         if !self.is_film() {
             return;
         }
-        row(ui, "Frames", "Which cycles between them are frames.", |ui| {
+        row(ui, "Frames", "Which cycles become frames.", |ui| {
             let even = matches!(self.frames.spacing, Spacing::Every(_));
             let count = self.frames.cycles().len() as u64;
             let steps = Spacing::Every((self.frames.last / count.max(1)).max(1));
@@ -41,18 +41,18 @@ impl SaveDialog {
                     self.frames.spacing = other;
                 }
             };
-            choose(ui, even, steps, "even", "Every so manieth cycle.");
+            choose(ui, even, steps, "even", "Every n-th cycle.");
             let logarithmic = Spacing::Logarithmic(count);
             choose(
                 ui,
                 !even,
                 logarithmic,
                 "logarithmic",
-                "More of the early cycles, where more happens.",
+                "More frames early on, where the run changes fastest.",
             );
             let (value, name, about) = match &mut self.frames.spacing {
                 Spacing::Every(step) => (step, "Step", "Cycles from one frame to the next."),
-                Spacing::Logarithmic(count) => (count, "Number of frames", "So many frames."),
+                Spacing::Logarithmic(count) => (count, "Number of frames", "The number of frames."),
             };
             named(ui.add(typed(ui, value, 1..=1_000_000)), name).on_hover_text(about);
             ui.label(RichText::new(format!("{count} frames")).weak());

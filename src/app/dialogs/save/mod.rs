@@ -78,7 +78,7 @@ impl SaveDialog {
         let theme = if is_dark { Theme::Dark } else { Theme::Light };
         let usual = FigureSpec { theme, ..FigureSpec::default() };
         let figure = like.map_or(usual, |view| view.figure);
-        let what = like.map_or(What::Map, |view| What::of(view.kind));
+        let what = like.map_or(What::of(FigureKind::default()), |view| What::of(view.kind));
         let chosen = session.look.compare.chosen(session.pins.all());
         let with = match (like.map(|view| view.compared.len()), chosen) {
             (Some(0), _) => With::None,
@@ -131,33 +131,19 @@ impl SaveDialog {
 
     /// Suggests a name for what is to be saved.
     fn suggest(&mut self, field: FieldKind) {
+        let is_film = self.is_film && self.what.figure().is_some();
         let at = match self.cycle {
-            _ if self.is_film && self.what.is_picture() => format!("-film-{}", self.frames.last),
-            Some(cycle) => format!("-cycle-{cycle}"),
-            None => String::new(),
+            _ if is_film => format!("-film-{}", self.frames.last),
+            Some(cycle) if self.what.has_cycle() => format!("-cycle-{cycle}"),
+            _ => String::new(),
         };
-        let stem = match self.what {
-            What::Map | What::BareMap | What::Field => format!("{}{at}", field.name()),
-            What::SideBySide => format!("{}-side-by-side{at}", field.name()),
-            What::MeanTile => format!("mean-tile{at}"),
-            What::Distance => format!("{}-by-distance{at}", field.name()),
-            What::EdgeShare => "edge-share".to_owned(),
-            What::Probes => format!("{}-probes", field.name()),
-            What::Inside => format!("inside{at}"),
-            What::Arrangement => format!("{}-panes{at}", field.name()),
-            What::Profile => format!("{}-profile{at}", field.name()),
-            What::Curves => "convergence".to_owned(),
-            What::Runs => "runs".to_owned(),
-            What::Run => "run".to_owned(),
-            What::Iterate => format!("u{at}"),
-        };
-        let is_film = self.is_film && self.what.is_picture();
+        let stem = format!("{}{at}", self.what.file_stem(field));
         let extension = if is_film { "gif" } else { self.what.extension() };
         self.name = format!("{stem}.{extension}");
     }
 
     fn is_film(&self) -> bool {
-        self.is_film && self.what.is_picture() && !self.is_table()
+        self.is_film && self.what.figure().is_some() && !self.is_table()
     }
 
     fn is_table(&self) -> bool {
@@ -231,19 +217,23 @@ impl SaveDialog {
         ui.set_min_height(ROWS);
         let field = session.look.field;
         let chosen = session.look.compare.chosen(session.pins.all());
+        let others = usize::from(chosen.is_some());
+        let view = ViewSpec {
+            probes: session.look.probes.clone(),
+            places: self.places.clone(),
+            ..ViewSpec::default()
+        };
+        let all = What::all();
+        let (first, second) = all.split_at(all.len().div_ceil(2));
         ui.columns_const(|[left, right]| {
-            for (column, choices) in [left, right].into_iter().zip(What::COLUMNS) {
+            for (column, choices) in [(left, first), (right, second)] {
                 column.spacing_mut().interact_size.y = CHOICE;
                 for &what in choices {
-                    let can_be = match what {
-                        What::SideBySide => chosen.is_some(),
-                        What::Arrangement => !self.places.is_empty(),
-                        What::Probes => !session.look.probes.is_empty(),
-                        _ => true,
-                    };
+                    let missing = what.figure().and_then(|kind| kind.missing(&view, others));
                     let button = egui::RadioButton::new(self.what == what, what.label());
-                    let button = column.add_enabled(can_be, button).on_hover_text(what.about());
-                    let button = button.on_disabled_hover_text(what.missing());
+                    let button = column.add_enabled(missing.is_none(), button);
+                    let button = button.on_hover_text(what.about());
+                    let button = button.on_disabled_hover_text(missing.unwrap_or_default());
                     if button.clicked() {
                         self.what = what;
                         self.suggest(field);
@@ -265,13 +255,13 @@ impl SaveDialog {
         row(ui, "Folder", "Where it goes unless the name says otherwise.", |ui| {
             ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
         });
-        if self.what.is_picture() {
+        if self.what.figure().is_some() {
             self.format(ui);
         }
-        if self.what.has_letters() && !self.is_table() {
+        if self.what.has_page() && !self.is_table() {
             self.paper(ui);
         }
-        if self.what.is_picture() && !self.is_table() {
+        if self.what.figure().is_some() && !self.is_table() {
             self.film(ui, field);
         }
     }
@@ -317,7 +307,7 @@ impl SaveDialog {
     /// Which line and which runs are drawn. It stands where there is room for it whatever else is
     /// chosen, so that nothing moves.
     fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
-        if self.drawn().shows(FigureKind::PROFILE) {
+        if self.drawn().uses().cut {
             self.cut(ui, report);
         }
         if self.compares() && !session.pins.all().is_empty() {
@@ -386,8 +376,8 @@ impl SaveDialog {
         let colours = session.look.of_field(field);
         let drawn = self.drawn();
         // A figure of one frame fits itself; any other range is the window's, of the field.
-        let is_of_field = drawn.kind != FigureKind::INSIDE;
-        let range = shown.filter(|_| is_of_field && colours.range != RangeMode::ThisFrame);
+        let uses = drawn.uses();
+        let range = shown.filter(|_| uses.field && colours.range != RangeMode::ThisFrame);
         let over = session.look.against.over();
         let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
         let numbers: Vec<_> = numbers.collect();
@@ -398,10 +388,10 @@ impl SaveDialog {
         let probes = session.look.probes.iter().copied();
         ViewSpec {
             field,
-            over: if drawn.shows(FigureKind::CURVES) { over } else { Over::default() },
-            cut: drawn.shows(FigureKind::PROFILE).then_some(self.cut),
-            probes: probes.filter(|_| drawn.shows(FigureKind::PROBES)).collect(),
-            inside: if drawn.shows(FigureKind::INSIDE) { inside } else { InsideView::default() },
+            over: if uses.over { over } else { Over::default() },
+            cut: uses.cut.then_some(self.cut),
+            probes: probes.filter(|_| uses.probes).collect(),
+            inside: if uses.inside { inside } else { InsideView::default() },
             pairing: match self.is_film() && !numbers.is_empty() {
                 true => session.look.compare.at_equal.pairing(),
                 false => Pairing::default(),
@@ -413,7 +403,7 @@ impl SaveDialog {
                 absolute: colours.absolute,
                 map: colours.map,
                 range,
-                borders: session.look.borders || drawn.kind == FigureKind::PROFILE,
+                borders: session.look.borders || drawn.kind.always_has_borders(),
                 ..self.figure
             },
             ..drawn
@@ -501,27 +491,28 @@ mod tests {
             compared: Vec::new(),
             ..view.clone()
         };
-        if view.kind == FigureKind::SPACE_TIME {
+        let uses = view.uses();
+        if !view.kind.is_in_menus() {
             said.kind = FigureKind::HEAT_MAP;
         }
         if view.kind != FigureKind::ARRANGEMENT {
             said.places.clear();
         }
-        if !view.shows(FigureKind::CURVES) {
+        if !uses.over {
             said.over = Over::default();
         }
-        if !view.shows(FigureKind::PROBES) {
+        if !uses.probes {
             said.probes.clear();
         }
         said.inside.all_of_line = false;
-        if !view.shows(FigureKind::INSIDE) {
+        if !uses.inside {
             said.inside = InsideView::default();
         }
-        if view.kind == FigureKind::INSIDE {
+        if !uses.field {
             said.figure.range = None;
         }
-        said.cut = view.shows(FigureKind::PROFILE).then(|| session.cut_line());
-        said.figure.borders |= view.kind == FigureKind::PROFILE;
+        said.cut = uses.cut.then(|| session.cut_line());
+        said.figure.borders |= view.kind.always_has_borders();
         said
     }
 

@@ -1,4 +1,4 @@
-//! How large a figure is, and its letters and colours.
+//! The size of a figure, its text and its theme.
 
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::widgets::labels::{named, typed};
@@ -13,19 +13,19 @@ pub enum Unit {
     Centimetres,
 }
 
-/// Pixels an inch to choose from, for paper.
+/// Resolutions to choose from for paper, in pixels per inch.
 const RESOLUTIONS: [f64; 4] = [150.0, 300.0, 600.0, 1200.0];
 
 const CENTIMETRES_PER_INCH: f64 = 2.54;
 
-/// The font size that one begins with who wants to choose it, in points.
+/// The font size that is suggested, in points.
 const FONT: f64 = 11.0;
 
 impl SaveDialog {
-    /// How large a figure is, and its letters and colours.
+    /// The size of a figure, its text and its theme.
     pub fn paper(&mut self, ui: &mut Ui) {
         row(ui, "Size", "The size of the figure.", |ui| {
-            let names = [("Width", "Across."), ("Height", "From top to bottom.")];
+            let names = [("Width", "The width of the figure."), ("Height", "The height of the figure.")];
             let per_pixel = CENTIMETRES_PER_INCH / self.figure.dpi;
             for (side, (name, about)) in self.figure.size.iter_mut().zip(names) {
                 let response = match self.unit {
@@ -59,16 +59,16 @@ impl SaveDialog {
                 let response = combo.selected_text(format!("{dpi} dpi")).show_ui(ui, |ui| {
                     for one in RESOLUTIONS {
                         ui.selectable_value(&mut dpi, one, format!("{one} dpi"))
-                            .on_hover_text("Pixels an inch.");
+                            .on_hover_text("Pixels per inch.");
                     }
                 });
-                named(response.response, "Resolution").on_hover_text("Pixels an inch.");
+                named(response.response, "Resolution").on_hover_text("Pixels per inch.");
                 if dpi != self.figure.dpi {
                     self.set_dpi(dpi);
                 }
             }
         });
-        row(ui, "Theme", "What the figure is to stand on.", |ui| {
+        row(ui, "Theme", "The background that the figure is made for.", |ui| {
             let combo = ComboBox::from_id_salt("figure theme").width(200.0);
             let response = combo.selected_text(self.figure.theme.label()).show_ui(ui, |ui| {
                 for theme in Theme::ALL {
@@ -78,11 +78,11 @@ impl SaveDialog {
             });
             named(response.response, "Theme").on_hover_text(self.figure.theme.about());
         });
-        row(ui, "Letters", "How large they are, and whether there is a title.", |ui| {
+        row(ui, "Text", "Font size, and whether there is a title.", |ui| {
             let mut suits = self.figure.font.is_none();
             if ui
-                .checkbox(&mut suits, "as suits")
-                .on_hover_text("As large as suits the size.")
+                .checkbox(&mut suits, "Font size: auto")
+                .on_hover_text("Choose a font size that suits the size of the figure.")
                 .changed()
             {
                 self.figure.font = (!suits).then_some(FONT);
@@ -90,11 +90,11 @@ impl SaveDialog {
             let mut font = self.figure.font.unwrap_or(FONT);
             let number = typed(ui, &mut font, FONT_SIZES).suffix(" pt").speed(0.1).max_decimals(1);
             let response = ui.add_enabled(self.figure.font.is_some(), number);
-            if named(response, "Font size").on_hover_text("In points, 1/72 inch.").changed() {
+            if named(response, "Font size").on_hover_text("In points (1/72 inch).").changed() {
                 self.figure.font = Some(font);
             }
             ui.checkbox(&mut self.figure.annotations, "Title").on_hover_text(
-                "The title and the line of settings; leave them out if there is a caption.",
+                "Draw the title and the line of settings; leave them out for a figure with a caption.",
             );
         });
     }

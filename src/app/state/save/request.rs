@@ -11,34 +11,34 @@ use std::path::PathBuf;
 pub struct SaveRequest {
     pub what: What,
     pub path: PathBuf,
-    /// What is drawn, or looked at.
+    /// What is drawn, or observed.
     pub view: ViewSpec,
     /// What it is drawn from.
     pub sources: Sources,
 }
 
 impl SaveRequest {
-    /// What has to be captured of a run on this grid. Nothing is looked at that goes into no file.
+    /// What is needed of a run on this grid. Nothing is observed that goes into no file.
     pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
         let wanted = self.view.snapshot_request(id, shape);
         let bare = SnapshotRequest { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
         match self.what {
-            What::Run => bare,
-            What::Iterate => SnapshotRequest { solution: true, ..bare },
+            What::Figure(_) => wanted,
             What::Field => SnapshotRequest { part: Part::Iterate, ..wanted },
-            _ => wanted,
+            What::Iterate => SnapshotRequest { solution: true, ..bare },
+            What::Run => bare,
         }
     }
 
-    /// Whether it is numbers that are saved.
+    /// Whether it is saved as a table.
     pub fn is_table(&self) -> bool {
         self.what.has_table() && is_table(&self.path)
     }
 
-    /// Why it cannot be done, if that is known beforehand.
+    /// Why it cannot be saved, if that is known beforehand.
     pub fn refusal(&self) -> Option<String> {
         let sides = ["width", "height"].into_iter().zip(self.view.figure.size);
-        let mut sides = sides.filter(|_| self.what.has_letters() && !self.is_table());
+        let mut sides = sides.filter(|_| self.what.has_page() && !self.is_table());
         let wrong = sides.find(|(_, side)| !(SMALLEST_SIDE..=LARGEST_SIDE).contains(side));
         if let Some((name, side)) = wrong {
             return Some(format!(

@@ -4,7 +4,7 @@
 use crate::app::state::compare::AtEqual;
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
-use crate::picture::{FigureKind, ViewSpec};
+use crate::picture::ViewSpec;
 use crate::run::{Report, RunArchive, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +37,7 @@ impl Sources {
         let report = report.filter(|report| report.epoch == session.epoch);
         let shows_all = view.kind.is_over_cycles();
         let back = report.filter(|report| !shows_all && !is_diagram(report, view));
-        let ends = matches!(view.kind, FigureKind::CURVES | FigureKind::RUNS);
+        let ends = view.kind.shows_ends();
         Self {
             archive: report.map(|report| Arc::clone(&report.archive)),
             back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
@@ -50,7 +50,7 @@ impl Sources {
     /// How many sweeps of Jacobi's iteration stand beside the run where that is made once more: as many
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
-        (self.has_reference && view.shows(FigureKind::CURVES)).then_some(u64::MAX)
+        (self.has_reference && view.uses().reference).then_some(u64::MAX)
     }
 
     /// Takes what the figure shows: of the run, and of the pinned ones after it.
@@ -81,7 +81,7 @@ impl Sources {
         let others: Result<Vec<_>, _> = self.others.iter().map(beside).collect();
         let snapshots: Vec<_> = std::iter::once(own.clone()).chain(others?).collect();
         let seen: Vec<_> = snapshots.iter().collect();
-        view.check_found(&seen).map_err(|refused| refused.to_string())?;
+        view.check_observed(&seen).map_err(|refused| refused.to_string())?;
         Ok(snapshots)
     }
 
@@ -117,9 +117,5 @@ impl Sources {
 }
 
 fn is_diagram(report: &Report, view: &ViewSpec) -> bool {
-    let is_map = matches!(
-        view.kind,
-        FigureKind::HEAT_MAP | FigureKind::SIDE_BY_SIDE | FigureKind::SPACE_TIME | FigureKind::BARE_MAP
-    );
-    report.plan.problem.shape.dim() == 1 && is_map
+    report.plan.problem.shape.dim() == 1 && view.kind.is_map()
 }

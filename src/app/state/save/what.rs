@@ -1,183 +1,118 @@
-//! What can be saved.
+//! What can be saved: the figures, and a few other files.
 
 use crate::picture::FigureKind;
+use crate::run::FieldKind;
 
-/// A file of what is shown, or of what is known.
+/// A file of what is shown, or of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    Map,
-    SideBySide,
-    Curves,
-    Profile,
-    MeanTile,
-    Distance,
-    EdgeShare,
-    Probes,
-    Inside,
-    Runs,
-    Arrangement,
-    BareMap,
-    Run,
+    /// A figure, as a picture that carries its run, or as a table.
+    Figure(FigureKind),
+    /// The field that is shown, as an array.
     Field,
+    /// The iterate, as an array.
     Iterate,
+    /// The description of the run.
+    Run,
 }
 
 impl What {
-    /// What can be saved as a picture, which carries its run, and mostly as a table.
-    pub const PICTURES: [Self; 12] = [
-        Self::Map,
-        Self::SideBySide,
-        Self::Curves,
-        Self::Profile,
-        Self::MeanTile,
-        Self::Distance,
-        Self::EdgeShare,
-        Self::Probes,
-        Self::Inside,
-        Self::Runs,
-        Self::Arrangement,
-        Self::BareMap,
-    ];
+    /// The files that are no figures.
+    const OTHERS: [Self; 3] = [Self::Field, Self::Iterate, Self::Run];
 
-    /// The columns of the dialog.
-    pub const COLUMNS: [&[Self]; 2] = [
-        &[
-            Self::Map,
-            Self::SideBySide,
-            Self::Curves,
-            Self::Profile,
-            Self::MeanTile,
-            Self::Distance,
-            Self::EdgeShare,
-            Self::Probes,
-        ],
-        &[
-            Self::Inside,
-            Self::Runs,
-            Self::Arrangement,
-            Self::BareMap,
-            Self::Field,
-            Self::Iterate,
-            Self::Run,
-        ],
-    ];
+    /// All of them, in the order of the dialog.
+    pub fn all() -> Vec<Self> {
+        let figures = FigureKind::ALL.iter().copied().filter(|kind| kind.is_in_menus());
+        figures.map(Self::Figure).chain(Self::OTHERS).collect()
+    }
 
     /// What a figure of this kind is saved as.
     pub fn of(kind: FigureKind) -> Self {
-        Self::PICTURES.into_iter().find(|what| what.kind() == Some(kind)).unwrap_or(Self::Map)
+        Self::Figure(if kind.is_in_menus() { kind } else { FigureKind::default() })
     }
 
     pub fn label(self) -> &'static str {
         match self {
-            Self::Map => "Heat map",
-            Self::SideBySide => "Two maps side by side",
-            Self::Curves => "Convergence",
-            Self::Profile => "Profile",
-            Self::MeanTile => "Mean tile",
-            Self::Distance => "By distance",
-            Self::EdgeShare => "Edge share",
-            Self::Probes => "Probes",
-            Self::Inside => "Inside a cycle",
-            Self::Runs => "Table of runs",
-            Self::Arrangement => "The panes as they lie",
-            Self::BareMap => "Bare map, one pixel a point",
-            Self::Run => "Run description",
+            Self::Figure(kind) => kind.label(),
             Self::Field => "Field as an array",
             Self::Iterate => "Iterate as an array",
+            Self::Run => "Run description",
         }
     }
 
-    pub fn about(self) -> &'static str {
+    /// What it is, in a sentence or two.
+    pub fn about(self) -> String {
         match self {
-            Self::Map => {
-                "The field with title, axes and colour bar. A picture carries its run; a table has the samples of the figure."
-            }
-            Self::SideBySide => {
-                "The field of this run and of a pinned one, in the same colours. It carries both runs."
-            }
-            Self::Curves => {
-                "The convergence curves. A table has all norms of this run, cycle by cycle (of runs over 262,144 cycles every second, fourth, …)."
-            }
-            Self::Profile => "The field along a line, with the tile borders.",
-            Self::MeanTile => "The magnitude of the field, folded onto one tile.",
-            Self::Distance => {
-                "The field's magnitude by distance from the nearest tile border: median and quartiles."
-            }
-            Self::EdgeShare => {
-                "How much of ‖r‖² lies near tile borders, from the start on: at every cycle (from 512 cycles on, every second, fourth, …)."
-            }
-            Self::Probes => {
-                "The field at the points that are followed, from the start on: at every cycle (from 512 cycles on, every second, fourth, …)."
-            }
-            Self::Inside => {
-                "The tile and the subiteration that the pane shows, with the frozen ring."
-            }
-            Self::Runs => {
-                "This run and the pinned ones: cycles, sweeps, solver time, and the first run's time over each one's."
-            }
-            Self::Arrangement => "All panes that are shown.",
-            Self::BareMap => "The colours alone, one pixel for each point of the grid.",
-            Self::Run => {
-                "A small TOML file, which makes the run again: open it, or use it as --run."
+            Self::Figure(kind) => {
+                let parts = [Some(kind.about()), kind.about_table()];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
             }
             Self::Field => {
-                "An NPY file with the field that is shown, [ny, nx] or [copies, nx], in single precision."
+                "An NPY file with the field that is shown, [ny, nx] or [batch, nx], in single precision."
+                    .to_owned()
             }
             Self::Iterate => {
-                "An NPY file with the interior of u, [ny, nx] or [copies, nx], in the run's precision."
+                "An NPY file with the interior of u, [ny, nx] or [batch, nx], in the run's precision."
+                    .to_owned()
+            }
+            Self::Run => {
+                "A small TOML file that makes the run again: open it, or use it as --run.".to_owned()
             }
         }
     }
 
-    /// Why it cannot be saved now, where it cannot.
-    pub fn missing(self) -> &'static str {
+    /// The start of the name that is suggested, before the cycle.
+    pub fn file_stem(self, field: FieldKind) -> String {
         match self {
-            Self::SideBySide => "Pin a run first, to stand beside.",
-            Self::Probes => "Drop a probe first: point at the map and press D.",
-            _ => "Show one of these panes first.",
+            Self::Figure(kind) => kind.file_stem(field),
+            Self::Field => field.name().to_owned(),
+            Self::Iterate => "u".to_owned(),
+            Self::Run => "run".to_owned(),
         }
     }
 
-    /// The extension of its files; of pictures the usual one.
+    /// Whether it shows one cycle, so that its name has it.
+    pub fn has_cycle(self) -> bool {
+        match self {
+            Self::Figure(kind) => !kind.is_over_cycles(),
+            Self::Field | Self::Iterate => true,
+            Self::Run => false,
+        }
+    }
+
+    /// The usual extension of its files.
     pub fn extension(self) -> &'static str {
         match self {
-            Self::Run => "toml",
+            Self::Figure(_) => "png",
             Self::Field | Self::Iterate => "npy",
-            _ => "png",
+            Self::Run => "toml",
         }
     }
 
-    /// What is drawn for it; numbers are seen as a figure, too.
+    /// What is drawn for it in the preview; arrays are seen as a figure, too.
     pub fn kind(self) -> Option<FigureKind> {
         match self {
-            Self::Map => Some(FigureKind::HEAT_MAP),
-            Self::SideBySide => Some(FigureKind::SIDE_BY_SIDE),
-            Self::Curves => Some(FigureKind::CURVES),
-            Self::Profile => Some(FigureKind::PROFILE),
-            Self::MeanTile => Some(FigureKind::MEAN_TILE),
-            Self::Distance => Some(FigureKind::DISTANCE),
-            Self::EdgeShare => Some(FigureKind::EDGE_SHARE),
-            Self::Probes => Some(FigureKind::PROBES),
-            Self::Inside => Some(FigureKind::INSIDE),
-            Self::Runs => Some(FigureKind::RUNS),
-            Self::Arrangement => Some(FigureKind::ARRANGEMENT),
-            Self::BareMap | Self::Field | Self::Iterate => Some(FigureKind::BARE_MAP),
+            Self::Figure(kind) => Some(kind),
+            Self::Field | Self::Iterate => Some(FigureKind::BARE_MAP),
             Self::Run => None,
         }
     }
 
-    /// Whether its file is a picture.
-    pub fn is_picture(self) -> bool {
-        Self::PICTURES.contains(&self)
+    /// The kind of figure that its file is, if it is one.
+    pub fn figure(self) -> Option<FigureKind> {
+        match self {
+            Self::Figure(kind) => Some(kind),
+            Self::Field | Self::Iterate | Self::Run => None,
+        }
     }
 
     /// Whether its file can be a table of numbers.
     pub fn has_table(self) -> bool {
-        self.is_picture() && self.kind().is_some_and(FigureKind::has_table)
+        self.figure().is_some_and(FigureKind::has_table)
     }
 
-    /// Whether its picture has letters, and a size of its own.
-    pub fn has_letters(self) -> bool {
-        self.is_picture() && self != Self::BareMap
+    /// Whether its picture has text, and a size of its own.
+    pub fn has_page(self) -> bool {
+        self.figure().is_some_and(|kind| kind.has_page())
     }
 }
