@@ -10,24 +10,29 @@ use eframe::egui::{RichText, Ui};
 impl SaveDialog {
     /// The cycles of an animation.
     pub fn film(&mut self, ui: &mut Ui, field: FieldKind) {
-        row(ui, "Animation", "A frame for each of many cycles, all in the same range of values.", |ui| {
-            let film = ui.checkbox(&mut self.is_film, "over cycles");
-            if film.on_hover_text("The run is repeated from its start.").changed() {
-                self.suggest(field);
-            }
-            if !self.is_film() {
-                return;
-            }
-            let Frames { first, last, rate, .. } = &mut self.frames;
-            for (cycle, name, about) in [
-                (first, "First cycle", "The cycle of the first frame."),
-                (last, "Last cycle", "The cycle of the last frame."),
-            ] {
-                named(ui.add(typed(ui, cycle, 0..=u64::MAX)), name).on_hover_text(about);
-            }
-            let number = typed(ui, rate, RATES).suffix(" fps").speed(0.1).max_decimals(1);
-            named(ui.add(number), "Frame rate").on_hover_text("Frames per second.");
-        });
+        row(
+            ui,
+            "Animation",
+            "A frame for each of many cycles, all in the same range of values.",
+            |ui| {
+                let film = ui.checkbox(&mut self.is_film, "over cycles");
+                if film.on_hover_text("The run is repeated from its start.").changed() {
+                    self.suggest(field);
+                }
+                if !self.is_film() {
+                    return;
+                }
+                let Frames { first, last, rate, .. } = &mut self.frames;
+                for (cycle, name, about) in [
+                    (first, "First cycle", "The cycle of the first frame."),
+                    (last, "Last cycle", "The cycle of the last frame."),
+                ] {
+                    named(ui.add(typed(ui, cycle, 0..=u64::MAX)), name).on_hover_text(about);
+                }
+                let number = typed(ui, rate, RATES).suffix(" fps").speed(0.1).max_decimals(1);
+                named(ui.add(number), "Frame rate").on_hover_text("Frames per second.");
+            },
+        );
         if !self.is_film() {
             return;
         }

@@ -25,7 +25,8 @@ impl SaveDialog {
     /// The size of a figure, its text and its theme.
     pub fn paper(&mut self, ui: &mut Ui) {
         row(ui, "Size", "The size of the figure.", |ui| {
-            let names = [("Width", "The width of the figure."), ("Height", "The height of the figure.")];
+            let names =
+                [("Width", "The width of the figure."), ("Height", "The height of the figure.")];
             let per_pixel = CENTIMETRES_PER_INCH / self.figure.dpi;
             for (side, (name, about)) in self.figure.size.iter_mut().zip(names) {
                 let response = match self.unit {
