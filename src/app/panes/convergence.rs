@@ -62,11 +62,11 @@ impl PaneType for ConvergencePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Curves
+        kind == FigureKind::CURVES
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::Curves)
+        Some(FigureKind::CURVES)
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

@@ -38,11 +38,11 @@ impl PaneType for DistancePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Distance
+        kind == FigureKind::DISTANCE
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::Distance)
+        Some(FigureKind::DISTANCE)
     }
 
     fn request(&self, _: &Session, request: &mut ObservationRequest) {

@@ -41,11 +41,11 @@ impl PaneType for EdgeSharePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::EdgeShare
+        kind == FigureKind::EDGE_SHARE
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::EdgeShare)
+        Some(FigureKind::EDGE_SHARE)
     }
 
     fn need(&self) -> Need {

@@ -53,11 +53,11 @@ impl PaneType for InsidePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Inside
+        kind == FigureKind::INSIDE
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::Inside)
+        Some(FigureKind::INSIDE)
     }
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {

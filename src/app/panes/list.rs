@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_figure_has_its_pane() {
-        for kind in FigureKind::ALL {
+        for &kind in FigureKind::ALL {
             let panes = ALL.iter().filter(|pane| pane.shows(kind)).count();
             assert_eq!(panes, 1, "{kind:?}");
         }

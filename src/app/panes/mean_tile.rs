@@ -40,11 +40,11 @@ impl PaneType for MeanTilePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::MeanTile
+        kind == FigureKind::MEAN_TILE
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::MeanTile)
+        Some(FigureKind::MEAN_TILE)
     }
 
     fn request(&self, _: &Session, request: &mut ObservationRequest) {

@@ -41,11 +41,11 @@ impl PaneType for PinnedPane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Runs
+        kind == FigureKind::RUNS
     }
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
-        (!session.pins.all().is_empty()).then_some(FigureKind::Runs)
+        (!session.pins.all().is_empty()).then_some(FigureKind::RUNS)
     }
 
     fn why_empty(&self, session: &Session) -> Option<&'static str> {

@@ -38,11 +38,11 @@ impl PaneType for ProbesPane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Probes
+        kind == FigureKind::PROBES
     }
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
-        (!session.look.probes.is_empty()).then_some(FigureKind::Probes)
+        (!session.look.probes.is_empty()).then_some(FigureKind::PROBES)
     }
 
     fn need(&self) -> Need {

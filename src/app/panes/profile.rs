@@ -65,11 +65,11 @@ impl PaneType for ProfilePane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        kind == FigureKind::Profile
+        kind == FigureKind::PROFILE
     }
 
     fn figure(&self, _: &Session) -> Option<FigureKind> {
-        Some(FigureKind::Profile)
+        Some(FigureKind::PROFILE)
     }
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {

@@ -36,20 +36,13 @@ impl PaneType for HeatMapPane {
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
-        matches!(
-            kind,
-            FigureKind::HeatMap
-                | FigureKind::SideBySide
-                | FigureKind::SpaceTime
-                | FigureKind::Arrangement
-                | FigureKind::BareMap
-        )
+        kind.is_map() || kind == FigureKind::ARRANGEMENT
     }
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
         let is_beside =
             session.look.compare.how == How::SideBySide && !session.pins.all().is_empty();
-        Some(if is_beside { FigureKind::SideBySide } else { FigureKind::HeatMap })
+        Some(if is_beside { FigureKind::SIDE_BY_SIDE } else { FigureKind::HEAT_MAP })
     }
 
     fn need(&self) -> Need {
