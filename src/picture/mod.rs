@@ -29,7 +29,9 @@ pub use draw::drawing::Drawing;
 pub use draw::layout::{Page, SMALLEST_SIDE};
 pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
-pub use figures::curves::{CLASSIC_NAME, THIS_RUN, convergence_plot, norm_points};
+pub use figures::curves::{
+    CLASSIC_NAME, THIS_RUN, convergence_plot, norm_points, sweeps_per_axis_cycle,
+};
 pub use figures::distance::distance_plot;
 pub use figures::edge_share::edge_share_plot;
 pub use figures::inside::OWNED;
@@ -41,7 +43,9 @@ pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::{is_table, save_table};
 pub use film::{Film, FilmError, FilmFile, save_film};
-pub use plot::description::{Band, Level, Marks, Plot, PlotAxis, Series, TickStyle};
+pub use plot::description::{
+    BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
+};
 pub use plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
 pub use sweep::figure::sweep_svg;
 pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};

@@ -7,23 +7,15 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Against, CurveKind};
 use crate::app::widgets::labels::named;
-use crate::app::widgets::plot::{LABEL_ROOM, LABEL_SPACING, along, decade, decades, steps};
-use crate::app::widgets::{legend, theme};
-use crate::picture::{FigureKind, grouped, number, seconds as time};
+use crate::app::widgets::{plot, theme};
+use crate::picture::{
+    CLASSIC_NAME, FigureKind, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
+    number, seconds as time, sweeps_per_axis_cycle,
+};
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{
     self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
 };
-use egui_plot::{
-    AxisHints, Corner, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotPoint, PlotPoints,
-    Points, VLine, uniform_grid_spacer,
-};
-
-/// Largest share of the plot that the legend takes, across and down.
-const LEGEND: [f64; 2] = [0.6, 0.2];
-
-/// The name of the reference.
-const CLASSIC: &str = "classic Jacobi";
 
 /// Height of the table under the curves.
 const TABLE_ROOM: f32 = 96.0;
@@ -121,123 +113,75 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-/// The point of a curve for a record, on a logarithmic axis; `None` if its value is unknown.
-///
-/// `cycle` is how many sweeps make one on the axis: those of the run, for its reference too.
-fn point(
-    record: &Record,
-    session: &Session,
-    sweeps_per_cycle: u64,
-    cycle: u64,
-    start: f64,
-) -> Option<[f64; 2]> {
-    let value = match session.look.curve {
-        CurveKind::Reduction => crate::run::reduction(record.residual?.l2, start),
-        CurveKind::ResidualMax => record.residual?.max?,
-        CurveKind::Change => record.max_change?,
-        CurveKind::Error => record.error?,
+/// The norm that is shown of a record, where it is known.
+fn norm(record: &Record, curve: CurveKind, start_residual: f64) -> Option<f64> {
+    match curve {
+        CurveKind::Reduction => Some(crate::run::reduction(record.residual?.l2, start_residual)),
+        CurveKind::ResidualMax => record.residual?.max,
+        CurveKind::Change => record.max_change,
+        CurveKind::Error => record.error,
+    }
+}
+
+/// The curves of the run, of the pinned runs and of Jacobi's iteration.
+fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
+    let (over, curve) = (session.look.against.over(), session.look.curve);
+    let theme = theme::of_figures(ui);
+    let cycle = report.plan.sweeps_per_cycle();
+    let norm_of = |start: f64| move |record: &Record| norm(record, curve, start);
+    let mut names = session.pins.names(&report.plan.spec);
+    let own = names.pop().unwrap_or_default();
+    let pins = session.pins.all().iter().zip(names);
+    let pinned = pins.filter(|(pin, _)| pin.archive != report.archive);
+    let pinned = pinned.map(|(pin, name)| {
+        let plan = pin.archive.plan();
+        let axis = sweeps_per_axis_cycle(plan, cycle);
+        let value = norm_of(pin.start_residual);
+        let points = norm_points(&*pin.curve, plan.sweeps_per_cycle(), over, axis, value);
+        Series::line(name, points, theme.beside(pin.number))
+    });
+    let pinned: Vec<_> = pinned.collect();
+    let name = match (pinned.is_empty(), session.look.reference) {
+        (true, false) => String::new(),
+        (true, true) => THIS_RUN.to_owned(),
+        (false, _) => own,
     };
-    let along = session.look.against.over().along(record, sweeps_per_cycle, cycle);
-    (value > 0.0 && value.is_finite()).then(|| [along, value.log10()])
+    let value = norm_of(report.start_residual);
+    let points = norm_points(&*report.curve, cycle, over, cycle, value);
+    let shown = report.curve.iter().filter(|record| record.cycle <= report.observation.cycle);
+    let so_far = shown.filter(|record| value(record).is_some()).count();
+    let run = Series { so_far, ..Series::line(name, points, theme.curve(0)) };
+    let classic = session.look.reference.then(|| {
+        let points = norm_points(&*report.reference, 1, over, cycle, value);
+        Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
+    });
+    let series = [run].into_iter().chain(pinned).chain(classic).collect();
+    convergence_plot(series, curve.label(), over, tolerance(session, report))
 }
 
 fn convergence(
     ui: &mut Ui,
     session: &Session,
     report: &Report,
-    room: f32,
+    height: f32,
     commands: &mut Vec<Command>,
 ) {
-    let start = report.start_residual;
-    let cycle = report.plan.sweeps_per_cycle();
-    let points = |records: &[Record], sweeps: u64| -> PlotPoints<'static> {
-        records.iter().filter_map(|record| point(record, session, sweeps, cycle, start)).collect()
-    };
-    let run = points(&report.curve, report.plan.sweeps_per_cycle());
-    let classic = points(&report.reference, 1);
-    let reference = if session.look.reference { classic.points() } else { &[] };
-    let corner = legend_corner([run.points(), reference]);
-    let tolerance = tolerance(session, report);
-    let (ink, reference, weak) =
-        (theme::curve(ui, 0), theme::curve(ui, 1), ui.visuals().weak_text_color());
-    let mut names = session.pins.names(&report.plan.spec);
-    let own = names.pop().unwrap_or_default();
-    let pinned =
-        session.pins.all().iter().zip(names).filter(|(pin, _)| pin.archive != report.archive);
-    let pinned = pinned.map(|(pin, name)| {
-        let sweeps = pin.archive.plan().sweeps_per_cycle();
-        let point = |record| point(record, session, sweeps, sweeps, pin.start_residual);
-        let points: PlotPoints<'static> = pin.curve.iter().filter_map(point).collect();
-        (name, theme::pin(ui, pin.number), points)
+    let plot = describe(ui, session, report);
+    let (against, cycle) = (session.look.against, report.plan.sweeps_per_cycle());
+    let norms = &report.observation.norms;
+    let is_earlier = session.travel.earlier(report.latest.cycle).is_some()
+        || report.observation.cycle < report.latest.cycle;
+    let cursor = is_earlier.then(|| against.over().along(norms, cycle, cycle));
+    let frame = plot::Frame { id: "convergence", height, cursor, has_legend: true };
+    let painted = plot::ui(ui, &frame, &plot, move |name, along, value| {
+        Some(read_off(name, along, value, against))
     });
-    let pinned: Vec<_> = pinned.collect();
-    let below = ui.cursor().top() + room;
-    let name = if pinned.is_empty() {
-        "this run".to_owned()
-    } else {
-        let pinned = pinned.iter().map(|(name, colour, _)| (name.clone(), *colour));
-        let classic = session.look.reference.then(|| (CLASSIC.to_owned(), reference));
-        let names: Vec<_> = pinned.chain([(own.clone(), ink)]).chain(classic).collect();
-        legend::ui(ui, &names);
-        own
-    };
-    let height = below - ui.cursor().top();
-    let against = session.look.against.label();
-    let grid = theme::grid(ui);
-    let earlier = session.travel.earlier(report.latest.cycle).is_some();
-    let shown = (earlier || report.observation.cycle < report.latest.cycle)
-        .then_some(&report.observation.norms);
-    let marker = shown.and_then(|norms| point(norms, session, cycle, cycle, start));
-    let mut plot = Plot::new("convergence")
-        .height(height)
-        .width(ui.available_width() - LABEL_ROOM)
-        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
-        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .y_axis_formatter(|mark, _| decade(mark))
-        .custom_x_axes(vec![
-            AxisHints::new_x()
-                .label(if session.look.against == Against::Time {
-                    "solver time, s"
-                } else {
-                    against
-                })
-                .formatter(|mark, _| along(mark.value))
-                .label_spacing(LABEL_SPACING),
-        ])
-        .label_formatter(move |hover| Some(read_off(hover, against)))
-        .allow_scroll(false)
-        .grid_color(grid)
-        .show_axes(true);
-    if pinned.is_empty() {
-        plot = plot.legend(Legend::default().position(corner).follow_insertion_order(true));
-    }
-    let plot = plot.show(ui, |plot| {
-        for (name, colour, points) in pinned {
-            plot.line(Line::new(name, points).color(colour).width(1.5));
-        }
-        plot.line(Line::new(name, run).color(ink).width(2.0));
-        if session.look.reference {
-            let style = LineStyle::dashed_loose();
-            plot.line(Line::new(CLASSIC, classic).color(reference).width(1.5).style(style));
-        }
-        if let Some(tolerance) = tolerance {
-            let style = LineStyle::dotted_dense();
-            plot.hline(HLine::new("tolerance", tolerance.log10()).color(weak).style(style));
-        }
-        if let Some(at) = marker {
-            plot.vline(VLine::new("", at[0]).color(ink).width(1.0).allow_hover(false));
-            let mark = Points::new("", vec![at]).radius(4.5).color(ink).allow_hover(false);
-            plot.points(mark);
-        }
-        plot.response().hover_pos().map(|_| plot.pointer_coordinate())
-    });
-    let pointed = plot.inner.flatten();
-    let pointed = pointed.and_then(|at| pointed_at(at.x, session, report));
+    let pointed = painted.pointer.and_then(|along| pointed_at(along, session, report));
     if let Some(cycle) = pointed {
-        if plot.response.clicked() {
+        if painted.response.clicked() {
             let travel = session.travel;
             commands.push(Command::Travel(travel.to(cycle, report.latest.cycle)));
-        } else if !plot.response.dragged() {
+        } else if !painted.response.dragged() {
             commands.push(Command::Preview(cycle));
         }
     }
@@ -266,45 +210,13 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     stop.tolerance.filter(|_| shown)
 }
 
-fn read_off(hover: &HoverPosition<'_>, against: &str) -> String {
-    let (name, at): (&str, PlotPoint) = match hover {
-        HoverPosition::NearDataPoint { plot_name, position, .. } => (plot_name, *position),
-        HoverPosition::Elsewhere { position } => ("", *position),
+/// What is under the pointer.
+fn read_off(name: &str, along: f64, value: f64, against: Against) -> String {
+    let along = match against {
+        Against::Time => format!("{along:.4} s"),
+        _ => format!("{} {}", grouped(along.max(0.0).round() as u64), against.label()),
     };
-    let x = if against == Against::Time.label() {
-        format!("{:.4} s", at.x)
-    } else {
-        format!("{} {against}", grouped(at.x.max(0.0).round() as u64))
-    };
-    let value = number(10f64.powf(at.y));
-    if name.is_empty() { format!("{x}\n{value}") } else { format!("{name}\n{x}\n{value}") }
-}
-
-/// The corner where the legend covers no point of a curve; the upper right one if there is none.
-fn legend_corner(curves: [&[PlotPoint]; 2]) -> Corner {
-    let points = || curves.into_iter().flatten();
-    let ends = |value: fn(&PlotPoint) -> f64| {
-        points().map(value).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
-            (value.min(lo), value.max(hi))
-        })
-    };
-    let ((left, right), (bottom, top)) = (ends(|at| at.x), ends(|at| at.y));
-    let covered = |corner: Corner| {
-        let (wide, high) = (LEGEND[0] * (right - left), LEGEND[1] * (top - bottom));
-        points().any(|at| {
-            let across = match corner {
-                Corner::LeftTop | Corner::LeftBottom => at.x < left + wide,
-                Corner::RightTop | Corner::RightBottom => at.x > right - wide,
-            };
-            let along = match corner {
-                Corner::LeftTop | Corner::RightTop => at.y > top - high,
-                Corner::LeftBottom | Corner::RightBottom => at.y < bottom + high,
-            };
-            across && along
-        })
-    };
-    let corners = [Corner::RightTop, Corner::LeftTop, Corner::LeftBottom, Corner::RightBottom];
-    corners.into_iter().find(|&corner| !covered(corner)).unwrap_or(Corner::RightTop)
+    format!("{name}\n{along}\n{}", number(value)).trim().to_owned()
 }
 
 /// The run and its reference in numbers.
@@ -346,7 +258,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         };
         numbers(
             ui,
-            "this run",
+            THIS_RUN,
             theme::curve(ui, 0),
             Some(&report.observation.norms),
             sweeps,
@@ -388,20 +300,4 @@ fn numbers(
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
     }
     ui.end_row();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_logarithmic_axis_has_a_line_a_decade_and_never_more_than_it_has_room_for() {
-        for least in [0.0, 0.01, 1.0] {
-            assert_eq!(decades(least), [1.0, 1.0, 10.0]);
-        }
-        for least in [1.5, 10.0, 3e5] {
-            let [step, ..] = decades(least);
-            assert!(least <= step && step <= 10.0 * least, "{least}: {step}");
-        }
-    }
 }

@@ -4,14 +4,12 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, Values};
-use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
-use crate::app::widgets::{cells, theme};
+use crate::app::widgets::{cells, plot, theme};
 use crate::grid::{AxisTiling, Need};
-use crate::picture::{FigureKind, Range, Scale, grouped, number};
+use crate::picture::{FigureKind, Range, Scale, grouped, inner_points, mean_tile_plot, number};
 use crate::run::{FieldStatistics, ObservationRequest, Report};
 use crate::solver::{LONGEST_FOLDED, MeanTile};
 use eframe::egui::{Color32, Label, Rect, RichText, Stroke, Ui, UiBuilder, pos2, vec2};
-use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
 
 /// Height of the text under the picture.
 const LINES_ROOM: f32 = 40.0;
@@ -78,7 +76,7 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
     let tiling = &report.plan.tiling;
     match tiling.y() {
         Some(y) => plane(ui, cells, session, sorted, mean, [tiling.x(), y]),
-        None => line(ui, sorted, mean, tiling.x()),
+        None => line(ui, session, sorted, mean, tiling.x()),
     }
 }
 
@@ -151,47 +149,34 @@ fn tiles(count: u64) -> String {
     }
 }
 
-/// In 1D: a curve, on a logarithmic axis.
-fn line(ui: &mut Ui, sorted: &FieldStatistics, mean: &MeanTile, axis: &AxisTiling) {
-    let points: PlotPoints<'_> = mean
-        .means
-        .iter()
-        .enumerate()
-        .map(|(i, &value)| [i as f64, f64::from(value).log10()])
-        .filter(|[_, y]| y.is_finite())
-        .collect();
-    let symbol = sorted.field.symbol();
-    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let ink = theme::curve(ui, 0);
+/// In 1D: a curve.
+fn line(
+    ui: &mut Ui,
+    session: &Session,
+    sorted: &FieldStatistics,
+    mean: &MeanTile,
+    axis: &AxisTiling,
+) {
     let counts: Vec<_> = (0..mean.size[0]).map(|i| mean.tiles(i, 0)).collect();
     let cycle = grouped(sorted.cycle);
-    let about =
-        format!("|{symbol}| at each position in a tile, cycle {cycle}: mean over its owners");
+    let about = format!(
+        "|{}| at each position in a tile, cycle {cycle}: mean over its owners",
+        sorted.field.symbol()
+    );
     ui.add(Label::new(RichText::new(about).small()).truncate())
         .on_hover_text("Inner tiles own the points between the vertical lines.");
-    Plot::new("mean tile")
-        .height(ui.available_height())
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![counting_axis("position in the tile")])
-        .y_axis_min_width(VALUE_ROOM)
-        .y_axis_formatter(|mark, _| power(mark.value))
-        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
-        .label_formatter(move |hover| {
-            let (HoverPosition::NearDataPoint { position: at, .. }
-            | HoverPosition::Elsewhere { position: at }) = hover;
-            let i = at.x.round().max(0.0) as usize;
-            let over =
-                counts.get(i).map_or(String::new(), |&count| format!("\nover {}", tiles(count)));
-            Some(format!("{i} in\n{}{over}", number(10f64.powf(at.y))))
-        })
-        .allow_scroll(false)
-        .grid_color(theme::grid(ui))
-        .show(ui, |plot| {
-            for border in inner(axis) {
-                let line = VLine::new("", f64::from(border) - 0.5).color(faint).width(1.0);
-                plot.vline(line.allow_hover(false));
-            }
-            plot.line(Line::new("mean", points).color(ink).width(2.0));
-        });
+    let scale = session.look.of_field(sorted.field).scale;
+    let theme = theme::of_figures(ui);
+    let plot = mean_tile_plot(&mean.means, &inner_points(axis), sorted.field, scale, theme);
+    let frame = plot::Frame {
+        id: "mean tile",
+        height: ui.available_height(),
+        cursor: None,
+        has_legend: true,
+    };
+    plot::ui(ui, &frame, &plot, |_, place, value| {
+        let i = place.round().max(0.0) as usize;
+        let over = counts.get(i).map_or(String::new(), |&count| format!("\nover {}", tiles(count)));
+        Some(format!("position {i}\n{}{over}", number(value)))
+    });
 }

@@ -6,13 +6,11 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::MOST_PROBES;
 use crate::app::widgets::labels::named;
-use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
-use crate::app::widgets::theme;
+use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
-use crate::picture::{FigureKind, grouped, number, point_label};
+use crate::picture::{FigureKind, grouped, number, point_label, probe_series, probes_plot};
 use crate::run::{ProbeSeries, Report};
 use eframe::egui::{self, Label, RichText, Ui};
-use egui_plot::{HoverPosition, Line, Plot, PlotPoints, uniform_grid_spacer};
 
 /// The field at single points over the cycles.
 pub struct ProbesPane;
@@ -79,45 +77,28 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
             }
         }
     });
-    let colour_of = |probe: &ProbeSeries| {
+    let observation = &report.observation;
+    let colours = session.look.of_field(observation.field);
+    let is_1d = report.plan.problem.shape.dim() == 1;
+    let theme = theme::of_figures(ui);
+    let series = |probe: &ProbeSeries| {
         let index = session.look.probes.iter().position(|point| *point == probe.point);
-        theme::curve(ui, index.unwrap_or(0))
+        let colour = theme.curve(index.unwrap_or(0));
+        probe_series(probe, is_1d, colours.scale, colours.absolute, observation.cycle, colour)
     };
-    let curves: Vec<_> = report
-        .probes
-        .iter()
-        .filter(|probe| probe.field == report.observation.field)
-        .map(|probe| (name(probe.point), colour_of(probe), curve(probe)))
-        .collect();
-    let symbol = report.observation.field.symbol();
-    Plot::new("probes")
-        .height(ui.available_height())
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![counting_axis("cycles")])
-        .y_axis_label(format!("|{symbol}|"))
-        .y_axis_min_width(VALUE_ROOM)
-        .y_axis_formatter(|mark, _| power(mark.value))
-        .y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)))
-        .label_formatter(|hover| {
-            let (name, at) = match hover {
-                HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
-                HoverPosition::Elsewhere { position } => ("", *position),
-            };
-            let cycle = grouped(at.x.max(0.0).round() as u64);
-            Some(format!("{name}\ncycle {cycle}\n{}", number(10f64.powf(at.y))).trim().to_owned())
-        })
-        .allow_scroll(false)
-        .grid_color(theme::grid(ui))
-        .show(ui, |plot| {
-            for (name, colour, points) in curves {
-                plot.line(Line::new(name, points).color(colour).width(1.5));
-            }
-        });
-}
-
-/// Magnitudes over cycles, on a logarithmic axis; zeros are left out.
-fn curve(probe: &ProbeSeries) -> PlotPoints<'static> {
-    let points = probe.values.iter().map(|at| [at.cycle as f64, at.value.abs().log10()]);
-    points.filter(|[_, y]| y.is_finite()).collect()
+    let shown = report.probes.iter().filter(|probe| probe.field == observation.field);
+    let series = shown.map(series).collect();
+    let plot = probes_plot(series, observation.field, colours.scale, colours.absolute);
+    let earlier = session.travel.earlier(report.latest.cycle);
+    let frame = plot::Frame {
+        id: "probes",
+        height: ui.available_height(),
+        cursor: earlier.map(|cycle| cycle as f64),
+        // The buttons above have the names, in the same colours.
+        has_legend: false,
+    };
+    plot::ui(ui, &frame, &plot, |name, cycle, value| {
+        let cycle = grouped(cycle.max(0.0).round() as u64);
+        Some(format!("{name}\ncycle {cycle}\n{}", number(value)).trim().to_owned())
+    });
 }

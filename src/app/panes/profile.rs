@@ -7,27 +7,24 @@ use crate::app::state::compared::{Compared, Place};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
-use crate::app::widgets::plot::{LABEL_ROOM, VALUE_ROOM, counting_axis, decades, power, steps};
-use crate::app::widgets::{cut_line, legend, theme};
+use crate::app::widgets::{cut_line, plot, theme};
 use crate::grid::{Need, Shape};
-use crate::picture::{FigureKind, grouped, number};
+use crate::picture::{
+    FigureKind, ScaleKind, Series, VerticalLines, grouped, number, profile_plot, value_label,
+};
 use crate::run::{
     CutLine, FieldKind, FieldProfile, ObservationRequest, Plan, ProfileRequest, Report,
 };
-use eframe::egui::{self, Color32, ComboBox, PopupCloseBehavior, RichText, Ui};
-use egui_plot::{HoverPosition, Line, Plot, PlotPoints, VLine, uniform_grid_spacer};
+use eframe::egui::{self, ComboBox, PopupCloseBehavior, RichText, Ui};
 use std::f64::consts::SQRT_2;
 
 /// Samples of a profile: as many as any screen has pixels across.
 const MOST_SAMPLES: usize = 2048;
 
-/// The largest number of tiles along a line whose borders are drawn.
-const MOST_BORDERS: usize = 128;
-
-/// A profile of the run or of a pinned run.
+/// A field along the cut, of the run or of a pinned one.
 struct Profile<'a> {
     name: String,
-    colour: Color32,
+    colour: [u8; 3],
     along: &'a FieldProfile,
     /// The divisor, so that several fields fit into one plot.
     unit: f64,
@@ -186,7 +183,7 @@ fn of_runs<'a>(
             .along
             .first()
             .filter(|other| (other.line, other.field) == (along.line, along.field))?;
-        let colour = theme::pin(ui, pin.number);
+        let colour = theme::of_figures(ui).beside(pin.number);
         Some(Profile { name: name(pinned, seen.cycle), colour, along, unit: 1.0 })
     });
     let mut profiles: Vec<_> = pinned.collect();
@@ -194,7 +191,7 @@ fn of_runs<'a>(
         true => along.field.label().to_owned(),
         false => name(own, report.observation.cycle),
     };
-    profiles.push(Profile { name: own, colour: theme::curve(ui, 0), along, unit: 1.0 });
+    profiles.push(Profile { name: own, colour: theme::of_figures(ui).curve(0), along, unit: 1.0 });
     profiles
 }
 
@@ -206,7 +203,7 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<
     };
     let profile = |(index, &along): (usize, &&'a FieldProfile)| Profile {
         name: along.field.label().to_owned(),
-        colour: theme::curve(ui, index),
+        colour: theme::of_figures(ui).curve(index),
         along,
         unit: if !log && largest(along) > 0.0 { largest(along) } else { 1.0 },
     };
@@ -215,44 +212,37 @@ fn of_fields<'a>(ui: &Ui, known: &[&'a FieldProfile], log: bool) -> Vec<Profile<
 
 /// Draws the profiles, and returns the point of the line under the cursor.
 fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option<[usize; 2]> {
-    let line = profiles.first()?.along.line;
+    let first = profiles.first()?;
+    let line = first.along.line;
     let shape = &plan.problem.shape;
-    let borders = line.borders(shape, &plan.tiling);
-    let is_told = borders.len() < MOST_BORDERS;
-    if profiles.len() > 1 {
-        let names = profiles.iter().map(|profile| (profile.name.clone(), profile.colour));
-        legend::ui(ui, &names.collect::<Vec<_>>());
-    }
-    let faint = ui.visuals().widgets.noninteractive.bg_stroke.color;
-    let mut plot = Plot::new("profile")
-        .height(ui.available_height())
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![counting_axis(line.axis_label())])
-        .y_axis_min_width(VALUE_ROOM)
-        .y_axis_formatter(move |mark, _| if log { power(mark.value) } else { number(mark.value) })
-        .allow_scroll(false)
-        .grid_color(theme::grid(ui));
-    if log {
-        plot = plot.y_grid_spacer(uniform_grid_spacer(|input| decades(input.base_step_size)));
-    }
-    let curves: Vec<_> = profiles.iter().map(|profile| curve(profile, shape, log)).collect();
+    let scale = if log { ScaleKind::Log } else { ScaleKind::Linear };
+    let is_one = profiles.len() == 1;
+    let series = profiles.iter().map(|profile| {
+        let name = if is_one { "" } else { &profile.name };
+        Series::line(name, points(profile, shape, log), profile.colour)
+    });
+    let is_one_field = profiles.iter().all(|profile| profile.along.field == first.along.field);
+    let value = match (is_one_field, log) {
+        (true, _) => value_label(first.along.field, scale, false),
+        (false, true) => "magnitude".to_owned(),
+        (false, false) => "part of the largest magnitude".to_owned(),
+    };
+    let places = line.borders(shape, &plan.tiling);
+    let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
+    let plot = profile_plot(series.collect(), marks, &line.axis_label(), &value, scale);
     let units: Vec<_> =
         profiles.iter().map(|profile| (profile.name.clone(), profile.unit)).collect();
-    let plot = plot.label_formatter(|hover| Some(read_off(hover, line, log, &units, plan))).show(
-        ui,
-        |plot| {
-            // More borders than can be distinguished would be a grey area.
-            for border in borders.into_iter().take_while(|_| is_told) {
-                plot.vline(VLine::new("", border).color(faint).width(1.0).allow_hover(false));
-            }
-            for (points, profile) in curves.into_iter().zip(profiles) {
-                plot.line(Line::new(&profile.name, points).color(profile.colour).width(1.5));
-            }
-        },
-    );
-    let pointer = plot.response.hover_pos()?;
-    point_at(line, shape, plot.transform.value_from_position(pointer).x)
+    let frame = plot::Frame {
+        id: "profile",
+        height: ui.available_height(),
+        cursor: None,
+        has_legend: true,
+    };
+    let painted = plot::ui(ui, &frame, &plot, |name, place, value| {
+        let unit = units.iter().find(|(other, _)| other == name).map_or(1.0, |(_, unit)| *unit);
+        Some(read_off(name, place, value * unit, line, plan))
+    });
+    point_at(line, shape, painted.pointer?)
 }
 
 /// The point of a line nearest to a position along it; `None` beyond its ends.
@@ -264,30 +254,17 @@ fn point_at(line: CutLine, shape: &Shape, place: f64) -> Option<[usize; 2]> {
 }
 
 /// The points of a profile as they are drawn.
-fn curve(profile: &Profile<'_>, shape: &Shape, log: bool) -> PlotPoints<'static> {
+fn points(profile: &Profile<'_>, shape: &Shape, log: bool) -> Vec<(f64, f64)> {
     let points = profile.along.points(shape).into_iter();
-    let drawn = points
-        .map(|[at, value]| [at, if log { value.abs().log10() } else { value / profile.unit }]);
-    drawn.filter(|[_, y]| y.is_finite()).collect()
+    let shown = |value: f64| if log { value.abs() } else { value / profile.unit };
+    points.map(|[at, value]| (at, shown(value))).collect()
 }
 
-/// The text at the cursor: the point, its value, and its distance from a tile border.
-fn read_off(
-    hover: &HoverPosition<'_>,
-    line: CutLine,
-    log: bool,
-    units: &[(String, f64)],
-    plan: &Plan,
-) -> String {
-    let (name, at) = match hover {
-        HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
-        HoverPosition::Elsewhere { position } => ("", *position),
-    };
-    let unit = units.iter().find(|(other, _)| other == name).map(|(_, unit)| *unit);
-    let value = if log { 10f64.powf(at.y) } else { at.y * unit.unwrap_or(1.0) };
+/// What is under the pointer: the point, its value, and how far a tile border is.
+fn read_off(name: &str, place: f64, value: f64, line: CutLine, plan: &Plan) -> String {
     let name = if name.is_empty() { String::new() } else { format!("{name}\n") };
     let shape = &plan.problem.shape;
-    let Some([i, j]) = point_at(line, shape, at.x) else {
+    let Some([i, j]) = point_at(line, shape, place) else {
         return format!("{name}{}", number(value));
     };
     let border = match plan.tiling.distance(&[i, j]) {

@@ -2,21 +2,12 @@
 //! Wang, Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
 
 use crate::app::tuning::{Seen, papers};
-use crate::app::widgets::plot::{LABEL_ROOM, LABEL_SPACING, steps};
 use crate::app::widgets::{plot, theme};
-use crate::picture::{Layer, MapValue, SweepMap, number, rounded};
-use crate::run::{CostPrediction, SweepRow};
-use eframe::egui::{Color32, RichText, Ui};
-use egui_plot::{
-    AxisHints, Corner, GridMark, HLine, HoverPosition, Legend, Line, LineStyle, Plot, PlotUi,
-    Points, uniform_grid_spacer,
+use crate::picture::{
+    Layer, Level, MapValue, Plot, PlotAxis, Range, ScaleKind, Series, SweepMap, TickStyle, rounded,
 };
-
-/// The axis across reaches this far beyond the curves.
-const LEGEND: f64 = 1.3;
-
-/// Room for the labels of values, such as `0.002`.
-const VALUE_ROOM: f32 = 44.0;
+use crate::run::{CostPrediction, SweepRow};
+use eframe::egui::{RichText, Ui};
 
 /// The name of what Islam & Wang published (Tables II and III).
 const PUBLISHED: &str = "published";
@@ -102,46 +93,36 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
         MapValue::Sweeps => seen.classic.and_then(|classic| classic.sweeps),
         _ => None,
     };
-    let grid = theme::grid(ui);
-    let weak = ui.visuals().weak_text_color();
-    let colours: Vec<_> = (0..map.ks.len()).map(|index| theme::curve(ui, index)).collect();
-    // Room for the legend beside the curves.
-    let widest = map.overlaps.iter().map(|sides| sides.largest()).max().unwrap_or(1) as f64;
-    let plot = plot(&format!("{value:?} against overlap"), ui, height, grid);
-    plot.include_x(LEGEND * widest).show(ui, |plot| {
-        for (down, k) in map.ks.iter().enumerate() {
-            let at = |across: usize| map.overlaps[across].largest() as f64;
-            let log = |value: f64| (value > 0.0 && value.is_finite()).then(|| value.log10());
-            let measured: Vec<_> = (0..map.overlaps.len())
-                .filter_map(|across| Some([at(across), log(map.cells[down][across].value?)?]))
-                .collect();
-            let predicted: Vec<_> = (0..map.overlaps.len())
-                .filter_map(|across| {
-                    let place = map.cells[down][across].place?;
-                    Some([at(across), log(predicted_cycles(seen.predictions[place]?, value, *k)?)?])
-                })
-                .collect();
-            let (name, colour) = (format!("k = {k}"), colours[down]);
-            if measured.len() < predicted.len() {
-                let dashed = Line::new(name.clone(), predicted).color(colour).width(1.0);
-                plot.line(dashed.style(LineStyle::dashed_dense()));
-            }
-            plot.points(Points::new(name.clone(), measured.clone()).color(colour).radius(2.5));
-            plot.line(Line::new(name.clone(), measured).color(colour).width(1.5));
-            for (across, cell) in map.cells[down].iter().enumerate() {
-                let Some((value, noise)) =
-                    cell.value.zip(cell.row.and_then(|row| noise(value, row)))
-                else {
-                    continue;
-                };
-                let ends = [log(value * (1.0 - noise)), log(value * (1.0 + noise))];
-                bar(plot, &name, at(across), ends, colour);
-            }
+    let theme = theme::of_figures(ui);
+    let mut series = Vec::new();
+    for (down, k) in map.ks.iter().enumerate() {
+        let at = |across: usize| map.overlaps[across].largest() as f64;
+        let cells = || map.cells[down].iter().enumerate();
+        let measured: Vec<_> =
+            cells().filter_map(|(across, cell)| Some((at(across), cell.value?))).collect();
+        let predicted = cells().filter_map(|(across, cell)| {
+            Some((at(across), predicted_cycles(seen.predictions[cell.place?]?, value, *k)?))
+        });
+        let predicted: Vec<_> = predicted.collect();
+        let errors = cells().filter_map(|(across, cell)| {
+            let value_of = cell.value?;
+            let noise = noise(value, cell.row?)?;
+            Some((at(across), value_of * (1.0 - noise), value_of * (1.0 + noise)))
+        });
+        let (errors, colour) = (errors.collect(), theme.curve(down));
+        if measured.len() < predicted.len() {
+            series.push(Series { dashed: true, ..Series::line("", predicted, colour) });
         }
-        if let Some(classic) = classic.filter(|classic| *classic > 0.0) {
-            let line = HLine::new("classic", classic.log10()).color(weak);
-            plot.hline(line.style(LineStyle::dotted_dense()));
-        }
+        let line = Series::line(format!("k = {k}"), measured, colour);
+        series.push(Series { has_dots: true, errors, ..line });
+    }
+    let levels = classic.filter(|classic| *classic > 0.0);
+    let levels = levels.map(|value| Level { value, name: "classic".to_owned() });
+    let x = PlotAxis::new("overlap", ScaleKind::Linear);
+    let y = PlotAxis::new(format!("{}{unit}", value.label()), ScaleKind::Log);
+    let plot = Plot { series, levels: levels.into_iter().collect(), ..Plot::new(x, y) };
+    paint(ui, &format!("{value:?} against overlap"), height, &plot, |overlap, value| {
+        format!("overlap {overlap:.0}\n{}", rounded(value))
     });
 }
 
@@ -152,14 +133,6 @@ fn noise(value: MapValue, row: &SweepRow) -> Option<f64> {
             Some(row.seconds_per_cycle_error? / row.seconds_per_cycle?)
         }
         _ => None,
-    }
-}
-
-/// An error bar under the name of its curve.
-fn bar(plot: &mut PlotUi<'_>, name: &str, x: f64, ends: [Option<f64>; 2], colour: Color32) {
-    if let [Some(low), Some(high)] = ends {
-        let bar = Line::new(name.to_owned(), vec![[x, low], [x, high]]);
-        plot.line(bar.color(colour).width(1.0).allow_hover(false));
     }
 }
 
@@ -220,26 +193,23 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
         .filter_map(|(down, row)| ratio(down, row.first()?.row))
         .collect();
     let none = format!("overlap {}", map.overlaps[0]);
-    let colours = [theme::curve(ui, 0), theme::curve(ui, 1)];
-    let grid = theme::grid(ui);
-    let weak = ui.visuals().weak_text_color();
-    by_k("speedup", ui, height, grid).show(ui, |plot| {
-        for ((name, ratios), colour) in
-            [(none, first), ("best overlap".to_owned(), best)].into_iter().zip(colours)
-        {
-            for &(k, ratio, error) in &ratios {
-                bar(plot, &name, k, [Some(ratio - error), Some(ratio + error)], colour);
-            }
-            let points: Vec<_> = ratios.iter().map(|&(k, ratio, _)| [k, ratio]).collect();
-            plot.points(Points::new(name.clone(), points.clone()).color(colour).radius(3.0));
-            plot.line(Line::new(name, points).color(colour).width(1.5));
-        }
-        // What was published are speedups to the tolerance.
-        let published = papers::published(&seen.outline.spec).filter(|_| is_whole);
-        let points: Vec<_> = published.map(|(k, _, ratio)| [(k as f64).log2(), ratio]).collect();
-        let line = Line::new(PUBLISHED, points).color(weak).width(1.0);
-        plot.line(line.style(LineStyle::dashed_dense()));
-        plot.hline(HLine::new("classic", 1.0).color(weak).style(LineStyle::dotted_dense()));
+    let theme = theme::of_figures(ui);
+    let curve = |(index, (name, ratios)): (usize, (String, Vec<(f64, f64, f64)>))| {
+        let points = ratios.iter().map(|&(k, ratio, _)| (k, ratio)).collect();
+        let errors = ratios.iter().map(|&(k, ratio, error)| (k, ratio - error, ratio + error));
+        let line = Series::line(name, points, theme.curve(index));
+        Series { has_dots: true, errors: errors.collect(), ..line }
+    };
+    let measured = [(none, first), ("best overlap".to_owned(), best)];
+    // What was published are speedups to the tolerance.
+    let published = papers::published(&seen.outline.spec).filter(|_| is_whole);
+    let published = published.map(|(k, _, ratio)| ((k as f64).log2(), ratio)).collect();
+    let published = published_series(published, theme.borders());
+    let series = measured.into_iter().enumerate().map(curve).chain(published).collect();
+    let levels = vec![Level { value: 1.0, name: "classic".to_owned() }];
+    let plot = Plot { levels, ..by_k(series, title) };
+    paint(ui, "speedup", height, &plot, |k, ratio| {
+        format!("k = {:.0}\n{}", k.exp2(), rounded(ratio))
     });
 }
 
@@ -262,92 +232,49 @@ fn best_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
         let ends = overlaps.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), overlap| {
             (low.min(overlap), high.max(overlap))
         });
-        best.push([k, row.overlap.largest() as f64]);
+        best.push((k, row.overlap.largest() as f64));
         equal.push((k, ends));
     }
-    let (colour, grid) = (theme::curve(ui, 2), theme::grid(ui));
-    let weak = ui.visuals().weak_text_color();
-    by_k("best overlap", ui, height, grid).show(ui, |plot| {
-        for (k, (low, high)) in equal {
-            bar(plot, "here", k, [Some(low), Some(high)], colour);
-        }
-        plot.points(Points::new("here", best.clone()).color(colour).radius(3.0));
-        plot.line(Line::new("here", best).color(colour).width(1.5));
-        let points: Vec<_> = papers::published(&seen.outline.spec)
-            .map(|(k, overlap, _)| [(k as f64).log2(), overlap as f64])
-            .collect();
-        let line = Line::new(PUBLISHED, points).color(weak).width(1.0);
-        plot.line(line.style(LineStyle::dashed_dense()));
+    let theme = theme::of_figures(ui);
+    let errors = equal.into_iter().map(|(k, (low, high))| (k, low, high)).collect();
+    let here = Series { has_dots: true, errors, ..Series::line("here", best, theme.curve(2)) };
+    let published = papers::published(&seen.outline.spec);
+    let published = published.map(|(k, overlap, _)| ((k as f64).log2(), overlap as f64)).collect();
+    let published = published_series(published, theme.borders());
+    let plot = by_k([here].into_iter().chain(published).collect(), "best overlap");
+    paint(ui, "best overlap", height, &plot, |k, overlap| {
+        format!("k = {:.0}\n{}", k.exp2(), rounded(overlap))
     });
 }
 
-/// A plot against overlap with a logarithmic axis up.
-fn plot<'a>(name: &str, ui: &Ui, height: f32, grid: Color32) -> Plot<'a> {
-    let across = AxisHints::new_x()
-        .label("overlap")
-        .formatter(|mark, _| if mark.value < 0.0 { String::new() } else { mark.value.to_string() })
-        .label_spacing(LABEL_SPACING);
-    Plot::new(name)
-        .height(height)
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_grid_spacer(uniform_grid_spacer(|input| steps(input.base_step_size)))
-        .custom_x_axes(vec![across])
-        .y_grid_spacer(|input| decades(input.bounds))
-        .y_axis_formatter(|mark, _| power(mark.value))
-        .y_axis_min_width(VALUE_ROOM)
-        .label_formatter(|hover| {
-            Some(read_off(hover, |x, y| format!("overlap {x:.0}\n{}", rounded(10f64.powf(y)))))
-        })
-        .legend(Legend::default().position(Corner::RightTop).follow_insertion_order(true))
-        .allow_scroll(false)
-        .grid_color(grid)
+/// What was published, if there is anything to compare with.
+fn published_series(points: Vec<(f64, f64)>, colour: [u8; 3]) -> Option<Series> {
+    let series = Series { dashed: true, ..Series::line(PUBLISHED, points, colour) };
+    (!series.points.is_empty()).then_some(series)
 }
 
-/// A plot against k, in powers of two.
-fn by_k<'a>(name: &str, ui: &Ui, height: f32, grid: Color32) -> Plot<'a> {
-    Plot::new(name)
-        .height(height)
-        .width(ui.available_width() - LABEL_ROOM)
-        .x_axis_label("k")
-        .x_grid_spacer(uniform_grid_spacer(|input| plot::decades(input.base_step_size)))
-        .x_axis_formatter(|mark, _| {
-            let is_whole = (mark.value - mark.value.round()).abs() < 1e-6;
-            let is_k = (0..usize::BITS as i64).contains(&(mark.value.round() as i64));
-            if is_whole && is_k { format!("{:.0}", 2f64.powf(mark.value)) } else { String::new() }
-        })
-        .label_formatter(|hover| {
-            Some(read_off(hover, |x, y| format!("k = {:.0}\n{}", 2f64.powf(x), rounded(y))))
-        })
-        .include_y(0.0)
-        .legend(Legend::default().position(Corner::RightBottom).follow_insertion_order(true))
-        .allow_scroll(false)
-        .grid_color(grid)
+/// A plot against k, in powers of two, from zero upwards.
+fn by_k(series: Vec<Series>, title: &str) -> Plot {
+    let x = PlotAxis { ticks: TickStyle::PowersOfTwo, ..PlotAxis::new("k", ScaleKind::Linear) };
+    let plot = Plot { series, ..Plot::new(x, PlotAxis::new(title, ScaleKind::Linear)) };
+    let values = plot.series.iter().flat_map(|series| {
+        let ends = series.errors.iter().map(|(_, _, high)| *high);
+        series.points.iter().map(|(_, value)| *value).chain(ends)
+    });
+    let most = values.filter(|value| value.is_finite()).fold(1.0, f64::max);
+    let y = PlotAxis { range: Some(Range::new(0.0, most)), ..plot.y.clone() };
+    Plot { y, ..plot }
 }
 
-/// Marks of a logarithmic axis between two powers of ten: 1, 2 and 5 times each, or where there are
-/// many, the powers alone.
-fn decades((low, high): (f64, f64)) -> Vec<GridMark> {
-    if !(low.is_finite() && high.is_finite() && high - low < 100.0) {
-        return Vec::new();
-    }
-    let factors: &[f64] = if high - low < 2.2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    let powers = low.floor() as i32..=high.ceil() as i32;
-    let values = powers.flat_map(|power| factors.iter().map(move |f| f64::from(power) + f.log10()));
-    let seen = values.filter(|value| (low..=high).contains(value));
-    seen.map(|value| GridMark { value, step_size: 1.0 }).collect()
-}
-
-/// A value of a logarithmic axis as a label.
-fn power(value: f64) -> String {
-    let value: f64 = format!("{:.0e}", 10f64.powf(value)).parse().unwrap_or(0.0);
-    number(value)
-}
-
-fn read_off(hover: &HoverPosition<'_>, text: impl Fn(f64, f64) -> String) -> String {
-    match hover {
-        HoverPosition::NearDataPoint { plot_name, position, .. } => {
-            format!("{plot_name}\n{}", text(position.x, position.y))
-        }
-        HoverPosition::Elsewhere { position } => text(position.x, position.y),
-    }
+fn paint<'a>(
+    ui: &mut Ui,
+    id: &str,
+    height: f32,
+    plot: &'a Plot,
+    text: impl Fn(f64, f64) -> String + 'a,
+) {
+    let frame = plot::Frame { id, height, cursor: None, has_legend: true };
+    plot::ui(ui, &frame, plot, move |name, x, y| {
+        Some(format!("{name}\n{}", text(x, y)).trim().to_owned())
+    });
 }

@@ -1,67 +1,425 @@
-//! Axes of plots: their ticks and labels.
+//! Plots as the window paints them: the same description as in figures, with pan and zoom.
+//!
+//! Ranges, ticks, numbers, colours and names come from the description
+//! ([`Plot`](crate::picture::Plot)); what is added here is what a pointer can do.
 
-use crate::picture::number;
-use eframe::egui::{self, WidgetText};
-use egui_plot::{AxisHints, GridMark};
-
-/// Labels across appear at 32 points of room, and are clear at 44: short ones, such as `20k`.
-pub const LABEL_SPACING: egui::Rangef = egui::Rangef { min: 32.0, max: 44.0 };
-
-/// The grid's least steps between two labels: such a step is 8 points, a label is up to 30.
-const LABEL_STEPS: f64 = 5.0;
+use crate::app::widgets::{legend, theme};
+use crate::picture::{BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series};
+use eframe::egui::{Align2, Color32, Rangef, Response, RichText, Ui, Vec2};
+use egui_plot::{
+    AxisHints, Corner, FilledArea, GridInput, GridMark, HLine, HoverPosition, Legend, Line,
+    LineStyle, PlotPoint, Points, Text, VLine,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// Room beside a plot for the half of the last label that stands out.
 pub const LABEL_ROOM: f32 = 10.0;
 
-/// An axis across that counts something.
-pub fn counting_axis(of: impl Into<WidgetText>) -> AxisHints<'static> {
-    AxisHints::new_x().label(of).formatter(|mark, _| along(mark.value)).label_spacing(LABEL_SPACING)
+/// Room for the values beside a plot, such as `−5×10⁻⁴`, so that plots do not jump as values change.
+const VALUE_ROOM: f32 = 58.0;
+
+/// The least steps of a grid, in points; egui_plot measures by them.
+const GRID_STEP: f64 = 8.0;
+
+/// Room for a label of the y axis, and for a character of one of the x axis, in points.
+const LABEL_HEIGHT: f64 = 31.0;
+const CHARACTER: f64 = 7.0;
+
+/// Room between labels of the x axis.
+const BETWEEN: f64 = 22.0;
+
+/// The most ticks of the two axes, as in figures.
+const MOST_TICKS: [usize; 2] = [11, 13];
+
+/// Widths of curves and of their parts, in points.
+const CURVE: f32 = 1.8;
+const DOT: f32 = 2.6;
+const HEAD: f32 = 4.5;
+
+/// The length of dashes of curves and of levels.
+const DASH: f32 = 5.5;
+const LEVEL_DASH: f32 = 4.0;
+
+/// The most names that a legend inside a plot has, and what it takes of the plot: across, and down for
+/// each name.
+const MOST_INSIDE: usize = 3;
+const LEGEND_WIDTH: f64 = 0.6;
+const LEGEND_ROW: f64 = 0.11;
+
+/// Marks nearer than this many points would hide the curves.
+const NEAREST_MARKS: f64 = 4.0;
+
+/// Logarithms beyond this have no number.
+const LARGEST_EXPONENT: f64 = 150.0;
+
+/// How a plot is put into a pane.
+pub struct Frame<'a> {
+    /// Tells plots apart.
+    pub id: &'a str,
+    /// In points.
+    pub height: f32,
+    /// Where the selected cycle lies along the x axis, if it is marked.
+    pub cursor: Option<f64>,
+    /// Whether names are written.
+    pub has_legend: bool,
 }
 
-/// Steps of the grid across, at least `least` apart, at 1, 2 or 5 times a power of ten: so that
-/// there is always more than one label.
-pub fn steps(least: f64) -> [f64; 3] {
-    let power = 10f64.powf((least * LABEL_STEPS).log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-    let step = step.into_iter().find(|&step| step >= least * LABEL_STEPS).unwrap_or(power);
-    [step, step, step]
+/// A plot that was painted.
+pub struct Painted {
+    pub response: Response,
+    /// Where the pointer is along the x axis.
+    pub pointer: Option<f64>,
 }
 
-/// Steps of the grid of a logarithmic axis, at least `least` apart: whole decades, and many of them
-/// where somebody has zoomed far out.
-pub fn decades(least: f64) -> [f64; 3] {
-    let step = 10f64.powf(least.max(1.0).log10().ceil());
-    [step, step, 10.0 * step]
-}
+/// From values to places along an axis of the toolkit, and back.
+#[derive(Clone, Copy)]
+struct Warp(Scale);
 
-/// A mark of the logarithmic axis; none between the decades.
-pub fn decade(mark: GridMark) -> String {
-    let exponent = mark.value.round();
-    if (mark.value - exponent).abs() > 1e-6 {
-        return String::new();
+impl Warp {
+    fn place(self, value: f64) -> f64 {
+        match self.0.kind() {
+            ScaleKind::Linear => value,
+            ScaleKind::Log => value.log10(),
+            ScaleKind::Symmetric => self.0.position(value),
+        }
     }
-    number(10f64.powf(exponent)).replace("1×", "")
-}
 
-/// A mark of the axis across.
-pub fn along(value: f64) -> String {
-    if value.abs() >= 1e6 {
-        format!("{}M", value / 1e6)
-    } else if value.abs() >= 1e4 {
-        format!("{}k", value / 1e3)
-    } else {
-        format!("{value}")
+    fn value(self, place: f64) -> f64 {
+        match self.0.kind() {
+            ScaleKind::Linear => place,
+            ScaleKind::Log => 10f64.powf(place.clamp(-LARGEST_EXPONENT, LARGEST_EXPONENT)),
+            ScaleKind::Symmetric => self.0.value(place),
+        }
+    }
+
+    fn ends(self) -> [f64; 2] {
+        [self.0.range().lo(), self.0.range().hi()].map(|end| self.place(end))
+    }
+
+    /// The ticks of the part of the axis that is seen, by their places; `room` is its length in points.
+    fn ticks(self, axis: &PlotAxis, (low, high): (f64, f64), room: f64, across: bool) -> Ticks {
+        let scale = match self.0.kind() {
+            // All of it is one scale, wherever one has zoomed to.
+            ScaleKind::Symmetric => self.0,
+            kind => Scale::new(kind, Range::new(self.value(low), self.value(high))),
+        };
+        let each = match across {
+            true => {
+                let widest = axis.ticks(&scale, 9);
+                let widest = widest.iter().map(|tick| tick.label.chars().count()).max();
+                widest.unwrap_or(0).max(2) as f64 * CHARACTER + BETWEEN
+            }
+            false => LABEL_HEIGHT,
+        };
+        let most = ((room / each) as usize).clamp(2, MOST_TICKS[usize::from(!across)]);
+        let ticks = axis.ticks(&scale, most).into_iter();
+        ticks.map(|tick| (self.place(scale.value(tick.position)), tick.label)).collect()
     }
 }
 
-/// Room for the values beside a profile, such as `−5×10⁻⁴`.
-pub const VALUE_ROOM: f32 = 58.0;
+type Ticks = Vec<(f64, String)>;
 
-/// A mark of the logarithmic axis; none between the decades.
-pub fn power(mark: f64) -> String {
-    let exponent = mark.round();
-    if (mark - exponent).abs() > 1e-6 {
-        return String::new();
+/// The ticks of an axis: found by its grid, and written beside it.
+#[derive(Clone, Default)]
+struct Labels(Rc<RefCell<Ticks>>);
+
+impl Labels {
+    fn grid(
+        &self,
+        warp: Warp,
+        axis: PlotAxis,
+        across: bool,
+    ) -> impl Fn(GridInput) -> Vec<GridMark> {
+        let labels = self.clone();
+        move |input| {
+            let (low, high) = input.bounds;
+            let room = (high - low) / input.base_step_size * GRID_STEP;
+            if !(room.is_finite() && room > 0.0) {
+                return Vec::new();
+            }
+            let ticks = warp.ticks(&axis, input.bounds, room, across);
+            // Each is as important as the others.
+            let marks =
+                ticks.iter().map(|(value, _)| GridMark { value: *value, step_size: high - low });
+            let marks = marks.collect();
+            labels.0.replace(ticks);
+            marks
+        }
     }
-    number(10f64.powf(exponent)).replace("1×", "")
+
+    fn text(&self, at: f64) -> String {
+        let ticks = self.0.borrow();
+        let tick = ticks.iter().find(|(value, _)| *value == at);
+        tick.map(|(_, label)| label.clone()).unwrap_or_default()
+    }
+
+    fn hints(&self, hints: AxisHints<'static>, title: &str) -> AxisHints<'static> {
+        let labels = self.clone();
+        hints
+            .label(RichText::new(title).small())
+            .label_spacing(Rangef::new(0.0, 1.0))
+            .formatter(move |mark, _| labels.text(mark.value))
+    }
+}
+
+/// Paints a plot. `read_off` says in words what is under the pointer: it is given the name of the nearest
+/// curve, if one is near, and the values on both axes.
+pub fn ui<'a>(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    plot: &'a Plot,
+    read_off: impl Fn(&str, f64, f64) -> Option<String> + 'a,
+) -> Painted {
+    let [x, y] = plot.scales().map(Warp);
+    let named = plot.series.iter().filter(|series| !series.name.is_empty());
+    let named: Vec<_> = named.filter(|_| frame.has_legend).collect();
+    let corner = free_corner(plot, [x, y], named.len()).filter(|_| named.len() <= MOST_INSIDE);
+    let top = ui.cursor().top();
+    if corner.is_none() && !named.is_empty() {
+        let names = named.iter().map(|series| (series.name.clone(), colour(series.colour)));
+        legend::ui(ui, &names.collect::<Vec<_>>());
+    }
+    let height = frame.height - (ui.cursor().top() - top);
+    let labels = [Labels::default(), Labels::default()];
+    let (x_ends, y_ends) = (x.ends(), y.ends());
+    let hints_x = labels[0].hints(AxisHints::new_x(), &plot.x.title);
+    let hints_y = labels[1].hints(AxisHints::new_y(), &plot.y.title).min_thickness(VALUE_ROOM);
+    let mut painted = egui_plot::Plot::new(frame.id)
+        .height(height)
+        .width(ui.available_width() - LABEL_ROOM)
+        .set_margin_fraction(Vec2::ZERO)
+        .grid_spacing(Rangef::new(GRID_STEP as f32, 300.0))
+        .x_grid_spacer(labels[0].grid(x, plot.x.clone(), true))
+        .y_grid_spacer(labels[1].grid(y, plot.y.clone(), false))
+        .custom_x_axes(vec![hints_x])
+        .custom_y_axes(vec![hints_y])
+        .label_formatter(move |hover| {
+            let (name, at) = match hover {
+                HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
+                HoverPosition::Elsewhere { position } => ("", *position),
+            };
+            read_off(name, x.value(at.x), y.value(at.y))
+        })
+        .allow_scroll(false)
+        .grid_color(theme::grid(ui));
+    for (x, y) in x_ends.into_iter().zip(y_ends) {
+        painted = painted.include_x(x).include_y(y);
+    }
+    if let Some(corner) = corner.filter(|_| !named.is_empty()) {
+        let legend = Legend::default().position(corner).follow_insertion_order(true);
+        painted = painted.legend(legend);
+    }
+    let weak = ui.visuals().weak_text_color();
+    let strong = ui.visuals().text_color();
+    let has_legend = frame.has_legend;
+    let cursor = frame.cursor.filter(|at| at.is_finite()).map(|at| x.place(at));
+    let width = f64::from(ui.available_width().max(1.0));
+    let painted = painted.show(ui, move |paint| {
+        let items = Items { plot, x, y, has_legend };
+        items.bands(paint);
+        items.marks(paint, x_ends, width);
+        items.levels(paint, weak);
+        for series in &plot.series {
+            items.series(paint, series);
+        }
+        if let Some(at) = cursor {
+            let line = VLine::new("", at).color(strong.gamma_multiply(0.6)).width(1.0);
+            paint.vline(line.allow_hover(false));
+        }
+    });
+    let pointer = painted.response.hover_pos();
+    let pointer = pointer.map(|at| x.value(painted.transform.value_from_position(at).x));
+    Painted { response: painted.response, pointer }
+}
+
+/// What is painted of a plot.
+struct Items<'a> {
+    plot: &'a Plot,
+    x: Warp,
+    y: Warp,
+    has_legend: bool,
+}
+
+type Paint<'a> = egui_plot::PlotUi<'a>;
+
+impl Items<'_> {
+    fn place(&self, (x, y): (f64, f64)) -> [f64; 2] {
+        [self.x.place(x), self.y.place(y)]
+    }
+
+    /// The stretches of points without a gap.
+    fn stretches(&self, points: &[(f64, f64)]) -> Vec<Vec<[f64; 2]>> {
+        let stretches = points.split(|point| !self.plot.has_place(*point));
+        let stretches = stretches.filter(|stretch| !stretch.is_empty());
+        stretches.map(|stretch| stretch.iter().map(|at| self.place(*at)).collect()).collect()
+    }
+
+    fn bands(&self, paint: &mut Paint<'_>) {
+        for band in &self.plot.bands {
+            let both = band.low.iter().zip(&band.high);
+            let both = both
+                .filter(|(low, high)| self.plot.has_place(**low) && self.plot.has_place(**high));
+            let mut sides = [Vec::new(), Vec::new(), Vec::new()];
+            for (low, high) in both {
+                let ([x, low], [_, high]) = (self.place(*low), self.place(*high));
+                for (side, value) in sides.iter_mut().zip([x, low, high]) {
+                    side.push(value);
+                }
+            }
+            let [x, low, high] = &sides;
+            let area = FilledArea::new("", x, low, high);
+            let fill = colour(band.colour).gamma_multiply(BAND_OPACITY as f32);
+            paint.add(area.fill_color(fill).allow_hover(false));
+        }
+    }
+
+    fn marks(&self, paint: &mut Paint<'_>, [start, end]: [f64; 2], width: f64) {
+        for marks in &self.plot.marks {
+            let places = marks.places.iter().map(|at| self.x.place(*at));
+            let places: Vec<_> = places.filter(|at| (start..=end).contains(at)).collect();
+            let apart = NEAREST_MARKS / width * (end - start);
+            if places.windows(2).any(|pair| (pair[1] - pair[0]).abs() < apart) {
+                continue;
+            }
+            let faint = colour(marks.colour).gamma_multiply(0.5);
+            for at in places {
+                paint.vline(VLine::new("", at).color(faint).width(1.0).allow_hover(false));
+            }
+        }
+    }
+
+    fn levels(&self, paint: &mut Paint<'_>, weak: Color32) {
+        let left = paint.plot_bounds().min()[0];
+        let left = if left.is_finite() { left } else { self.x.ends()[0] };
+        for level in &self.plot.levels {
+            if !self.plot.has_place((0.0, level.value)) {
+                continue;
+            }
+            let y = self.y.place(level.value);
+            let style = LineStyle::Dashed { length: LEVEL_DASH };
+            paint.hline(HLine::new("", y).color(weak).style(style).allow_hover(false));
+            let text = RichText::new(format!(" {}", level.name)).small();
+            let text = Text::new("", PlotPoint::new(left, y), text).color(weak);
+            paint.text(text.anchor(Align2::LEFT_BOTTOM).allow_hover(false));
+        }
+    }
+
+    /// A curve: faint where its points are still to come, with a dot at the last one so far.
+    fn series(&self, paint: &mut Paint<'_>, series: &Series) {
+        let ink = colour(series.colour);
+        let name = if self.has_legend { series.name.as_str() } else { "" };
+        for &(x, low, high) in &series.errors {
+            if self.plot.has_place((x, low)) && self.plot.has_place((x, high)) {
+                let ends = vec![self.place((x, low)), self.place((x, high))];
+                paint.line(Line::new("", ends).color(ink).width(1.0).allow_hover(false));
+            }
+        }
+        let so_far = series.so_far.min(series.points.len());
+        let is_whole = so_far == series.points.len();
+        if !is_whole {
+            let faint = ink.gamma_multiply(FAINT as f32);
+            for stretch in self.stretches(&series.points[so_far.saturating_sub(1)..]) {
+                paint.line(line("", stretch, series, faint));
+            }
+        }
+        let stretches = self.stretches(&series.points[..so_far]);
+        let head = stretches.last().and_then(|stretch| stretch.last()).copied();
+        for stretch in stretches {
+            match stretch[..] {
+                [point] => paint.points(dots(name, vec![point], CURVE, ink)),
+                _ => paint.line(line(name, stretch, series, ink)),
+            }
+        }
+        if let Some(head) = head.filter(|_| !is_whole) {
+            paint.points(dots("", vec![head], HEAD, ink).allow_hover(false));
+        }
+        if series.has_dots {
+            let points = self.stretches(&series.points).concat();
+            paint.points(dots(name, points, DOT, ink));
+        }
+    }
+}
+
+fn line<'a>(name: &str, points: Vec<[f64; 2]>, series: &Series, ink: Color32) -> Line<'a> {
+    let line = Line::new(name, points).color(ink).width(CURVE);
+    match series.dashed {
+        true => line.style(LineStyle::Dashed { length: DASH }),
+        false => line,
+    }
+}
+
+fn dots<'a>(name: &str, points: Vec<[f64; 2]>, radius: f32, ink: Color32) -> Points<'a> {
+    Points::new(name, points).radius(radius).color(ink)
+}
+
+/// The colour of a description.
+pub fn colour([red, green, blue]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(red, green, blue)
+}
+
+/// The corner where a legend of so many names covers no point of a curve.
+fn free_corner(plot: &Plot, [x, y]: [Warp; 2], names: usize) -> Option<Corner> {
+    let (wide, high) = (LEGEND_WIDTH, LEGEND_ROW * names as f64);
+    let points = plot.series.iter().flat_map(|series| &series.points);
+    let points = points.filter(|point| plot.has_place(**point));
+    let places: Vec<_> =
+        points.map(|&(across, up)| (x.0.position(across), y.0.position(up))).collect();
+    let is_free = |corner: &Corner| {
+        !places.iter().any(|&(across, up)| {
+            let is_beside = match corner {
+                Corner::LeftTop | Corner::LeftBottom => across < wide,
+                Corner::RightTop | Corner::RightBottom => across > 1.0 - wide,
+            };
+            let is_level = match corner {
+                Corner::LeftTop | Corner::RightTop => up > 1.0 - high,
+                Corner::LeftBottom | Corner::RightBottom => up < high,
+            };
+            is_beside && is_level
+        })
+    };
+    // In the order of figures.
+    let corners = [Corner::RightTop, Corner::LeftBottom, Corner::RightBottom, Corner::LeftTop];
+    corners.into_iter().find(is_free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(scale: ScaleKind) -> PlotAxis {
+        PlotAxis::new("", scale)
+    }
+
+    fn labels(scale: ScaleKind, ends: (f64, f64), room: f64) -> Vec<String> {
+        let warp = Warp(Scale::new(scale, Range::new(ends.0, ends.1)));
+        let [low, high] = warp.ends();
+        let ticks = warp.ticks(&axis(scale), (low, high), room, false);
+        ticks.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_those_of_figures() {
+        assert_eq!(
+            labels(ScaleKind::Log, (1e-4, 1.0), 400.0),
+            ["10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", "1"]
+        );
+        assert_eq!(labels(ScaleKind::Linear, (0.0, 256.0), 190.0)[..2], ["0", "50"]);
+        assert!(labels(ScaleKind::Symmetric, (-1.0, 1.0), 300.0).contains(&"0".to_owned()));
+    }
+
+    #[test]
+    fn a_place_has_its_value_wherever_one_zooms_to() {
+        for kind in ScaleKind::ALL {
+            let warp = Warp(Scale::new(kind, Range::new(1e-3, 5.0)));
+            for value in [1e-3, 0.2, 5.0] {
+                let back = warp.value(warp.place(value));
+                assert!((back / value - 1.0).abs() < 1e-6, "{kind:?}: {value}, {back}");
+            }
+            for bounds in [(-1e9, 1e9), (0.0, 1e-300), (-1e-12, 1e-12), (f64::MIN, f64::MAX)] {
+                let ticks = warp.ticks(&axis(kind), bounds, 300.0, true);
+                assert!(ticks.len() <= MOST_TICKS[0].max(3), "{kind:?} {bounds:?}");
+            }
+        }
+    }
 }

@@ -116,6 +116,11 @@ impl Theme {
         self.curve(2 + number % MOST_BESIDE)
     }
 
+    /// The colour of tile borders among curves: grey.
+    pub const fn borders(self) -> [u8; 3] {
+        self.curve(7)
+    }
+
     /// The colour of a reference among the curves of runs.
     pub const fn reference(self) -> [u8; 3] {
         self.curve(1)

@@ -9,7 +9,9 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, MethodName, Record, Snapshot, StopRule, reduction};
+use crate::run::{
+    self, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot, StopRule, reduction,
+};
 
 /// ‖r‖₂ / ‖r₀‖₂ of each run, with the tolerance of the first.
 struct Curves;
@@ -130,13 +132,20 @@ fn run_points(snapshot: &Snapshot, over: Over, cycle: u64) -> (Vec<(f64, f64)>, 
     let records: Vec<_> = snapshot.history.records().copied().collect();
     let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle);
     let so_far = made.filter(|record| record.residual.is_some()).count();
-    // A cycle of each run is a cycle; what has other ones is put beside it by its sweeps.
     let own = snapshot.plan.sweeps_per_cycle();
-    let is_classic = snapshot.plan.spec.method.name == MethodName::Classic;
-    let cycle = if is_classic { cycle } else { own };
+    let cycle = sweeps_per_axis_cycle(&snapshot.plan, cycle);
     let start = snapshot.start_residual;
     let value = |record: &Record| Some(reduction(record.residual?.l2, start));
     (norm_points(&records, own, over, cycle, value), so_far)
+}
+
+/// How many sweeps of a run are a cycle on the axis, where those of the first run are `first`: its own,
+/// but of Jacobi's iteration those of the first, so that they stand beside each other by their sweeps.
+pub fn sweeps_per_axis_cycle(plan: &Plan, first: u64) -> u64 {
+    match plan.spec.method.name {
+        MethodName::Classic => first,
+        _ => plan.sweeps_per_cycle(),
+    }
 }
 
 /// A norm along the axis, where it is known. A cycle on the axis is `cycle` sweeps.

@@ -6,9 +6,8 @@ use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::maps::{field_range, scale};
-use crate::picture::figures::run_colour::BORDER_COLOUR;
 use crate::picture::figures::titles::Titles;
-use crate::picture::plot::description::{Marks, Plot, PlotAxis, Series};
+use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
@@ -141,10 +140,10 @@ pub fn mean_tile_plot(
     let point = |(index, value): (usize, &f32)| (index as f64, f64::from(*value));
     let points = means.iter().enumerate().map(point).collect();
     let places = inner.iter().map(|end| end - 0.5).collect();
-    let x = PlotAxis::new("place in the tile", ScaleKind::Linear);
+    let x = PlotAxis::new("position in the tile", ScaleKind::Linear);
     Plot {
         series: vec![Series::line("", points, theme.curve(0))],
-        marks: vec![Marks { places, colour: theme.curve(BORDER_COLOUR) }],
+        marks: vec![VerticalLines { places, colour: theme.borders() }],
         ..Plot::new(x, PlotAxis::new(mean_label(field), scale))
     }
 }

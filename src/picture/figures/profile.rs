@@ -6,9 +6,9 @@ use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::maps::field_range;
 use crate::picture::figures::names::value_label;
-use crate::picture::figures::run_colour::{BORDER_COLOUR, run_colour};
+use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
-use crate::picture::plot::description::{Marks, Plot, PlotAxis, Series};
+use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{self, CsvTable, CutLine, FieldKind, Part, Snapshot};
@@ -99,9 +99,9 @@ impl FigureType for Profile {
         // Runs with other tiles have borders of their own.
         let same = snapshots.iter().all(|snapshot| snapshot.plan.tiling == first.plan.tiling);
         let tilings = if same { &snapshots[..1] } else { snapshots };
-        let marks = tilings.iter().enumerate().map(|(index, snapshot)| Marks {
+        let marks = tilings.iter().enumerate().map(|(index, snapshot)| VerticalLines {
             places: cut.borders(shape, &snapshot.plan.tiling),
-            colour: if same { spec.theme.curve(BORDER_COLOUR) } else { run_colour(view, index) },
+            colour: if same { spec.theme.borders() } else { run_colour(view, index) },
         });
         let marks = marks.filter(|_| spec.borders).collect();
         let value = value_label(first.field, spec.scale, spec.absolute);
@@ -147,7 +147,7 @@ pub fn profile_points(
 /// The plot of fields along a line, with tile borders.
 pub fn profile_plot(
     series: Vec<Series>,
-    marks: Vec<Marks>,
+    marks: Vec<VerticalLines>,
     along: &str,
     value: &str,
     scale: ScaleKind,

@@ -10,6 +10,3 @@ pub(crate) fn run_colour(view: &ViewSpec, index: usize) -> [u8; 3] {
         Some(beside) => theme.beside(view.colour(beside)),
     }
 }
-
-/// The colour of tile borders among those of curves: grey.
-pub(crate) const BORDER_COLOUR: usize = 7;

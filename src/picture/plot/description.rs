@@ -6,6 +6,12 @@
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::axis::ticks::{Tick, ticks};
 
+/// The opacity of the part of a curve that is still to come.
+pub const FAINT: f64 = 0.25;
+
+/// The opacity of a band.
+pub const BAND_OPACITY: f64 = 0.2;
+
 /// A plot of series over a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plot {
@@ -18,7 +24,7 @@ pub struct Plot {
     /// Drawn below all series.
     pub bands: Vec<Band>,
     /// Thin vertical lines, such as tile borders; none of a group are drawn where they are too dense.
-    pub marks: Vec<Marks>,
+    pub marks: Vec<VerticalLines>,
     /// Horizontal lines, such as the tolerance.
     pub levels: Vec<Level>,
 }
@@ -68,7 +74,7 @@ pub struct Series {
 
 /// Thin vertical lines.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Marks {
+pub struct VerticalLines {
     /// Where, in units of the x axis.
     pub places: Vec<f64>,
     /// Red, green, blue.

@@ -6,11 +6,11 @@ use crate::picture::colour::theme::Palette;
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Head, Layout, Page, room_for, snapped};
 use crate::picture::draw::text::{fit, width};
-use crate::picture::plot::description::{Level, Plot, Series};
+use crate::picture::plot::description::{BAND_OPACITY, FAINT, Level, Plot, Series};
 use crate::picture::plot::legend::{Legend, series_stroke};
 use crate::picture::plot::polyline::{Stretch, path, place, thinned, touches};
 
-/// Marks nearer than this many pixels would hide the curves.
+/// VerticalLines nearer than this many pixels would hide the curves.
 const NEAREST_MARKS: f64 = 4.0;
 
 /// Where everything goes.
@@ -100,7 +100,7 @@ impl Painter<'_> {
         if series.so_far >= series.points.len() {
             draw_curve(canvas, series, stretches, stroke);
         } else {
-            draw_curve(canvas, series, stretches, Stroke { opacity: TO_COME, ..stroke });
+            draw_curve(canvas, series, stretches, Stroke { opacity: FAINT, ..stroke });
             let stretches = self.stretches_of(&series.points[..series.so_far], plot);
             draw_curve(canvas, series, &stretches, stroke);
             if let Some(head) = stretches.last().and_then(|stretch| stretch.last()) {
@@ -196,7 +196,7 @@ impl Painter<'_> {
                 let there = stretch.iter().map(|(low, _)| self.place(*low, plot));
                 let back = stretch.iter().rev().map(|(_, high)| self.place(*high, plot));
                 let outline = format!("{}z", path(there.chain(back)));
-                canvas.area(&outline, band.colour, BAND);
+                canvas.area(&outline, band.colour, BAND_OPACITY);
             }
         }
     }
@@ -269,12 +269,6 @@ fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
     }
 }
 
-/// How faint a part of a curve is that is still to come.
-const TO_COME: f64 = 0.25;
-
-/// How faint a band is.
-const BAND: f64 = 0.2;
-
 fn draw_dot(canvas: &mut Canvas, (x, y): (f64, f64), radius: f64, colour: [u8; 3]) {
     let r = round(radius);
     let (left, y) = (round(x - radius), round(y));
@@ -300,7 +294,7 @@ fn draw_curve(canvas: &mut Canvas, series: &Series, stretches: &[Stretch], strok
 mod tests {
     use super::*;
     use crate::picture::axis::scale::ScaleKind;
-    use crate::picture::plot::description::{Marks, PlotAxis};
+    use crate::picture::plot::description::{PlotAxis, VerticalLines};
     use crate::picture::{Theme, render};
 
     const PAGE: Page = Page { width: 400, height: 300, theme: Theme::Light, font: None };
@@ -310,7 +304,7 @@ mod tests {
         Plot {
             series,
             levels: vec![Level { value: 1e-4, name: "tolerance".into() }],
-            marks: vec![Marks { places: vec![1.0, f64::NAN, 2.5], colour: [9; 3] }],
+            marks: vec![VerticalLines { places: vec![1.0, f64::NAN, 2.5], colour: [9; 3] }],
             ..Plot::new(x, PlotAxis::new("‖r‖ / ‖r₀‖", scale))
         }
     }
