@@ -644,7 +644,7 @@ fn runs_that_cannot_be_compared_are_refused_in_one_sentence() {
     refused("--compare other.toml --kind heat-map", 2, &["heat-map shows one run"]);
     refused("--compare other.toml --kind distance", 2, &["distance shows one run"]);
     let two = "--compare other.toml --compare other.toml --kind side-by-side";
-    refused(two, 2, &["side-by-side shows 2 runs at the most"]);
+    refused(two, 2, &["side-by-side shows 2 runs at most"]);
     refused("--kind probes", 2, &["probes", "--probe"]);
     refused("--kind probes --probe 24,0", 2, &["the probe is 24,0", "0,0 to 23,19"]);
     refused("--kind inside --follow everything", 2, &["'everything'", "--follow"]);
@@ -791,7 +791,7 @@ fn a_figure_for_print_has_the_requested_size() {
     tilescope(&folder, &format!("{drawn} -o a.png")).assert().success().stderr("");
     tilescope(&folder, &format!("{drawn} -o a.svg")).assert().success().stderr("");
     let picture = image::open(folder.path().join("a.png")).unwrap();
-    assert_eq!((picture.width(), picture.height()), (945, 709), "300 pixels an inch");
+    assert_eq!((picture.width(), picture.height()), (945, 709), "300 pixels per inch");
     let file = std::io::BufReader::new(fs::File::open(folder.path().join("a.png")).unwrap());
     let png = png::Decoder::new(file).read_info().unwrap();
     assert_eq!(png.info().pixel_dims.unwrap().xppu, 11_811, "pixels a metre");
@@ -966,7 +966,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
     for (arguments, parts) in [
         ("--kind movie", &["'movie'", "--kind", "side-by-side, space-time"][..]),
-        ("--kind space-time", &["space-time is drawn of lines", "256 × 256"]),
+        ("--kind space-time", &["space-time needs a 1D grid", "256 × 256"]),
         ("--kind side-by-side", &["side-by-side needs a second run"]),
         ("--kind profile --cut j=256", &["cut is j=256", "j=0 to j=255"]),
         ("--kind profile --cut i=-1", &["--cut", "j=128"]),
@@ -974,7 +974,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--kind profile --cut 0,0:256,3", &["cut is 0,0:256,3", "0,0 to 255,255"]),
         ("--kind profile --cut 0,0:3", &["--cut", "0,0:255,255"]),
         ("--kind profile --shape 90 --cut 0,0:9,0", &["cut is 0,0:9,0", "rows alone"]),
-        ("--size 9x9cm --dpi 9000", &["9 × 9 cm at 9000 pixels an inch", "64 to 16384"]),
+        ("--size 9x9cm --dpi 9000", &["9 × 9 cm at 9000 pixels per inch", "64 to 16384"]),
         ("--dpi 7", &["dpi is 7", "30 to 2400"]),
         ("--font-size 0", &["font size is 0", "3 to 144 points"]),
         ("--range 1,0", &["--range", "reversed"]),

@@ -24,33 +24,33 @@ use std::process::ExitCode;
 const EXAMPLES: &str = "\
 Examples:
   tilescope render --at-cycle 40 -o residual.png
-      the residual of the default experiment after 40 cycles: tile edges shine
+      the residual of the default run after 40 cycles: tile borders stand out
   tilescope render --overlap 4 --at-cycle 40 --field staleness --scale symmetric -o lag.svg
-      how far each point lags behind Jacobi's iteration, as a vector figure
+      the staleness u − u_Jacobi of each point, as a vector figure
   tilescope render --at-cycle 40 --compare overlap-4.toml --size 16x9cm -o both.png
       two runs side by side, in the same colours
   tilescope render --preset paper-1d --max-cycles 500 --field change -o space-time.png
-      of a line, a space-time diagram: x across, cycles downwards
+      in 1D a space–time diagram: x across, cycles downwards
   tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
-      the residual along a row, with the tile borders, to be put on a page of any colour
+      the residual along a row with the tile borders, on a transparent background
   tilescope render --at-cycle 40 --kind curves --classic --compare overlap-4.toml --compare k-32.toml -o c.png
-      how the residual of three runs falls, beside that of Jacobi's iteration
+      the convergence of three runs and of Jacobi's iteration
   tilescope render --at-cycle 40 --kind inside --follow 2,3 --subiteration 8 -o tile.png
-      a tile with its frozen ring, half-way through the next cycle: how far its points lag
+      a tile with its frozen halo half-way through the next cycle: its staleness
   tilescope render --at-cycle 400 --kind probes --probe 128,128 --probe 127,128 -o probes.csv
       the residual at two points over the cycles, as numbers
   tilescope render --overlap 8 --at-cycle 40 --kind mean-tile --borders -o tile.png
-      the residual folded onto one tile, and what of it inner tiles own
+      the residual folded onto one tile, and the part that inner tiles own
   tilescope render --at-cycle 40 --kind arrangement --theme screen -o overview.png
-      the map, the curves and a profile in one figure; --place says what else, and where
+      the map, the curves and a profile in one figure; --place arranges other parts
   tilescope render --shape 1024x1024 --at-cycle 10 --kind bare-map -o map.png
-      the bare map, one pixel a point
+      the raw map, one pixel per point
   tilescope render --kind curves --theme screen -o curves.png
-      how the residual falls, cycle by cycle
+      the convergence, cycle by cycle
   tilescope render --animate 0..400:8 --borders -o film.gif
-      the residual after 0, 8, 16 … 400 cycles, one after the other
+      an animation of the residual after 0, 8, 16 … 400 cycles
   tilescope render --animate 0..4000:log --compare overlap-4.toml --theme screen -o both.mp4
-      two runs side by side, at cycles that are evenly spread by their logarithm
+      an animation of two runs, at cycles spread evenly by their logarithm
 
 The file carries the run: `tilescope open residual.png` shows it again, and --run residual.png
 starts from it.";
@@ -61,7 +61,7 @@ starts from it.";
 pub struct Render {
     #[command(flatten)]
     run: RunArgs,
-    /// Draw the iterate after so many cycles [default: the last of the run]
+    /// Draw the iterate after N cycles [default: the last cycle of the run]
     #[arg(
         long,
         value_name = "N",
@@ -73,12 +73,12 @@ pub struct Render {
     /// What to draw [default: heat-map; side-by-side with --compare]
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
-    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; of a
-    /// figure of several runs, all but the first as they are in it. Curves, profiles and tables of
-    /// runs take up to six
+    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; from a
+    /// figure of several runs all but the first are taken. Curves, profiles and tables of runs take
+    /// up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Vec<PathBuf>,
-    /// Draw the other runs after so many cycles [default: what --pair says]
+    /// Draw the other runs after N cycles [default: as --pair says]
     #[arg(
         long,
         value_name = "N",
@@ -88,10 +88,10 @@ pub struct Render {
         requires = "compare"
     )]
     compare_at: Option<u64>,
-    /// Which cycle of the other runs stands beside that of the first; fixed is that of --compare-at
+    /// Which cycle of the other runs goes with that of the first; fixed is that of --compare-at
     #[arg(long, default_value = "cycles", help_heading = "Figure", requires = "compare")]
     pair: Pairing,
-    /// Make the run go on to this cycle after the one that is looked at: curves show it faintly
+    /// Continue the run to this cycle after the one that is drawn: curves show the rest faintly
     #[arg(
         long,
         value_name = "N",
@@ -101,8 +101,7 @@ pub struct Render {
         conflicts_with = "animate"
     )]
     until: Option<u64>,
-    /// Curves: beside the run so many sweeps of Jacobi's iteration [without a number: as many as the
-    /// run makes]
+    /// Curves: add N sweeps of Jacobi's iteration [without a number: as many as the run makes]
     #[arg(
         long,
         value_name = "N",
@@ -116,10 +115,10 @@ pub struct Render {
     #[arg(long = "probe", value_name = "I,J", help_heading = "Figure", value_parser = values::point)]
     probes: Vec<[usize; 2]>,
     /// The tile that is followed through a cycle (--kind inside), counted from the left and from the
-    /// top; all, of a line [default: 0,0]
+    /// top; all for all tiles in 1D [default: 0,0]
     #[arg(long, value_name = "A,B | all", help_heading = "Figure", value_parser = values::follow)]
     follow: Option<Follow>,
-    /// How many subiterations of the next cycle it has made [default: 4]
+    /// The number of subiterations of the next cycle (--kind inside) [default: 4]
     #[arg(
         long,
         value_name = "N",
@@ -128,7 +127,7 @@ pub struct Render {
         allow_negative_numbers = true
     )]
     subiteration: Option<usize>,
-    /// What is drawn of the inside of a cycle
+    /// What --kind inside draws
     #[arg(long, default_value = "lag", help_heading = "Figure")]
     inside_shows: InsideKind,
     /// The field
@@ -138,7 +137,7 @@ pub struct Render {
     /// for a diverging map]
     #[arg(long, help_heading = "Figure")]
     scale: Option<ScaleKind>,
-    /// On a linear scale: magnitudes in place of values with their sign
+    /// On a linear scale: magnitudes instead of values with a sign
     #[arg(long, help_heading = "Figure")]
     absolute: bool,
     /// The lowest and the highest value shown [default: those of the field]
@@ -172,26 +171,26 @@ pub struct Render {
     /// Pixels, or centimetres, across and down [default: 1200x900; 1600x900 side by side]
     #[arg(long, value_name = "WxH | WxHcm", help_heading = "Figure", value_parser = values::size)]
     size: Option<Size>,
-    /// Pixels an inch [default: 300 for a size in centimetres, 96 for one in pixels]
+    /// Pixels per inch [default: 300 for a size in centimetres, 96 for one in pixels]
     #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number)]
     dpi: Option<f64>,
-    /// The size of letters, in points [default: what suits the size of the figure]
+    /// The font size in points [default: suited to the size of the figure]
     #[arg(long, value_name = "PT", help_heading = "Figure", value_parser = values::number)]
     font_size: Option<f64>,
-    /// Draw the borders of the tiles over the map; a profile has them in any case
+    /// Draw tile borders over the map; a profile always has them
     #[arg(long, help_heading = "Figure")]
     borders: bool,
-    /// Leave out the title and the line of settings, for a figure with a caption of its own
+    /// Leave out the title and the line of settings, for a figure with a caption
     #[arg(long, help_heading = "Figure")]
     no_annotations: bool,
     /// The same as --kind bare-map
     #[arg(long, help_heading = "Figure", conflicts_with = "kind")]
     bare: bool,
-    /// What it is to stand on; print is light, and screen is dark
+    /// The background; print is light, and screen is dark
     #[arg(long, default_value = "light", help_heading = "Figure")]
     theme: Theme,
-    /// Draw an animation: the cycles from..to:step, or from..to:log for as many as suit, evenly
-    /// spread by their logarithm (from..to:log40 for 40). All frames have the same range
+    /// Draw an animation: the cycles from..to:step, or from..to:log for 60 of them, spread evenly
+    /// by their logarithm (from..to:log40 for 40). All frames have the same range
     #[arg(
         long,
         value_name = "A..B:STEP",
@@ -200,7 +199,7 @@ pub struct Render {
         conflicts_with = "at_cycle"
     )]
     animate: Option<(u64, u64, Spacing)>,
-    /// Frames a second [default: 12]
+    /// Frames per second [default: 12]
     #[arg(
         long,
         value_name = "N",
@@ -218,7 +217,7 @@ pub struct Render {
 /// As many sweeps of Jacobi's iteration as the run makes.
 const ALL_SWEEPS: &str = "18446744073709551615";
 
-/// Pixels an inch of a figure for paper.
+/// Pixels per inch of a figure for paper.
 const PRINT_DPI: f64 = 300.0;
 
 const CENTIMETRES_PER_INCH: f64 = 2.54;
@@ -254,7 +253,7 @@ impl Render {
             wanted.push((plan, snapshot_request, self.cycles_beside(&view, &first, plan, other)));
         }
         for (plan, snapshot_request, cycles) in wanted {
-            match shoot_one(plan, &snapshot_request, &cycles, interrupt) {
+            match record_one(plan, &snapshot_request, &cycles, interrupt) {
                 Ok(snapshots) => runs.push(snapshots),
                 Err(error) => match error.downcast_ref() {
                     Some(RecordError::Cancelled { cycle }) => {
@@ -292,7 +291,7 @@ impl Render {
         }
         let is_somewhere = |(_, other): &(_, Other)| self.compare_at.or(other.cycle).is_some();
         if self.pair == Pairing::Fixed && !others.iter().all(is_somewhere) {
-            let why = "--pair fixed needs the cycle that stands beside all: --compare-at";
+            let why = "--pair fixed needs the cycle of the other runs: --compare-at";
             return Err(UsageError(why.to_owned()).into());
         }
         let is_plain = others.iter().enumerate().all(|(index, (colour, _))| index == *colour);
@@ -323,32 +322,34 @@ impl Render {
         }
     }
 
-    /// What is drawn in place of what a cycle of the run has not.
+    /// Says which tile and subiteration are drawn in the place of ones that the run does not have.
     fn corrections(&self, plan: &Plan) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut corrections = Vec::new();
         if let Some(Follow::Tile(tile)) = self.follow {
             let last: Vec<_> = plan.tiling.axes().iter().map(|axis| axis.count() - 1).collect();
             if tile.iter().zip(&last).any(|(tile, last)| tile > last) {
                 let last: Vec<_> = last.iter().map(usize::to_string).collect();
                 let [a, b] = tile;
-                told.push(format!("there is no tile {a},{b}; the last is {}", last.join(",")));
+                corrections
+                    .push(format!("there is no tile {a},{b}; the last is {}", last.join(",")));
             }
         }
         let most = plan.sweeps_per_cycle();
         if let Some(subiteration) = self.subiteration.filter(|&it| it as u64 > most) {
-            told.push(format!("there is no subiteration {subiteration}; the last is {most}"));
+            corrections
+                .push(format!("there is no subiteration {subiteration}; the last is {most}"));
         }
-        told
+        corrections
     }
 
-    /// Whether such a file can be made of what is wanted, before there is anything to write.
+    /// Checks that the kind of file goes with the figure, before anything is computed.
     fn check_file(&self, view: &ViewSpec) -> anyhow::Result<()> {
         let path = self.output.display();
         if picture::is_table(&self.output) && self.animate.is_none() {
             let kind = view.kind.name();
             return match view.kind.has_table() {
                 true => Ok(()),
-                false => Err(UsageError(format!("{kind} has no table; {path} is one")).into()),
+                false => Err(UsageError(format!("{kind} has no table, and {path} is one")).into()),
             };
         }
         let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
@@ -361,7 +362,7 @@ impl Render {
             (_, Err(error)) if self.animate.is_some() => error.to_string(),
             (Ok(_), _) => return Ok(()),
             (Err(_), Ok(_)) => {
-                format!("{path} is an animation; say of which cycles, such as --animate 0..400:8")
+                format!("{path} is an animation; choose its cycles, such as --animate 0..400:8")
             }
             (Err(error), _) => error.to_string(),
         };
@@ -374,7 +375,7 @@ impl Render {
         Some(Frames { first, last, spacing, rate: self.fps.unwrap_or(RATE) })
     }
 
-    /// What is to be drawn; the cycle, and that of the other run, are found out on the way.
+    /// What is to be drawn; the cycles follow from the runs.
     fn view(&self) -> Result<ViewSpec, UsageError> {
         let usual = match self.compare.len() {
             0 => FigureKind::HEAT_MAP,
@@ -383,7 +384,7 @@ impl Render {
         };
         let kind = if self.bare { FigureKind::BARE_MAP } else { self.kind.unwrap_or(usual) };
         if !kind.has_page() && self.size.is_some() {
-            let why = "--bare draws a pixel for each point; --size is of the other kinds";
+            let why = "--bare draws one pixel per point; --size goes with the other kinds";
             return Err(UsageError(why.to_owned()));
         }
         Ok(ViewSpec {
@@ -433,7 +434,7 @@ impl Render {
                 let allowed = f64::from(SMALLEST_SIDE)..=f64::from(LARGEST_SIDE);
                 if !pixels.iter().all(|side| allowed.contains(side)) {
                     return Err(UsageError(format!(
-                        "a figure of {} × {} cm at {dpi} pixels an inch has {} × {} pixels; each side takes {SMALLEST_SIDE} to {LARGEST_SIDE}",
+                        "a figure of {} × {} cm at {dpi} pixels per inch has {} × {} pixels; each side takes {SMALLEST_SIDE} to {LARGEST_SIDE}",
                         size[0], size[1], pixels[0], pixels[1]
                     )));
                 }
@@ -493,9 +494,9 @@ struct Other {
     until: Option<u64>,
 }
 
-/// Goes to the cycles that are wanted and looks; without any, to the end. A cycle that is named is
-/// drawn wherever the run would have stopped; what the figure carries is the run as it was asked for.
-fn shoot_one(
+/// Records a run at these cycles; without any, at its end. A cycle that is named is drawn wherever the run
+/// would have stopped; the figure carries the run as it was asked for.
+fn record_one(
     plan: &Plan,
     snapshot_request: &SnapshotRequest,
     cycles: &[u64],
@@ -520,7 +521,7 @@ fn shoot_one(
     if let Some(Outcome::Diverged(divergence)) = seen.outcome {
         print_note(&divergence.to_string());
     }
-    // What is drawn is how far it goes; what it was to go to, its description says.
+    // The snapshot has how far the run went; its description keeps how far it was meant to go.
     let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };
     Ok(seen.snapshots.into_iter().map(asked).collect())
 }
@@ -542,8 +543,8 @@ mod tests {
         render: Render,
     }
 
-    /// A view as options can say it.
-    fn said(mut view: ViewSpec) -> ViewSpec {
+    /// A view as far as options can express it.
+    fn expressible(mut view: ViewSpec) -> ViewSpec {
         if !view.kind.has_page() {
             view.figure.size = FigureSpec::default().size;
         }
@@ -565,7 +566,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_figure_survives_its_command_line(run in run(), view in view()) {
-            let view = said(view);
+            let view = expressible(view);
             let line = figure_command(&run, &view, Path::new("it's a figure.png"));
             let words = words(&line);
             prop_assert_eq!(&words[..2], ["tilescope", "render"]);

@@ -1,4 +1,4 @@
-//! From a value to a place on the colour bar.
+//! Scales: from a value to its position on an axis or a colour bar.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl ScaleKind {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Linear => "Values are spread evenly over the colours.",
-            Self::Log => "Magnitudes are spread by their logarithm: six decades at the most.",
+            Self::Log => "Magnitudes are spread by their logarithm: at most six decades.",
             Self::Symmetric => "By sign and magnitude, logarithmic away from zero.",
         }
     }
@@ -57,8 +57,8 @@ pub(crate) const SYMMETRIC_LINEAR_SHARE: f64 = 0.2;
 /// The automatic log range shows at most this many times less than the largest value.
 const LOG_FLOOR: f64 = 1e-6;
 
-/// The automatic log range leaves out this share of the values, from below: rings where a field
-/// crosses zero are one point thin and as deep as rounding lets them be.
+/// The automatic log range leaves out this share of the values, from below: where a field crosses
+/// zero, a line one point wide falls to the rounding error.
 const LOG_LEFT_OUT: f64 = 0.01;
 
 /// A log range is at least this wide, so that a nearly constant field isn't all noise.

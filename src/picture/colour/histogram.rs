@@ -1,17 +1,17 @@
-//! How often values lie where on a scale.
+//! Histograms of values on a scale.
 
 use crate::picture::axis::scale::Scale;
 use crate::picture::colour::paint::Samples;
 
-/// Samples that are looked at, at the most: of more, evenly spread ones.
-const LOOKED_AT: usize = 1 << 16;
+/// The most samples that are counted; of more, evenly spread ones are.
+const MOST_COUNTED: usize = 1 << 16;
 
 /// Counts samples by their position on a scale, from the low end to the high end; those beyond an
-/// end count there, and NaN nowhere. Of many samples only some are looked at, evenly spread.
+/// end count there, and NaN nowhere. Of many samples only some are counted, evenly spread.
 pub fn histogram(samples: &Samples<'_>, scale: &Scale, bins: usize) -> Vec<u32> {
     let mut counts = vec![0; bins];
     // An odd step, so that it passes through all columns.
-    let step = samples.values().len().div_ceil(LOOKED_AT).max(1) | 1;
+    let step = samples.values().len().div_ceil(MOST_COUNTED).max(1) | 1;
     for value in samples.values().iter().step_by(step) {
         let position = scale.position(f64::from(*value));
         if !position.is_nan() && bins > 0 {
@@ -41,7 +41,7 @@ mod tests {
         let scale = Scale::new(ScaleKind::Linear, Range::new(0.0, 1000.0));
         let counts = histogram(&Samples::new(1000, 1000, &values).unwrap(), &scale, 10);
         let all: u32 = counts.iter().sum();
-        assert!(all as usize <= LOOKED_AT);
+        assert!(all as usize <= MOST_COUNTED);
         assert!(counts.iter().all(|&count| count.abs_diff(all / 10) < all / 100), "{counts:?}");
     }
 }

@@ -35,7 +35,7 @@ pub enum ColourMap {
     PurpleGreen,
 }
 
-/// A name that is no colour map's.
+/// An unknown name of a colour map.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no colour map \u{201c}{name}\u{201d}; choose one of {}", names())]
 pub struct UnknownColourMap {
@@ -77,7 +77,7 @@ impl ColourMap {
     /// What it is for, in one sentence.
     pub const fn about(self) -> &'static str {
         if self.is_diverging() {
-            "Two colours that part at the middle: for values with their sign."
+            "Two colours that meet at zero in the middle: for values with a sign."
         } else {
             "From low to high: for magnitudes and levels."
         }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_value_is_lighter_to_all_eyes() {
+    fn a_larger_value_is_lighter_for_any_colour_vision() {
         for map in ColourMap::ALL {
             assert!(map.table().iter().all(|colour| colour[3] == 255));
             // What Turbo is not, its description says.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn diverging_maps_darken_to_both_sides_which_are_told_apart_by_all_eyes() {
+    fn diverging_maps_darken_to_both_sides_which_differ_for_any_colour_vision() {
         for map in ColourMap::ALL.into_iter().filter(|map| map.is_diverging()) {
             for vision in Vision::ALL {
                 let lightness = lightness(map, vision);

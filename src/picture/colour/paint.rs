@@ -17,11 +17,11 @@ pub struct Samples<'a> {
 
 /// A rectangle and a number of values that don't fit each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{cols} × {rows} samples were announced, but {given} values given")]
+#[error("{cols} × {rows} samples were expected, but {given} values given")]
 pub struct SamplesError {
-    /// Columns announced.
+    /// Columns expected.
     pub cols: usize,
-    /// Rows announced.
+    /// Rows expected.
     pub rows: usize,
     /// Values given.
     pub given: usize,
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn fast_and_slow_paths_agree_to_a_step() {
-        // In the grey map the red channel tells the step.
+        // In the grey map the red channel is the step.
         let steps = ColourMap::Grey.table();
         let values = values(50_000);
         let ranges = [(-3000.0, 3000.0), (1e-6, 1.0), (0.5, 0.52), (1.0, 1e30), (1e-30, 1e-20)];
@@ -260,7 +260,7 @@ mod tests {
         assert!(Samples::new(0, 3, &[]).is_ok());
         assert!(Samples::new(usize::MAX, 2, &[0.0; 6]).is_err());
         let refused = Samples::new(2, 3, &[0.0; 5]).unwrap_err();
-        assert_eq!(refused.to_string(), "2 × 3 samples were announced, but 5 values given");
+        assert_eq!(refused.to_string(), "2 × 3 samples were expected, but 5 values given");
     }
 
     #[test]

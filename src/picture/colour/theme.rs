@@ -1,23 +1,23 @@
-//! The colours of everything in a figure that isn't data.
+//! The colours of a figure apart from its data.
 
 use serde::{Deserialize, Serialize};
 
-/// What a figure is to stand on: paper and bright rooms, a dark slide, or a page of its own colour.
+/// The background that a figure is made for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Theme {
-    /// Dark on white, for print
+    /// Dark on white, for print.
     #[default]
     Light,
-    /// Light on near-black, for a dark screen
+    /// Light on near-black, for a dark screen.
     Dark,
-    /// Dark on whatever light page it is put on
+    /// Dark, without a background, for a light page of any colour.
     Transparent,
-    /// Light on whatever dark slide it is put on
+    /// Light, without a background, for a dark slide of any colour.
     TransparentDark,
 }
 
-/// Runs that there are colours for beside one.
+/// The most runs beside the first: as many as there are colours for.
 pub const MOST_BESIDE: usize = 6;
 
 /// Red, green and blue (sRGB).
@@ -83,7 +83,7 @@ impl Theme {
         matches!(self, Self::Dark | Self::TransparentDark)
     }
 
-    /// The colour of the `index`th curve; eight that are told apart with any colour vision, then
+    /// The colour of the `index`th curve; eight that are distinct for any colour vision, then
     /// the same again.
     pub const fn curve(self, index: usize) -> [u8; 3] {
         // The first two are after Okabe and Ito (2008), the last is grey. The others are where they
@@ -111,7 +111,7 @@ impl Theme {
         if self.is_dark() { DARK[index % DARK.len()] } else { LIGHT[index % LIGHT.len()] }
     }
 
-    /// The colour of a run beside another: none of those of that run, 0, and of its reference.
+    /// The colour of a run beside the first: neither the first run's nor the reference's.
     pub const fn beside(self, number: usize) -> [u8; 3] {
         self.curve(2 + number % MOST_BESIDE)
     }
@@ -145,7 +145,7 @@ impl Theme {
             grid_opacity: 1.0,
             missing: [0x3c, 0x41, 0x4b],
         };
-        // Nobody knows the colour of the page, so what is soft is nearly as strong as ink.
+        // The colour of the page is unknown, so soft text is nearly as strong as ink.
         match self {
             Self::Light => LIGHT,
             Self::Dark => DARK,
@@ -172,7 +172,7 @@ mod tests {
     const LIGHTER: f64 = 25.0;
 
     #[test]
-    fn curves_are_told_apart_by_all_eyes() {
+    fn curves_are_distinct_for_any_colour_vision() {
         for theme in Theme::ALL {
             let curves: [Rgb; 8] = std::array::from_fn(|index| theme.curve(index));
             for vision in Vision::ALL {

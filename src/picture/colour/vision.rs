@@ -75,7 +75,7 @@ fn times(matrix: [[f64; 3]; 3], vector: [f64; 3]) -> [f64; 3] {
 }
 
 #[test]
-fn colours_that_are_told_apart_by_some_are_alike_to_others() {
+fn colours_that_differ_for_some_look_alike_to_others() {
     let (red, green) = ([0xa0, 0x40, 0x40], [0x5e, 0x66, 0x40]);
     assert!(Vision::Usual.distance(red, green) > 40.0);
     assert!(Vision::Deuteranopia.distance(red, green) < 20.0);

@@ -1,11 +1,11 @@
-//! What all figures share: sizes that grow with the picture, the title, and marked axes.
+//! What all figures share: lengths that grow with the picture, the head, and marked axes.
 
 use crate::picture::axis::ticks::Tick;
 use crate::picture::colour::theme::{Palette, Rgb, Theme};
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, Style, round};
 use crate::picture::draw::text::{Weight, fit, width, wrap};
 
-/// A figure is at least this wide and high; less has no room for a letter.
+/// A figure is at least this wide and high, in pixels; less has no room for text.
 pub const SMALLEST_SIDE: u32 = 64;
 
 /// A rectangle of whole pixels.
@@ -38,7 +38,7 @@ pub struct Page {
     pub width: u32,
     /// Pixels down; 64 to [`LARGEST_SIDE`](crate::picture::draw::render::LARGEST_SIDE), best from 240.
     pub height: u32,
-    /// For a bright or a dark room.
+    /// The background that it is made for.
     pub theme: Theme,
     /// The font size of labels in pixels; `None` for one that suits the size.
     pub font: Option<f64>,
@@ -61,9 +61,9 @@ impl Layout {
         let height = page.height.clamp(SMALLEST_SIDE, crate::picture::draw::render::LARGEST_SIDE);
         let (w, h) = (f64::from(width), f64::from(height));
         // A 56th of the mean side reads well from the back of a room; long strips get smaller
-        // letters, small pictures the smallest legible ones.
+        // text, small pictures the smallest legible one.
         let suiting = ((w * h).sqrt() / 56.0).min(w.min(h) / 20.0).max(9.0);
-        // Letters so large that they leave no room for what they name are made smaller.
+        // Text so large that it leaves no room for the plot is made smaller.
         let unit = font.map_or(suiting, |font| font.min(w.min(h) / 12.0).max(4.0));
         Self { width, height, theme, unit, palette: theme.palette() }
     }
@@ -284,7 +284,7 @@ pub(crate) fn room_for(length: f64, each: f64, most: usize) -> usize {
     ((length / each).max(0.0) as usize).clamp(2, most)
 }
 
-/// A lighter or darker line over data: light on dark maps, dark on the others.
+/// The colour of a line over data: light on dark maps, dark on the others.
 pub(crate) const fn over(dark: bool) -> Rgb {
     if dark { [0xff; 3] } else { [0; 3] }
 }

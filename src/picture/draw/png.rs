@@ -1,4 +1,4 @@
-//! PNG files that say how they were made.
+//! PNG files, with texts that say how they were made.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
@@ -8,7 +8,7 @@ use image::RgbaImage;
 
 use crate::files::{FileError, write_atomically};
 
-/// A text in a picture longer than this is not ours.
+/// The longest text that is read from a picture, in bytes.
 const LONGEST_TEXT: usize = 1 << 20;
 
 /// Why no text could be read from a PNG file; one sentence that names it.
@@ -129,7 +129,7 @@ pub fn read_png_text(path: &Path, keyword: &str) -> Result<Option<String>, PngEr
     text_of(reader.info(), keyword).map_err(refused)
 }
 
-/// Looks at the signature, and goes back to the start.
+/// Checks the signature, and goes back to the start.
 fn is_png(file: &mut BufReader<File>) -> io::Result<bool> {
     use std::io::{Read, Seek};
     const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_damaged_files_are_told_apart() {
+    fn foreign_and_damaged_files_are_refused_in_different_sentences() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         let say = |keyword| read_png_text(&path, keyword).unwrap_err().to_string();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_or_keyword_writes_nothing() {
+    fn an_invalid_picture_or_keyword_writes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.png");
         save_png(&path, &RgbaImage::new(0, 0), SCREEN_DPI, &[]).unwrap_err();

@@ -55,7 +55,7 @@ pub fn render(svg: &str) -> Result<RgbaImage, PictureError> {
     scaled(svg, |_| 1.0)
 }
 
-/// The same, made smaller where it is larger than so many pixels across and down.
+/// The same, scaled down to at most `most` pixels across and down.
 ///
 /// # Errors
 /// As [`render`].
@@ -74,8 +74,7 @@ pub fn thinned_within(map: RgbaImage, most: [u32; 2]) -> RgbaImage {
     imageops::thumbnail(&map, width, height)
 }
 
-/// What a picture of this size is to be scaled by, so that it has at most so many pixels across and
-/// down.
+/// The factor that scales a picture to at most `most` pixels across and down.
 fn scale_within([width, height]: [f32; 2], most: [u32; 2]) -> f32 {
     let [across, down] = most.map(|side| side.max(1) as f32);
     (across / width).min(down / height).min(1.0)
@@ -114,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_refused_in_a_sentence() {
+    fn an_invalid_picture_is_refused_in_a_sentence() {
         assert!(matches!(render("k = 32"), Err(PictureError::Svg(_))));
         let svg = |side: u32| {
             format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="{side}" height="9"/>"#)

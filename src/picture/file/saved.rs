@@ -1,6 +1,6 @@
 //! Saved figures, which carry the run that they show, so that they can be made again.
 //!
-//! A PNG carries the run's description and what was looked at as two texts (`iTXt`), an SVG as two
+//! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
 //! elements in its `<metadata>`; both as TOML.
 
 use std::io::Write;
@@ -21,13 +21,13 @@ use crate::run::{RunSpec, SpecError};
 /// The keyword of the run's description in a PNG.
 const RUN: &str = "tilescope";
 
-/// The keyword of what was looked at.
+/// The keyword of the view.
 const VIEW: &str = "tilescope-view";
 
 /// The XML namespace of both in an SVG.
 const NAMESPACE: &str = "urn:tilescope";
 
-/// An SVG longer than this is none of ours: the largest map in it is a PNG of 16,384² pixels.
+/// The longest SVG that is read, in bytes: the largest map in one is a PNG of 16,384² pixels.
 const LONGEST_SVG: u64 = 1 << 30;
 
 /// Why a figure could not be saved; one sentence.
@@ -64,16 +64,16 @@ pub enum OpenError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Somebody else's picture.
-    #[error("{} carries no run; only figures that tilescope saved do", .path.display())]
+    /// A picture of another program.
+    #[error("{} carries no run; only figures saved by tilescope do", .path.display())]
     NoRun {
         /// The file.
         path: PathBuf,
     },
-    /// What it carries is no run.
+    /// The run that it carries is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
-    /// What it carries beside the run is not understood.
+    /// The view that it carries is invalid.
     #[error("the view that {} carries cannot be read: {}", .path.display(), .source.message())]
     View {
         /// The file.
@@ -83,12 +83,12 @@ pub enum OpenError {
     },
 }
 
-/// A run that was opened, and what of it was looked at, if the file says so.
+/// A run that was opened, and the view of it, if the file has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Opened {
     /// The run.
     pub run: RunSpec,
-    /// What was looked at.
+    /// The view.
     pub view: Option<ViewSpec>,
 }
 
@@ -191,7 +191,7 @@ pub(crate) fn texts(
     texts
 }
 
-/// An SVG document that is as large on paper as so many pixels an inch make it.
+/// The SVG document with its size on paper, at `dpi` pixels per inch.
 fn on_paper(svg: &str, dpi: f64) -> String {
     let Some((head, body)) = svg.split_once('>').filter(|_| dpi != SCREEN_DPI) else {
         return svg.to_owned();
@@ -227,7 +227,7 @@ pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError
     Ok((run.found_beside(path), view))
 }
 
-/// A bare map as an SVG document.
+/// A raw map as an SVG document.
 fn embedded(path: &Path, image: &RgbaImage) -> Result<String, FileError> {
     let mut png = Vec::new();
     encode_png(&mut png, image, SCREEN_DPI, &[])
@@ -372,7 +372,7 @@ mod tests {
             read_figure(&path).unwrap_err().to_string()
         };
         let foreign = say("a.svg", SVG.as_bytes());
-        assert!(foreign.ends_with("carries no run; only figures that tilescope saved do"));
+        assert!(foreign.ends_with("carries no run; only figures saved by tilescope do"));
         assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
         assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
         assert!(say("a.png", b"").contains("is not a PNG picture"));

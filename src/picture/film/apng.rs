@@ -1,6 +1,6 @@
 //! Animated PNG: every pixel as it is, and the run beside them.
 
-use super::{Film, FrameEncoder, stay};
+use super::{Film, FrameEncoder, frame_delay};
 use crate::picture::draw::png::encoder;
 use image::RgbaImage;
 use std::io::{self, Write};
@@ -23,7 +23,7 @@ impl<W: Write> Apng<W> {
         let figure = &film.view.figure;
         let mut encoder = encoder(out, first.dimensions(), figure.dpi, &texts)?;
         encoder.set_animated(u32::try_from(film.len()).map_err(io::Error::other)?, 0)?;
-        let (numerator, denominator) = stay(film.frames.rate);
+        let (numerator, denominator) = frame_delay(film.frames.rate);
         encoder.set_frame_delay(numerator, denominator)?;
         // A bare map has no colour where a later frame has no value any more.
         let is_opaque =

@@ -1,7 +1,7 @@
 //! Animations: the figure of a view at many cycles, one after the other.
 //!
-//! The run is made forward, once, and looked at on the way ([`record_run`](crate::run::shoot())); then all
-//! frames are drawn over the range of all of them, so that no colour changes its meaning on the way.
+//! The run is made forward, once, and observed on the way ([`record_run`](crate::run::shoot())); then all
+//! frames are drawn over the range of all of them, so that no colour changes its meaning.
 
 mod apng;
 mod gif;
@@ -49,19 +49,19 @@ pub enum FilmError {
         /// The file that was asked for.
         path: PathBuf,
     },
-    /// A theme that the file cannot have.
+    /// A theme that this kind of file cannot have.
     #[error("an animation without a background is saved as .apng; choose that, or another theme")]
     Transparent,
-    /// Videos are made by another program.
+    /// Videos are made by ffmpeg.
     #[error("ffmpeg is not installed, and makes .mp4 files; .apng and .gif need nothing")]
     NoFfmpeg,
-    /// The other program refuses.
-    #[error("ffmpeg could not make {}: {said}", .path.display())]
+    /// ffmpeg failed.
+    #[error("ffmpeg could not make {}: {message}", .path.display())]
     Ffmpeg {
         /// The file that was asked for.
         path: PathBuf,
-        /// What it said last.
-        said: String,
+        /// The last line that it printed.
+        message: String,
     },
     /// A frame could not be drawn.
     #[error(transparent)]
@@ -69,8 +69,8 @@ pub enum FilmError {
     /// The file could not be written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Somebody wanted it to stop.
-    #[error("the animation was stopped; nothing was saved")]
+    /// It was cancelled.
+    #[error("the animation was cancelled; nothing was saved")]
     Cancelled,
 }
 
@@ -107,7 +107,7 @@ impl FilmFile {
     /// [`FilmError::Transparent`] or [`FilmError::NoFfmpeg`].
     pub fn check(self, theme: Theme) -> Result<(), FilmError> {
         self.check_theme(theme)?;
-        if self == Self::Mp4 && !mp4::is_there() {
+        if self == Self::Mp4 && !mp4::is_installed() {
             return Err(FilmError::NoFfmpeg);
         }
         Ok(())
@@ -121,7 +121,7 @@ pub struct Film<'a> {
     pub runs: &'a [Vec<Snapshot>],
     /// What is drawn of them.
     pub view: &'a ViewSpec,
-    /// Frames a second.
+    /// Frames per second.
     pub frames: Frames,
 }
 
@@ -148,13 +148,13 @@ impl Film<'_> {
     }
 }
 
-/// Takes the frames of an animation, one after the other.
+/// Encodes the frames of an animation, one after the other.
 trait FrameEncoder {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()>;
 }
 
 /// Draws the frames and saves them as what the name asks for. An APNG carries `run` and `view`. Sets
-/// of frames are drawn side by side; `told` is called with how many are done.
+/// of frames are drawn side by side; `on_progress` is called with how many are done.
 ///
 /// # Errors
 /// [`FilmError`]; nothing half-written is left.
@@ -163,7 +163,7 @@ pub fn save_film(
     film: &Film<'_>,
     run: &RunSpec,
     cancel: &AtomicBool,
-    told: &mut dyn FnMut(usize),
+    on_progress: &mut dyn FnMut(usize),
 ) -> Result<(), FilmError> {
     let file = FilmFile::of(path)?;
     file.check(film.view.figure.theme)?;
@@ -172,42 +172,44 @@ pub fn save_film(
     let first = film.draw(&view, 0)?;
     let at_once = at_once(first.as_raw().len());
     let texts = texts(path, run, Some(film.view));
-    // What stopped the frames is no matter of the file.
+    // An error of a frame is none of the file.
     let mut stopped = None;
-    let mut record_run = |reel: &mut dyn FrameEncoder| {
-        reel_in(film, &view, at_once, reel, cancel, told).map_err(|error| match error {
-            Stop::Io(error) => error,
-            Stop::Film(error) => {
-                stopped = Some(error);
-                io::ErrorKind::Interrupted.into()
+    let mut record_run = |encoder: &mut dyn FrameEncoder| {
+        encode_frames(film, &view, at_once, encoder, cancel, on_progress).map_err(|error| {
+            match error {
+                Stop::Io(error) => error,
+                Stop::Film(error) => {
+                    stopped = Some(error);
+                    io::ErrorKind::Interrupted.into()
+                }
             }
         })
     };
     let written = match file {
         FilmFile::Apng => write_atomically(path, |out| {
-            let mut reel = apng::Apng::new(out, &first, film, &texts)?;
-            record_run(&mut reel)?;
-            reel.finish()
+            let mut encoder = apng::Apng::new(out, &first, film, &texts)?;
+            record_run(&mut encoder)?;
+            encoder.finish()
         }),
         FilmFile::Gif => {
             let some = [last / 2, last].map(|index| film.draw(&view, index));
             let [middle, last] = some;
             let some = [first, middle?, last?];
             write_atomically(path, |out| {
-                let mut reel = gif::Gif::new(out, &some, film, &texts)?;
-                record_run(&mut reel)
+                let mut encoder = gif::Gif::new(out, &some, film, &texts)?;
+                record_run(&mut encoder)
             })
         }
         FilmFile::Mp4 => {
-            let mut reel = mp4::Mp4::start(path, &first, film, run)?;
-            match record_run(&mut reel) {
+            let mut encoder = mp4::Mp4::start(path, &first, film, run)?;
+            match record_run(&mut encoder) {
                 Ok(()) => {
-                    let video = reel.finish(path)?;
+                    let video = encoder.finish(path)?;
                     write_atomically(path, |out| io::copy(&mut video.as_file(), out).map(drop))
                 }
-                // What ffmpeg has to say explains a pipe that it closed.
-                Err(error) => Err(match reel.abort(path) {
-                    Some(said) if stopped.is_none() => return Err(said),
+                // The message of ffmpeg explains a pipe that it closed.
+                Err(error) => Err(match encoder.abort(path) {
+                    Some(error) if stopped.is_none() => return Err(error),
                     _ => FileError::Write { path: path.to_owned(), cause: error },
                 }),
             }
@@ -233,13 +235,13 @@ fn at_once(bytes: usize) -> usize {
 }
 
 /// Draws the frames, `at_once` at a time, and hands them on in order.
-fn reel_in(
+fn encode_frames(
     film: &Film<'_>,
     view: &ViewSpec,
     at_once: usize,
-    reel: &mut dyn FrameEncoder,
+    encoder: &mut dyn FrameEncoder,
     cancel: &AtomicBool,
-    told: &mut dyn FnMut(usize),
+    on_progress: &mut dyn FnMut(usize),
 ) -> Result<(), Stop> {
     let indices: Vec<usize> = (0..film.len()).collect();
     for some in indices.chunks(at_once) {
@@ -249,15 +251,15 @@ fn reel_in(
         let drawn: Result<Vec<_>, _> = some.par_iter().map(|&at| film.draw(view, at)).collect();
         let drawn = drawn.map_err(|error| Stop::Film(error.into()))?;
         for (index, frame) in some.iter().zip(&drawn) {
-            reel.add(frame).map_err(Stop::Io)?;
-            told(index + 1);
+            encoder.add(frame).map_err(Stop::Io)?;
+            on_progress(index + 1);
         }
     }
     Ok(())
 }
 
-/// Seconds that a frame stays, as a fraction of whole numbers.
-fn stay(rate: f64) -> (u16, u16) {
+/// Seconds that a frame is shown, as a fraction of whole numbers.
+fn frame_delay(rate: f64) -> (u16, u16) {
     // Rates are 0.1 to 60, so that both fit.
     (100, (100.0 * rate).round().clamp(1.0, f64::from(u16::MAX)) as u16)
 }
@@ -290,8 +292,8 @@ mod tests {
     /// What is seen of a small run at the cycles of a film.
     fn seen(run: &RunSpec, view: &ViewSpec, frames: &Frames) -> Vec<Snapshot> {
         let plan = Planner::default().plan(run).unwrap();
-        let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
+        let (cancel, mut on_progress) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let mut watch = Monitor { cancel: &cancel, on_progress: &mut on_progress };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
         record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
             .unwrap()

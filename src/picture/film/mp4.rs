@@ -17,7 +17,7 @@ const PROGRAM: &str = "ffmpeg";
 const QUALITY: &str = "16";
 
 /// Whether ffmpeg is installed.
-pub(super) fn is_there() -> bool {
+pub(super) fn is_installed() -> bool {
     let asked = Command::new(PROGRAM)
         .arg("-version")
         .stdin(Stdio::null())
@@ -70,32 +70,32 @@ impl Mp4 {
     /// Waits for the rest, and gives the whole video.
     pub fn finish(mut self, path: &Path) -> Result<NamedTempFile, FilmError> {
         drop(self.ffmpeg.stdin.take());
-        let said = self.said();
+        let message = self.message();
         match self.ffmpeg.wait() {
             Ok(status) if status.success() => Ok(self.video),
-            Ok(_) => Err(FilmError::Ffmpeg { path: path.to_owned(), said }),
+            Ok(_) => Err(FilmError::Ffmpeg { path: path.to_owned(), message }),
             Err(cause) => Err(FileError::Write { path: path.to_owned(), cause }.into()),
         }
     }
 
-    /// Ends it, and gives what it complained of, if it did.
+    /// Ends it, and gives its message, if it printed one.
     pub fn abort(mut self, path: &Path) -> Option<FilmError> {
         drop(self.ffmpeg.stdin.take());
         // One that has ended by itself needs no more.
         _ = self.ffmpeg.kill();
         _ = self.ffmpeg.wait();
-        let said = self.said();
-        (!said.is_empty()).then(|| FilmError::Ffmpeg { path: path.to_owned(), said })
+        let message = self.message();
+        (!message.is_empty()).then(|| FilmError::Ffmpeg { path: path.to_owned(), message })
     }
 
-    /// The last line of what it says.
-    fn said(&mut self) -> String {
-        let mut said = String::new();
+    /// The last line that it printed.
+    fn message(&mut self) -> String {
+        let mut message = String::new();
         if let Some(errors) = &mut self.ffmpeg.stderr {
-            // What is no text tells nobody anything.
-            _ = errors.read_to_string(&mut said);
+            // Output that is no text is left out.
+            _ = errors.read_to_string(&mut message);
         }
-        said.lines().last().unwrap_or_default().trim().to_owned()
+        message.lines().last().unwrap_or_default().trim().to_owned()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The figure of a field: the map, its axes, and a colour bar.
+//! Maps with axes and a colour bar.
 
 use crate::picture::axis::scale::{End, Range, Scale};
 use crate::picture::axis::ticks::{Tick, linear_ticks, ticks};
@@ -31,8 +31,8 @@ pub struct Panel<'a> {
     /// The values, which divide the x axis evenly. More samples than pixels are pooled, see
     /// [`Samples::pooled`].
     pub samples: Samples<'a>,
-    /// Where the samples end on the y axis, which they divide evenly down to there; below it
-    /// nothing is known.
+    /// Where the samples end on the y axis, which they divide evenly down to there; below it no values
+    /// are known.
     pub end: f64,
     /// Where tile borders run down the map, in units of the x axis; empty to draw none.
     pub tile_borders_x: &'a [f64],

@@ -13,8 +13,8 @@ use crate::run::{ClassicBaseline, SweepOutline, SweepRow};
 
 /// The map of a sweep as SVG: overlap across, k down, colours by what the best setting has least
 /// of, see [`SweepRow::cost`]. Where there are several tiles or kernels, a cell shows the best of them.
-/// The best cell of all is framed, cells that differ from it by no more than noise have a dot, cells
-/// that cannot run are hatched, and a line parts those that are faster than Jacobi's iteration.
+/// The best cell of all is outlined, cells within noise of it have a dot, invalid cells are hatched, and
+/// a line separates those that are faster than Jacobi's iteration.
 pub fn sweep_svg(
     outline: &SweepOutline,
     rows: &[SweepRow],
@@ -24,7 +24,7 @@ pub fn sweep_svg(
     let chosen = &outline.spec;
     let value = MapValue::natural(chosen);
     let what = match value {
-        MapValue::SweepTime => "Seconds a sweep".to_owned(),
+        MapValue::SweepTime => "Seconds per sweep".to_owned(),
         value => {
             let tolerance = chosen.run.stop.tolerance.map(number).unwrap_or_default();
             let what = if value == MapValue::Time { "Time" } else { "Cycles" };

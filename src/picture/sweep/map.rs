@@ -40,7 +40,7 @@ impl MapValue {
         Self::Error,
     ];
 
-    /// What the best setting of a sweep has least of.
+    /// What the best setting of a sweep minimises.
     pub fn natural(spec: &SweepSpec) -> Self {
         match (spec.measures(Measure::Time), spec.measures(Measure::Cycles)) {
             (true, true) => Self::Time,
@@ -55,23 +55,25 @@ impl MapValue {
             Self::Time => "Time to the tolerance",
             Self::Cycles => "Cycles",
             Self::Sweeps => "Sweeps",
-            Self::CycleTime => "Time a cycle",
-            Self::SweepTime => "Time a sweep",
+            Self::CycleTime => "Time per cycle",
+            Self::SweepTime => "Time per sweep",
             Self::EdgeShare => "Edge share",
-            Self::Error => "Prediction off by",
+            Self::Error => "Prediction error",
         }
     }
 
     /// What it is, in one sentence.
     pub fn about(self) -> &'static str {
         match self {
-            Self::Time => "Solver time until the tolerance is met: cycles times the time of one.",
+            Self::Time => {
+                "Solver time until the tolerance is met: cycles times the time per cycle."
+            }
             Self::Cycles => "Cycles until the tolerance is met.",
             Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",
-            Self::CycleTime => "Solver time of a cycle.",
-            Self::SweepTime => "Solver time of a cycle, over its k sweeps.",
-            Self::EdgeShare => "The part of ‖r‖² next to tile borders when the tolerance is met.",
-            Self::Error => "How far the cost model's prediction is from what was measured.",
+            Self::CycleTime => "Solver time per cycle.",
+            Self::SweepTime => "Solver time per cycle, divided by its k sweeps.",
+            Self::EdgeShare => "The share of ‖r‖² near tile borders when the tolerance is met.",
+            Self::Error => "The relative error of the predicted cost.",
         }
     }
 
@@ -81,7 +83,7 @@ impl MapValue {
             Self::Time | Self::CycleTime | Self::SweepTime => "seconds",
             Self::Cycles => "cycles",
             Self::Sweeps => "sweeps",
-            Self::EdgeShare => "part of ‖r‖²",
+            Self::EdgeShare => "share of ‖r‖²",
             Self::Error => "relative error",
         }
     }
@@ -296,7 +298,7 @@ mod tests {
         let both = map(Layer::default());
         let small = map(Layer { tile: Some(PerAxis::all(4)), kernel: None });
         assert!(both.cells[1][0].value <= small.cells[1][0].value);
-        // Overlap 2 goes with both, 8 with neither, which is told.
+        // Overlap 2 goes with both, 8 with neither, which is reported.
         assert!(both.cells[0][1].cannot_run.is_none());
         assert!(both.cells[2][2].cannot_run.unwrap().contains("overlap 8 is too large for tile"));
         // The fewest cycles are those of k = 4; without times nothing compares with Jacobi's.

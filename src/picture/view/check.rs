@@ -82,36 +82,43 @@ mod tests {
         Frames { first, last, spacing, rate: RATE }
     }
 
-    fn said(view: &ViewSpec, shape: &Shape, others: &[Shape]) -> String {
+    fn refusal(view: &ViewSpec, shape: &Shape, others: &[Shape]) -> String {
         view.check(shape, others).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_does_not_go_together_is_told_in_a_sentence() {
-        let (plane, line) = (Shape::grid_2d(9, 8).unwrap(), Shape::grid_1d(9, 1).unwrap());
+    fn a_view_that_cannot_be_drawn_is_refused_in_a_sentence() {
+        let (grid_2d, grid_1d) = (Shape::grid_2d(9, 8).unwrap(), Shape::grid_1d(9, 1).unwrap());
         let kind = |kind| ViewSpec { kind, ..ViewSpec::default() };
-        assert!(said(&kind(FigureKind::SPACE_TIME), &plane, &[]).contains("plane of 9 × 8 points"));
-        assert_eq!(kind(FigureKind::SPACE_TIME).check(&line, &[]), Ok(()));
-        assert!(said(&kind(FigureKind::SIDE_BY_SIDE), &line, &[]).contains("second run"));
-        assert!(said(&kind(FigureKind::HEAT_MAP), &line, &[line]).contains("one run"));
-        assert!(said(&kind(FigureKind::PROFILE), &line, &[plane]).contains("on the same grid"));
-        assert_eq!(kind(FigureKind::CURVES).check(&line, &[plane]), Ok(()));
-        let many = said(&kind(FigureKind::CURVES), &line, &[line; MOST_BESIDE + 1]);
-        assert!(many.contains("curves shows 7 runs at the most"), "{many}");
-        assert!(said(&kind(FigureKind::SIDE_BY_SIDE), &line, &[line; 2]).contains("2 runs"));
+        assert!(
+            refusal(&kind(FigureKind::SPACE_TIME), &grid_2d, &[])
+                .contains("needs a 1D grid; this run's has 9 × 8")
+        );
+        assert_eq!(kind(FigureKind::SPACE_TIME).check(&grid_1d, &[]), Ok(()));
+        assert!(refusal(&kind(FigureKind::SIDE_BY_SIDE), &grid_1d, &[]).contains("second run"));
+        assert!(refusal(&kind(FigureKind::HEAT_MAP), &grid_1d, &[grid_1d]).contains("one run"));
+        assert!(
+            refusal(&kind(FigureKind::PROFILE), &grid_1d, &[grid_2d]).contains("on the same grid")
+        );
+        assert_eq!(kind(FigureKind::CURVES).check(&grid_1d, &[grid_2d]), Ok(()));
+        let many = refusal(&kind(FigureKind::CURVES), &grid_1d, &[grid_1d; MOST_BESIDE + 1]);
+        assert!(many.contains("curves shows 7 runs at most"), "{many}");
+        assert!(
+            refusal(&kind(FigureKind::SIDE_BY_SIDE), &grid_1d, &[grid_1d; 2]).contains("2 runs")
+        );
         let probe = |probes: &[[usize; 2]]| ViewSpec {
             probes: probes.to_vec(),
             ..kind(FigureKind::PROBES)
         };
-        assert!(said(&probe(&[]), &plane, &[]).contains("--probe"));
-        assert!(said(&probe(&[[9, 0]]), &plane, &[]).contains("the probe is 9,0; points are"));
-        assert_eq!(probe(&[[8, 7]]).check(&plane, &[]), Ok(()));
+        assert!(refusal(&probe(&[]), &grid_2d, &[]).contains("--probe"));
+        assert!(refusal(&probe(&[[9, 0]]), &grid_2d, &[]).contains("the probe is 9,0; points are"));
+        assert_eq!(probe(&[[8, 7]]).check(&grid_2d, &[]), Ok(()));
         let with = |frames| ViewSpec { frames: Some(frames), ..ViewSpec::default() };
         let reversed = with(frames(4, 1, Spacing::Every(1)));
-        assert!(said(&reversed, &plane, &[]).contains("write it as 1..4"));
+        assert!(refusal(&reversed, &grid_2d, &[]).contains("write it as 1..4"));
         let endless = with(frames(0, u64::MAX, Spacing::Every(1)));
-        assert!(said(&endless, &plane, &[]).contains("1 to 2000"));
-        let standing = with(Frames { rate: f64::NAN, ..frames(0, 4, Spacing::Every(1)) });
-        assert!(said(&standing, &plane, &[]).contains("frame rate is NaN"));
+        assert!(refusal(&endless, &grid_2d, &[]).contains("1 to 2000"));
+        let stopped = with(Frames { rate: f64::NAN, ..frames(0, 4, Spacing::Every(1)) });
+        assert!(refusal(&stopped, &grid_2d, &[]).contains("frame rate is NaN"));
     }
 }

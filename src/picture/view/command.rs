@@ -1,4 +1,4 @@
-//! A figure as the command line that makes it.
+//! The command line that makes a figure.
 
 use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::view::figure_spec::FigureSpec;
@@ -9,8 +9,8 @@ use crate::picture::view::spec::{Place, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
 use std::path::Path;
 
-/// The command line that makes a figure of this run again, for a POSIX shell. Other runs beside the
-/// first are taken from the figure itself, so that has to be saved before.
+/// The command line that makes a figure of this run again, for a POSIX shell. Runs beside the first are
+/// read from the figure itself, which has to be saved first.
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);

@@ -24,13 +24,13 @@ pub struct FigureSpec {
     pub range: Option<Range>,
     /// Pixels across and down.
     pub size: [u32; 2],
-    /// Pixels an inch: how large it is on paper, and how large its letters are.
+    /// Pixels per inch: how large the figure and its text are on paper.
     #[serde(skip_serializing_if = "is_screen")]
     pub dpi: f64,
-    /// The font size of labels in points (1/72 inch); `None` for one that suits the size.
+    /// The font size of labels in points (1/72 inch); `None` for one that suits the size of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub font: Option<f64>,
-    /// For a bright or a dark room.
+    /// The background that it is made for.
     pub theme: Theme,
     /// Whether tile borders are drawn over the map.
     pub borders: bool,
@@ -39,7 +39,7 @@ pub struct FigureSpec {
     pub annotations: bool,
 }
 
-/// The pixels an inch that a figure may have.
+/// Resolutions that a figure may have, in pixels per inch.
 pub const DPI: std::ops::RangeInclusive<f64> = 30.0..=2400.0;
 
 /// The font sizes that a figure may have, in points.
@@ -71,13 +71,13 @@ impl Default for FigureSpec {
 }
 
 impl FigureSpec {
-    /// What suits a field: a logarithm for what goes to zero, and values as they are for the
+    /// The usual look for a field: a logarithmic scale for what goes to zero, and a linear one for the
     /// solution.
     pub fn suiting(field: FieldKind) -> Self {
         Self { scale: natural_scale(field), ..Self::default() }
     }
 
-    /// What it is drawn on.
+    /// The page that it is drawn on.
     pub(crate) fn page(&self) -> Page {
         let [width, height] = self.size;
         let font = self.font.map(|points| points * self.dpi / 72.0);
@@ -92,7 +92,7 @@ impl FigureSpec {
             let allowed = format!("it must be {} to {} {what}", range.start(), range.end());
             Err(ViewError::Value { field, value: value.to_string(), allowed })
         };
-        within("dpi", self.dpi, DPI, "pixels an inch")?;
+        within("dpi", self.dpi, DPI, "pixels per inch")?;
         self.font.map_or(Ok(()), |font| within("the font size", font, FONT_SIZES, "points"))
     }
 }
@@ -105,7 +105,7 @@ pub fn natural_scale(field: FieldKind) -> ScaleKind {
     }
 }
 
-/// The map that suits a scale: a symmetric one wants zero in the middle.
+/// The map that suits a scale: a diverging one for a symmetric scale.
 pub fn natural_map(scale: ScaleKind) -> ColourMap {
     match scale {
         ScaleKind::Symmetric => ColourMap::RedBlue,

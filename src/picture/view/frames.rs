@@ -1,4 +1,4 @@
-//! Animations: which cycles are frames, and what stands beside them.
+//! Animations: which cycles are frames, and which cycles of other runs go with them.
 
 use crate::picture::view::error::ViewError;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub enum Spacing {
     Logarithmic(u64),
 }
 
-/// Which cycle of another run stands beside one of the first.
+/// Which cycle of another run goes with one of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pairing {
@@ -62,7 +62,7 @@ impl Frames {
                 (first..=last).step_by(step).take(MOST_FRAMES as usize).collect()
             }
             Spacing::Logarithmic(count) => {
-                // A logarithm begins at 1; the start of a run is a frame of its own before it.
+                // A logarithm begins at 1; cycle 0 is a frame of its own before it.
                 let (lo, hi) = (first.max(1) as f64, last.max(1) as f64);
                 let steps = count.min(MOST_FRAMES).saturating_sub(1).max(1);
                 let at = |step: u64| (lo * (hi / lo).powf(step as f64 / steps as f64)).round();

@@ -14,7 +14,7 @@ pub struct InsideView {
     pub all_of_line: bool,
     /// Subiterations made; all of them, if there are fewer.
     pub subiteration: usize,
-    /// What is shown of it.
+    /// What is shown of the tile.
     pub kind: InsideKind,
     /// The lowest and the highest value of all frames, while those of an animation are drawn.
     #[serde(skip)]
