@@ -24,4 +24,4 @@ mod state;
 mod tuning;
 mod widgets;
 
-pub use explorer::{Explorer, Remembered, run};
+pub use explorer::{Explorer, SettingsFile, run};

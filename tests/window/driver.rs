@@ -14,7 +14,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tilescope::app::{Explorer, Remembered};
+use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::RunSpec;
 
@@ -56,15 +56,15 @@ impl Window {
     }
 
     /// The window of somebody with settings.
-    pub fn remembering(size: Vec2, remembered: Remembered) -> Self {
+    pub fn with_settings(size: Vec2, remembered: SettingsFile) -> Self {
         Self::made(size, Theme::Dark, None, remembered)
     }
 
     pub fn sized(size: Vec2, theme: Theme, run: Option<RunSpec>) -> Self {
-        Self::made(size, theme, run, Remembered::default())
+        Self::made(size, theme, run, SettingsFile::default())
     }
 
-    fn made(size: Vec2, theme: Theme, run: Option<RunSpec>, remembered: Remembered) -> Self {
+    fn made(size: Vec2, theme: Theme, run: Option<RunSpec>, remembered: SettingsFile) -> Self {
         let start = run.map(|run| Opened { run, view: None });
         let slot = Rc::new(RefCell::new(None));
         let filled = Rc::clone(&slot);
@@ -75,7 +75,7 @@ impl Window {
             .with_step_dt(FRAME)
             .with_render_cursor(false)
             .with_context_setup(move |context| {
-                let explorer = Explorer::remembering(context, start, remembered);
+                let explorer = Explorer::with_settings(context, start, remembered);
                 *filled.borrow_mut() = Some(explorer.expect("there are threads to be had"));
             })
             .build_ui(move |ui| {

@@ -8,7 +8,7 @@ use eframe::egui::{Event, HoveredFile, Key, Modifiers, Theme, accesskit::Role, v
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::fs;
 use std::path::Path;
-use tilescope::app::Remembered;
+use tilescope::app::SettingsFile;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
@@ -230,7 +230,7 @@ fn keys_with_ctrl_work() {
 
 /// The window of somebody whose settings are in that file.
 fn of(file: &Path) -> Window {
-    Window::remembering(USUAL, Remembered::at(file.to_owned()))
+    Window::with_settings(USUAL, SettingsFile::at(file.to_owned()))
 }
 
 fn what_was_arranged_is_there_at_the_next_start() {
@@ -261,7 +261,7 @@ fn what_was_arranged_is_there_at_the_next_start() {
 fn scale_memory_and_places_are_there() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("settings.toml");
-    let mut window = Window::remembering(vec2(1440.0, 900.0), Remembered::at(file.clone()));
+    let mut window = Window::with_settings(vec2(1440.0, 900.0), SettingsFile::at(file.clone()));
     window.frames(2);
     window.button("Start exploring");
     window.type_into("Memory", "64");
@@ -271,7 +271,7 @@ fn scale_memory_and_places_are_there() {
     drop(window);
     let text = fs::read_to_string(&file).expect("it is there");
     assert!(text.contains("window = [1440.0, 900.0]"), "{text}");
-    let mut window = Window::remembering(vec2(1440.0, 900.0), Remembered::at(file));
+    let mut window = Window::with_settings(vec2(1440.0, 900.0), SettingsFile::at(file));
     window.frames(4);
     assert_eq!(window.harness.ctx.zoom_factor(), 1.1);
     let memory = window.harness.get_by_role_and_label(Role::SpinButton, "Memory");

@@ -18,7 +18,7 @@ use std::panic;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tilescope::app::{Explorer, Remembered};
+use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::save_run;
 
@@ -110,7 +110,7 @@ impl Monkey {
         let mut run = small();
         run.method.threads = 1;
         let start = Some(Opened { run, view: None });
-        let explorer = Explorer::remembering(&context, start, Remembered::at(settings));
+        let explorer = Explorer::with_settings(&context, start, SettingsFile::at(settings));
         Self {
             random: Random(seed),
             explorer: explorer.expect("there are threads to be had"),

@@ -85,10 +85,10 @@ impl ActionContext<'_> {
     }
 
     /// Shows a later cycle; at the newest one, makes more.
-    pub fn forth(&self, cycles: u64) -> Option<Command> {
+    pub fn forward(&self, cycles: u64) -> Option<Command> {
         let (travel, latest) = (self.session.travel, self.latest());
         match travel.earlier(latest) {
-            None => self.can_go().then_some(Command::Step(cycles)),
+            None => self.can_continue().then_some(Command::Step(cycles)),
             Some(here) => Some(Command::Travel(travel.to(here.saturating_add(cycles), latest))),
         }
     }
@@ -101,7 +101,7 @@ impl ActionContext<'_> {
     }
 
     /// Whether the run can continue. One that has ended can neither run nor pause.
-    pub fn can_go(&self) -> bool {
+    pub fn can_continue(&self) -> bool {
         !self.session.is_finished(self.report)
     }
 }

@@ -4,7 +4,7 @@ use crate::app::actions::action::{Action, ActionContext, changed_view, command, 
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
 use crate::app::state::view_settings::{AUTOMATIC, Against, CurveKind};
-use crate::app::widgets::cut_line::Way;
+use crate::app::widgets::cut_line::LineKind;
 use crate::picture::{ColourMap, ScaleKind};
 use crate::run::{FieldKind, PRESETS};
 use eframe::egui::{Key, KeyboardShortcut};
@@ -108,10 +108,10 @@ pub fn colouring() -> impl Iterator<Item = Action> {
 }
 
 pub fn cuts() -> impl Iterator<Item = Action> {
-    let members = Way::ALL.map(|way| (way.label(), way.about()));
+    let members = LineKind::ALL.map(|kind| (kind.label(), kind.about()));
     numbered("Cut along", members, |it, which| {
         let shape = it.report.as_ref()?.plan.problem.shape;
-        (shape.dim() == 2).then(|| Command::CutAlong(Way::ALL[which].line(&shape)))
+        (shape.dim() == 2).then(|| Command::CutAlong(LineKind::ALL[which].line(&shape)))
     })
 }
 
@@ -136,7 +136,7 @@ pub fn problems() -> impl Iterator<Item = Action> {
 
 pub fn experiments() -> impl Iterator<Item = Action> {
     let members = EXPERIMENTS.iter().map(|experiment| (experiment.title, experiment.about));
-    numbered("Experiment", members, |_, which| Some(Command::Try(which)))
+    numbered("Experiment", members, |_, which| Some(Command::RunExperiment(which)))
 }
 
 #[cfg(test)]

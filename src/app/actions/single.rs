@@ -12,7 +12,7 @@ pub const RUN: Action = Action {
     name: "Run / pause",
     about: "Make cycles, or pause.",
     keys: &[plain(Key::Space)],
-    command: |it, _| it.can_go().then_some(Command::Run(!it.session.running)),
+    command: |it, _| it.can_continue().then_some(Command::Run(!it.session.running)),
     ..BLANK
 };
 
@@ -21,26 +21,26 @@ pub const STEP: Action = Action {
     name: "Step",
     about: "Make one cycle, then pause.",
     keys: &[plain(Key::ArrowRight)],
-    command: |it, _| it.forth(1),
+    command: |it, _| it.forward(1),
     ..BLANK
 };
 
-pub const FORTH_10: Action = Action {
+pub const FORWARD_10: Action = Action {
     group: "Time",
     name: "Forward 10 cycles",
     about: "Show the tenth cycle after this one; at the newest cycle, make ten more.",
     keys: &[shift(Key::ArrowRight)],
     which: 10,
-    command: |it, cycles| it.forth(cycles as u64),
+    command: |it, cycles| it.forward(cycles as u64),
     ..BLANK
 };
 
-pub const FORTH_100: Action = Action {
+pub const FORWARD_100: Action = Action {
     name: "Forward 100 cycles",
     about: "Show the hundredth cycle after this one; at the newest cycle, make a hundred more.",
     keys: &[command(Key::ArrowRight)],
     which: 100,
-    ..FORTH_10
+    ..FORWARD_10
 };
 
 pub const BACK: Action = Action {
@@ -69,7 +69,7 @@ pub const BACK_100: Action = Action {
     ..BACK
 };
 
-pub const START: Action = Action {
+pub const INITIAL_GUESS: Action = Action {
     group: "Time",
     name: "Initial guess",
     about: "Show the initial guess.",
@@ -135,7 +135,7 @@ pub const UNDO: Action = Action {
     name: "Undo",
     about: "Undo the last change of a setting.",
     keys: &[command(Key::Z)],
-    command: |it, _| it.undo.can_go_back(it.session).then_some(Command::Undo),
+    command: |it, _| it.undo.can_undo(it.session).then_some(Command::Undo),
     ..BLANK
 };
 
@@ -144,7 +144,7 @@ pub const REDO: Action = Action {
     name: "Redo",
     about: "Redo the change that was undone.",
     keys: &[command_shift(Key::Z), command(Key::Y)],
-    command: |it, _| it.undo.can_go_forth().then_some(Command::Redo),
+    command: |it, _| it.undo.can_redo().then_some(Command::Redo),
     ..BLANK
 };
 
@@ -219,7 +219,7 @@ pub const THEME: Action = Action {
     name: "Toggle theme",
     about: "Switch between the dark and the light theme.",
     keys: &[command(Key::T)],
-    command: |_, _| Some(Command::SwitchTheme),
+    command: |_, _| Some(Command::ToggleTheme),
     ..BLANK
 };
 
@@ -232,16 +232,16 @@ pub const TUNING: Action = Action {
     ..BLANK
 };
 
-pub const PRESENT: Action = Action {
+pub const PRESENTATION: Action = Action {
     group: "View",
     name: "Presentation mode",
     about: "Show the map and its curves as large as the window allows, for an audience; or leave this mode.",
     keys: &[plain(Key::F9)],
-    command: |_, _| Some(Command::Present),
+    command: |_, _| Some(Command::TogglePresentation),
     ..BLANK
 };
 
-pub const LARGER: Action = Action {
+pub const ZOOM_IN: Action = Action {
     group: "View",
     name: "Zoom in",
     about: "Make everything larger, as far as the window allows.",
@@ -250,7 +250,7 @@ pub const LARGER: Action = Action {
     ..BLANK
 };
 
-pub const SMALLER: Action = Action {
+pub const ZOOM_OUT: Action = Action {
     group: "View",
     name: "Zoom out",
     about: "Make everything smaller.",
@@ -259,7 +259,7 @@ pub const SMALLER: Action = Action {
     ..BLANK
 };
 
-pub const USUAL_SIZE: Action = Action {
+pub const RESET_ZOOM: Action = Action {
     group: "View",
     name: "Reset zoom",
     about: "Restore the default size.",
@@ -268,12 +268,12 @@ pub const USUAL_SIZE: Action = Action {
     ..BLANK
 };
 
-pub const ARRANGE: Action = Action {
+pub const RESET_LAYOUT: Action = Action {
     group: "View",
     name: "Reset layout",
     about: "Restore the default layout of the panes.",
     keys: &[command_shift(Key::A)],
-    command: |_, _| Some(Command::ArrangePanes),
+    command: |_, _| Some(Command::ResetLayout),
     ..BLANK
 };
 

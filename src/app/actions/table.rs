@@ -22,7 +22,18 @@ impl ActionTable {
     /// The table, with the actions of panes.
     pub fn new(panes: impl Iterator<Item = Action>) -> Self {
         let mut all = vec![RUN, STEP, RESET, UNDO, REDO];
-        all.extend([FORTH_10, FORTH_100, BACK, BACK_10, BACK_100, START, LIVE, PLAY, PIN, FLIP]);
+        all.extend([
+            FORWARD_10,
+            FORWARD_100,
+            BACK,
+            BACK_10,
+            BACK_100,
+            INITIAL_GUESS,
+            LIVE,
+            PLAY,
+            PIN,
+            FLIP,
+        ]);
         all.extend(steps::all());
         all.extend(members::fields());
         all.extend([BORDERS, WHOLE_GRID, PROBE]);
@@ -31,7 +42,7 @@ impl ActionTable {
         all.push(CLASSIC);
         all.extend(members::curves());
         all.extend(panes);
-        all.extend([ARRANGE, THEME, PRESENT, LARGER, SMALLER, USUAL_SIZE]);
+        all.extend([RESET_LAYOUT, THEME, PRESENTATION, ZOOM_IN, ZOOM_OUT, RESET_ZOOM]);
         all.extend([OPEN, SAVE, COPY_COMMAND]);
         all.extend(members::problems());
         all.extend(members::experiments());

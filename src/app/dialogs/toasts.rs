@@ -25,7 +25,7 @@ const SIGN: f32 = 14.0;
 const INSET: f32 = 8.0;
 
 /// Messages shown at once; the oldest are dropped.
-const MOST: usize = 4;
+const MAX_SHOWN: usize = 4;
 
 /// The messages that are shown.
 #[derive(Default)]
@@ -81,7 +81,7 @@ impl Toasts {
     fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
         // A repeated message is shown once, for longer.
         self.toasts.retain(|toast| toast.text != text);
-        if self.toasts.len() >= MOST {
+        if self.toasts.len() >= MAX_SHOWN {
             self.toasts.remove(0);
         }
         let stays = SHORTEST + A_CHARACTER * text.chars().count() as f64;
@@ -174,11 +174,11 @@ mod tests {
     #[test]
     fn what_is_said_again_stands_there_once_and_old_messages_make_room() {
         let mut toasts = Toasts::default();
-        for number in 0..2 * MOST {
+        for number in 0..2 * MAX_SHOWN {
             toasts.info(format!("message {number}"));
             toasts.error("the same");
         }
-        assert_eq!(toasts.toasts.len(), MOST);
+        assert_eq!(toasts.toasts.len(), MAX_SHOWN);
         assert_eq!(toasts.toasts.iter().filter(|toast| toast.text == "the same").count(), 1);
     }
 

@@ -21,7 +21,7 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
             let text = RichText::new(experiment.title).strong();
             let button = Button::new(text).min_size(egui::vec2(WIDTH, 28.0));
             if ui.add(button).on_hover_text("Run this experiment.").clicked() {
-                commands.push(Command::Try(which));
+                commands.push(Command::RunExperiment(which));
             }
             ui.add(egui::Label::new(RichText::new(experiment.about).weak()).wrap());
             ui.add_space(4.0);

@@ -9,26 +9,26 @@ use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
 use crate::app::state::scale::Scale;
-use crate::app::state::undo::Choice;
+use crate::app::state::undo::Settings;
 use crate::run::{RunSpec, SnapshotRequest};
 use eframe::egui;
 use std::sync::Arc;
 
 impl Explorer {
     /// Carries out a command.
-    pub fn carry_out(&mut self, command: Command, context: &egui::Context) {
+    pub fn apply(&mut self, command: Command, context: &egui::Context) {
         match command {
             Command::Change(spec) => {
-                self.undo.note(&self.session);
+                self.undo.record(&self.session);
                 self.session.change(spec);
             }
             Command::Undo => {
-                let before = self.undo.back(&self.session);
-                self.choose(before);
+                let before = self.undo.undo(&self.session);
+                self.restore(before);
             }
             Command::Redo => {
-                let next = self.undo.forth(&self.session);
-                self.choose(next);
+                let next = self.undo.redo(&self.session);
+                self.restore(next);
             }
             Command::Run(running) => self.session.running = running,
             Command::Step(cycles) => {
@@ -43,7 +43,7 @@ impl Explorer {
             }
             Command::Pace(pace) => self.session.pace = pace,
             Command::Look(look) => {
-                self.undo.note(&self.session);
+                self.undo.record(&self.session);
                 self.session.look = look;
             }
             Command::Travel(travel) => self.session.travel = travel,
@@ -68,16 +68,16 @@ impl Explorer {
             Command::Memory(bytes) => self.session.memory = bytes,
             Command::ZoomOut => self.map.zoom_out(),
             Command::CutAlong(line) => {
-                self.undo.note(&self.session);
+                self.undo.record(&self.session);
                 self.session.look.cut.line = Some(line);
-                if !self.panes.is_seen(profile::ID) {
+                if !self.panes.is_visible(profile::ID) {
                     self.panes.show(profile::ID, true);
                 }
             }
             Command::ToggleProbe(point) => {
                 self.session.look.toggle_probe(point);
                 let is_first = self.session.look.probes == [point];
-                if is_first && !self.panes.is_seen(probes::ID) {
+                if is_first && !self.panes.is_visible(probes::ID) {
                     self.panes.show(probes::ID, true);
                 }
             }
@@ -88,36 +88,36 @@ impl Explorer {
                     .error("An animation is being made. Wait for it or stop it before measuring.");
             }
             Command::Tune(order) => self.tuning.obey(order),
-            Command::ArrangePanes if self.scale.presenting => self.panes = Panes::presented(),
-            Command::ArrangePanes => self.panes = Panes::default(),
+            Command::ResetLayout if self.scale.presenting => self.panes = Panes::presented(),
+            Command::ResetLayout => self.panes = Panes::default(),
             Command::ShowSave(true) if self.tuning.is_timing() => {
                 self.toasts
                     .info("The tuning map is being measured. Pause it to save something else.");
             }
             Command::ShowSave(true) => {
-                let (report, like) = (self.report.as_deref(), self.like.as_ref());
+                let (report, template) = (self.report.as_deref(), self.template.as_ref());
                 let places = self.panes.places(&self.session);
-                self.save = Some(SaveDialog::new(context, &self.session, report, places, like));
+                self.save = Some(SaveDialog::new(context, &self.session, report, places, template));
             }
             Command::ShowSave(false) => self.save = None,
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
             Command::ShowWelcome(open) => self.welcome = open,
-            Command::Try(which) => self.try_out(&EXPERIMENTS[which]),
+            Command::RunExperiment(which) => self.run_experiment(&EXPERIMENTS[which]),
             Command::Scale(scale) => self.draw_at(scale),
-            Command::Present => {
+            Command::TogglePresentation => {
                 self.draw_at(Scale { presenting: !self.scale.presenting, ..self.scale });
             }
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
-                    self.like = None;
+                    self.template = None;
                     self.files.film(*request, Arc::clone(&self.session.spec));
                 }
                 None => {
                     if request.what.figure().is_some() {
-                        self.like = None;
+                        self.template = None;
                     }
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
@@ -140,7 +140,7 @@ impl Explorer {
                 context.copy_text(text);
                 self.toasts.success(format!("{what} copied"));
             }
-            Command::SwitchTheme => context.set_theme(match context.theme() {
+            Command::ToggleTheme => context.set_theme(match context.theme() {
                 egui::Theme::Dark => egui::Theme::Light,
                 egui::Theme::Light => egui::Theme::Dark,
             }),
@@ -151,16 +151,16 @@ impl Explorer {
     /// panes.
     pub fn draw_at(&mut self, scale: Scale) {
         if scale.presenting != self.scale.presenting {
-            let others = self.aside.take().unwrap_or_else(Panes::presented);
+            let others = self.panes_before.take().unwrap_or_else(Panes::presented);
             let before = std::mem::replace(&mut self.panes, others);
-            self.aside = scale.presenting.then_some(before);
+            self.panes_before = scale.presenting.then_some(before);
         }
         self.scale = scale;
     }
 
     /// Runs an example experiment.
-    fn try_out(&mut self, experiment: &Experiment) {
-        self.undo.note(&self.session);
+    fn run_experiment(&mut self, experiment: &Experiment) {
+        self.undo.record(&self.session);
         self.welcome = false;
         self.session.begin(experiment.run());
         self.session.look = experiment.look();
@@ -173,8 +173,8 @@ impl Explorer {
     }
 
     /// Restores earlier settings.
-    fn choose(&mut self, choice: Option<Choice>) {
-        let Some(Choice { spec, look }) = choice else {
+    fn restore(&mut self, choice: Option<Settings>) {
+        let Some(Settings { spec, look }) = choice else {
             return;
         };
         self.session.look = look;

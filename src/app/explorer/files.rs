@@ -21,22 +21,22 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 
 /// The result of a job.
-pub enum Done {
+pub enum JobResult {
     Saved(PathBuf),
     Opened(Box<Opened>),
     /// The other runs of an opened figure.
-    Others(Others),
+    OtherRuns(OtherRuns),
     Problem(ProblemSpec),
     /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
     Film(Result<PathBuf, FilmEnd>),
     /// The settings were written, or why not.
-    Remembered(Result<(), String>),
+    SettingsSaved(Result<(), String>),
 }
 
 /// The other runs of an opened figure, as far as the figure shows them.
-pub struct Others {
+pub struct OtherRuns {
     /// Each with the number that determines its colour.
     pub made: Vec<(usize, ArchivedRun)>,
     /// The epoch and the cycle of the first run, and the cycle of the second.
@@ -55,7 +55,7 @@ pub enum FilmEnd {
 
 /// An animation that is being made.
 #[derive(Default)]
-struct Filming {
+struct FilmProgress {
     cancel: AtomicBool,
     /// Progress of the cycles or of the frames, in thousandths.
     share: AtomicU32,
@@ -76,13 +76,13 @@ const WAITING: usize = 16;
 /// The jobs that read and write files.
 pub struct Files {
     context: egui::Context,
-    answer: Sender<Result<Done, String>>,
-    answers: Receiver<Result<Done, String>>,
+    answer: Sender<Result<JobResult, String>>,
+    answers: Receiver<Result<JobResult, String>>,
     waiting: Vec<Waiting>,
     last: u64,
     /// Set when the window is closed, to cancel jobs.
     closing: Arc<AtomicBool>,
-    filming: Option<Arc<Filming>>,
+    progress: Option<Arc<FilmProgress>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -110,13 +110,13 @@ impl Files {
             waiting: Vec::new(),
             last: 0,
             closing: Arc::default(),
-            filming: None,
+            progress: None,
             threads: Vec::new(),
         }
     }
 
     /// The next result, if any.
-    pub fn done(&self) -> Option<Result<Done, String>> {
+    pub fn result(&self) -> Option<Result<JobResult, String>> {
         self.answers.try_recv().ok()
     }
 
@@ -134,16 +134,16 @@ impl Files {
 
     /// Drops the files for which `why` gives a reason, by epoch and field. Returns a sentence for
     /// each.
-    pub fn give_up(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
-        let mut told = Vec::new();
+    pub fn drop_lost(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
+        let mut messages = Vec::new();
         self.waiting.retain(|Waiting { epoch, snapshot_request, request }| {
             let Some(why) = why(*epoch, snapshot_request.field) else {
                 return true;
             };
-            told.push(format!("{} was not saved: {why}.", request.path.display()));
+            messages.push(format!("{} was not saved: {why}.", request.path.display()));
             false
         });
-        told
+        messages
     }
 
     /// The id of the next snapshot.
@@ -160,57 +160,57 @@ impl Files {
             return;
         };
         let (snapshot, cancel) = (Arc::clone(snapshot), Arc::clone(&self.closing));
-        self.work("tilescope-save", move || {
-            write(&request, &snapshot, &cancel).map(|()| Done::Saved(request.path))
+        self.spawn("tilescope-save", move || {
+            write(&request, &snapshot, &cancel).map(|()| JobResult::Saved(request.path))
         });
     }
 
     /// Draws an image for the clipboard.
     pub fn copy_image(&mut self, snapshots: Arc<[Snapshot]>, view: ViewSpec) {
-        self.work("tilescope-copy", move || {
+        self.spawn("tilescope-copy", move || {
             let snapshots: Vec<_> = snapshots.iter().collect();
             let picture = match figure(&snapshots, &view) {
                 Drawing::Figure(svg) => render(&svg).map_err(|error| error.to_string())?,
                 Drawing::Map(map) => map,
             };
             let size = [picture.width() as usize, picture.height() as usize];
-            Ok(Done::Image(ColorImage::from_rgba_unmultiplied(size, picture.as_raw())))
+            Ok(JobResult::Image(ColorImage::from_rgba_unmultiplied(size, picture.as_raw())))
         });
     }
 
     /// Makes an animation: repeats the run from cycle 0.
     pub fn film(&mut self, request: SaveRequest, run: Arc<RunSpec>) {
-        let filming = Arc::new(Filming::default());
-        let (context, under_way) = (self.context.clone(), Arc::clone(&filming));
-        let is_begun = self.work("tilescope-film", move || {
-            Ok(Done::Film(film(&request, &run, &under_way, &context).map(|()| request.path)))
+        let progress = Arc::new(FilmProgress::default());
+        let (context, under_way) = (self.context.clone(), Arc::clone(&progress));
+        let is_begun = self.spawn("tilescope-film", move || {
+            Ok(JobResult::Film(film(&request, &run, &under_way, &context).map(|()| request.path)))
         });
-        self.filming = is_begun.then_some(filming);
+        self.progress = is_begun.then_some(progress);
     }
 
     /// The progress of the animation, if one is being made.
     pub fn making(&self) -> Option<Making> {
-        self.filming.as_ref().map(|filming| Making {
-            share: filming.share.load(Ordering::Relaxed) as f32 / THOUSAND as f32,
-            is_drawing: filming.is_drawing.load(Ordering::Relaxed),
+        self.progress.as_ref().map(|progress| Making {
+            share: progress.share.load(Ordering::Relaxed) as f32 / THOUSAND as f32,
+            is_drawing: progress.is_drawing.load(Ordering::Relaxed),
         })
     }
 
     /// Stops the animation.
     pub fn stop_film(&self) {
-        if let Some(filming) = &self.filming {
-            filming.cancel.store(true, Ordering::Relaxed);
+        if let Some(progress) = &self.progress {
+            progress.cancel.store(true, Ordering::Relaxed);
         }
     }
 
     /// Forgets the animation, once it has ended.
     pub fn end_film(&mut self) {
-        self.filming = None;
+        self.progress = None;
     }
 
     /// Opens a file of any supported kind.
     pub fn open(&mut self, path: PathBuf) {
-        self.work("tilescope-open", move || open(&path));
+        self.spawn("tilescope-open", move || open(&path));
     }
 
     /// Makes the other runs of a figure that was opened in `epoch`, if it has any.
@@ -220,27 +220,27 @@ impl Files {
         };
         let (cycle, is_beside) = (view.cycle, view.shows(FigureKind::SIDE_BY_SIDE));
         let (view, cancel) = (view.clone(), Arc::clone(&self.closing));
-        self.work("tilescope-others", move || {
+        self.spawn("tilescope-others", move || {
             let make = |(index, Compared { cycle, until, run }): (usize, &Compared)| {
                 let plan = Planner::default().plan(run).map_err(|error| error.to_string())?;
                 let made = RunArchive::made(&plan.into(), until.unwrap_or(*cycle), memory, &cancel);
                 Ok((view.colour(index), made.map_err(|error| error.to_string())?))
             };
             let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
-            Ok(Done::Others(Others { made, epoch, cycle, beside, is_beside }))
+            Ok(JobResult::OtherRuns(OtherRuns { made, epoch, cycle, beside, is_beside }))
         });
     }
 
     /// Runs a job on a thread of its own. Returns whether it was started.
-    pub fn work(
+    pub fn spawn(
         &mut self,
         name: &str,
-        work: impl FnOnce() -> Result<Done, String> + Send + 'static,
+        job: impl FnOnce() -> Result<JobResult, String> + Send + 'static,
     ) -> bool {
         let (answer, context) = (self.answer.clone(), self.context.clone());
         let spawned = std::thread::Builder::new().name(name.into()).spawn(move || {
             // The receiver is gone once the window is closed.
-            _ = answer.send(work());
+            _ = answer.send(job());
             context.request_repaint();
         });
         self.threads.retain(|thread| !thread.is_finished());
@@ -264,7 +264,7 @@ const THOUSAND: u32 = 1000;
 fn film(
     request: &SaveRequest,
     run: &RunSpec,
-    filming: &Filming,
+    progress: &FilmProgress,
     context: &egui::Context,
 ) -> Result<(), FilmEnd> {
     let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
@@ -292,18 +292,18 @@ fn film(
     let goal = wanted().filter_map(|cycles| cycles.last()).sum::<u64>();
     let made = |part: u64, all: u64| {
         let share = part.min(all) as f64 / all.max(1) as f64 * f64::from(THOUSAND);
-        filming.share.store(share as u32, Ordering::Relaxed);
+        progress.share.store(share as u32, Ordering::Relaxed);
         context.request_repaint();
     };
     let mut seen = Vec::new();
     let mut before = 0_u64;
     for (plan, cycles) in plans.iter().zip(wanted()) {
-        let mut told = |stage: Stage<'_>| {
+        let mut on_progress = |stage: Stage<'_>| {
             if let Stage::Run(run) = stage {
                 made(before.saturating_add(run.cycle()), goal);
             }
         };
-        let mut watch = Monitor { cancel: &filming.cancel, on_progress: &mut told };
+        let mut watch = Monitor { cancel: &progress.cancel, on_progress: &mut on_progress };
         let shape = &plan.problem.shape;
         let snapshot_request = match seen.is_empty() {
             true => {
@@ -321,14 +321,14 @@ fn film(
             Err(error) => return Err(failed(&error)),
         }
     }
-    filming.is_drawing.store(true, Ordering::Relaxed);
+    progress.is_drawing.store(true, Ordering::Relaxed);
     let count = cycles.len() as u64;
     made(0, count);
     let last: Vec<_> = seen.iter().filter_map(|snapshots| snapshots.last()).collect();
     let view = request.view.clone().of(&last);
     let film = Film { runs: &seen, view: &view, frames };
-    let mut told = |frames: usize| made(frames as u64, count);
-    match save_film(&request.path, &film, run, &filming.cancel, &mut told) {
+    let mut on_progress = |frames: usize| made(frames as u64, count);
+    match save_film(&request.path, &film, run, &progress.cancel, &mut on_progress) {
         Ok(()) => Ok(()),
         Err(FilmError::Cancelled) => Err(FilmEnd::Stopped),
         Err(error) => Err(failed(&error)),
@@ -343,20 +343,20 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
     let snapshots: Vec<_> = snapshots.iter().collect();
     let Some(snapshot) = snapshots.first() else { return Ok(()) };
     let run = &snapshot.plan.spec;
-    let told = |error: &dyn std::fmt::Display| error.to_string();
+    let message = |error: &dyn std::fmt::Display| error.to_string();
     match request.what {
         What::Figure(_) => {
             let view = view.clone().of(&snapshots);
             if request.is_table() {
-                return save_table(path, &snapshots, &view).map_err(|e| told(&e));
+                return save_table(path, &snapshots, &view).map_err(|e| message(&e));
             }
-            save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| told(&e))
+            save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| message(&e))
         }
-        What::Run => run::save_run(path, run).map_err(|e| told(&e)),
-        What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| told(&e)),
+        What::Run => run::save_run(path, run).map_err(|e| message(&e)),
+        What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| message(&e)),
         What::Iterate => match &snapshot.solution {
             Some(field) => {
-                run::save_field(path, field, snapshot.plan.precision).map_err(|e| told(&e))
+                run::save_field(path, field, snapshot.plan.precision).map_err(|e| message(&e))
             }
             None => Err("the iterate was not captured".into()),
         },
@@ -364,7 +364,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
 }
 
 /// Reads a run file, a figure that contains its run, or a right-hand side.
-fn open(path: &Path) -> Result<Done, String> {
+fn open(path: &Path) -> Result<JobResult, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
     if is("toml") || is("png") || is("apng") || is("svg") {
@@ -372,7 +372,7 @@ fn open(path: &Path) -> Result<Done, String> {
             Ok(opened) => {
                 // Checked before it replaces the current run.
                 Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
-                return Ok(Done::Opened(opened.into()));
+                return Ok(JobResult::Opened(opened.into()));
             }
             // Any other image is a right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}
@@ -380,7 +380,7 @@ fn open(path: &Path) -> Result<Done, String> {
         }
     }
     let shape = input::natural_shape(path).map_err(|error| error.to_string())?;
-    Ok(Done::Problem(ProblemSpec {
+    Ok(JobResult::Problem(ProblemSpec {
         kind: ProblemKind::Picture,
         shape: shape.axes().to_vec(),
         batch: shape.batch(),

@@ -18,9 +18,9 @@ impl Explorer {
         let dropped = context.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path().to_owned());
         self.commands.extend(paths.map(Command::Open));
-        self.obey(context);
-        while let Some(done) = self.files.done() {
-            self.take_done(done, context);
+        self.apply_commands(context);
+        while let Some(result) = self.files.result() {
+            self.take_result(result, context);
         }
         while let Some(answer) = self.worker.answer() {
             match answer {
@@ -37,7 +37,7 @@ impl Explorer {
                 }
             }
         }
-        for why in self.lost_files() {
+        for why in self.drop_lost_files() {
             self.toasts.error(why);
         }
         for why in self.tuning.hear() {
@@ -54,29 +54,29 @@ impl Explorer {
         if !self.tuning.is_timing() {
             self.back.play(&mut self.session, self.report.as_deref(), context);
         }
-        self.tell();
+        self.send_requests();
         let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
         self.scale.apply(context, is_dense);
-        self.remember(context);
+        self.save_settings(context);
     }
 
     /// Carries out commands, and sends requests at once: the worker can start before the next
     /// frame.
-    pub(super) fn obey(&mut self, context: &egui::Context) {
+    pub(super) fn apply_commands(&mut self, context: &egui::Context) {
         let commands = std::mem::take(&mut self.commands);
         let is_left = !self.tuning.is_timing() && self.back.is_left(&self.session);
         if commands.is_empty() && !is_left {
             return;
         }
         for command in commands {
-            self.carry_out(command, context);
+            self.apply(command, context);
         }
-        self.tell();
+        self.send_requests();
         context.request_repaint();
     }
 
     /// Sends requests to the worker and the replay, if they changed.
-    fn tell(&mut self) {
+    fn send_requests(&mut self) {
         // The run is paused so that timings are clean; requests are sent when the measurement ends.
         let is_timing = self.tuning.is_timing();
         self.worker.rest(is_timing);
@@ -91,9 +91,9 @@ impl Explorer {
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
         request.snapshot_requests =
             self.files.snapshot_requests().chain(preview).cloned().collect();
-        if self.told.as_ref() != Some(&request) {
+        if self.last_request.as_ref() != Some(&request) {
             self.worker.request(request.clone());
-            self.told = Some(request.clone());
+            self.last_request = Some(request.clone());
         }
         if self.back.request(&self.session, self.report.as_deref_mut(), &request.view) {
             self.redraw_map();
@@ -124,8 +124,8 @@ impl Explorer {
     /// Reads keyboard shortcuts, except while a text field or a dialog has the keyboard. A focused
     /// control keeps its own keys: those without Ctrl.
     fn read_keys(&mut self, context: &egui::Context) {
-        let is_heard = !context.text_edit_focused() && !self.is_asking();
-        let flipped = is_heard
+        let is_enabled = !context.text_edit_focused() && !self.is_dialog_open();
+        let flipped = is_enabled
             && !self.session.pins.all().is_empty()
             && context.input(|input| {
                 actions::FLIP.keys.iter().any(|key| input.key_down(key.logical_key))
@@ -133,12 +133,12 @@ impl Explorer {
         if flipped != self.session.flipped {
             self.commands.push(Command::Flip(flipped));
         }
-        let first = self.first_key.take().filter(|_| is_heard);
-        if !is_heard {
+        let first = self.first_key.take().filter(|_| is_enabled);
+        if !is_enabled {
             return;
         }
         let is_free = !context.egui_wants_keyboard_input();
-        let is_ours = |key: &KeyboardShortcut| is_free || key.modifiers.command;
+        let is_free_key = |key: &KeyboardShortcut| is_free || key.modifiers.command;
         let pressed = context.input_mut(|input| {
             let is_press = |event: &Event| {
                 matches!(
@@ -149,7 +149,7 @@ impl Explorer {
             let waits = !input.events.iter().any(is_press);
             let mut consume = |first: Option<Key>| {
                 let keys = ACTIONS.by_key.iter();
-                let keys = keys.filter(|(key, action)| action.first == first && is_ours(key));
+                let keys = keys.filter(|(key, action)| action.first == first && is_free_key(key));
                 keys.filter(|(key, _)| input.consume_shortcut(key)).collect::<Vec<_>>()
             };
             // The second of two keys comes first: by itself it has another meaning.
@@ -167,7 +167,7 @@ impl Explorer {
     }
 
     /// Whether a dialog is open.
-    fn is_asking(&self) -> bool {
+    fn is_dialog_open(&self) -> bool {
         self.save.is_some()
             || self.open.is_some()
             || self.palette.is_some()

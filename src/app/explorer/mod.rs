@@ -4,8 +4,8 @@ mod action_table;
 mod apply;
 mod files;
 mod frame;
-mod remember;
 mod reports;
+mod save_settings;
 mod settings;
 
 use crate::app::dialogs::open::OpenDialog;
@@ -27,7 +27,7 @@ use crate::app::widgets::theme;
 use crate::picture::{Opened, ViewSpec};
 use crate::run::{Report, Worker, WorkerRequest};
 use eframe::egui;
-pub use settings::Remembered;
+pub use settings::SettingsFile;
 
 /// The application: settings, the state of the run, and what is on the screen.
 pub struct Explorer {
@@ -40,13 +40,13 @@ pub struct Explorer {
     pictures: Pictures,
     panes: Panes,
     /// The panes before the presentation mode, while that is on.
-    aside: Option<Panes>,
+    panes_before: Option<Panes>,
     tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
     save: Option<SaveDialog>,
     /// The view of the last opened figure: the next saved figure starts from it.
-    like: Option<ViewSpec>,
+    template: Option<ViewSpec>,
     open: Option<OpenDialog>,
     palette: Option<Palette>,
     /// The first of two keys, once it was pressed.
@@ -59,11 +59,11 @@ pub struct Explorer {
     scale: Scale,
     /// Dropped before `remembered`, so that the last change of settings is written last.
     files: files::Files,
-    remembered: Remembered,
+    settings_file: SettingsFile,
     backends: Backends,
     toasts: toasts::Toasts,
     /// The last request to the worker.
-    told: Option<WorkerRequest>,
+    last_request: Option<WorkerRequest>,
     /// The commands of the last frame.
     commands: Vec<Command>,
 }
@@ -73,19 +73,19 @@ pub struct Explorer {
 /// # Errors
 /// If no window can be opened, for example without a display.
 pub fn run(start: Option<Opened>) -> eframe::Result {
-    let remembered = Remembered::of_user();
+    let settings_file = SettingsFile::of_user();
     let viewport = egui::ViewportBuilder::default()
         .with_title("Tilescope")
         .with_app_id(settings::NAME)
         .with_icon(theme::icon())
-        .with_inner_size(remembered.window())
+        .with_inner_size(settings_file.window())
         .with_min_inner_size(scale::SMALLEST_SIZE);
     let options = eframe::NativeOptions { viewport, ..Default::default() };
     eframe::run_native(
         settings::NAME,
         options,
         Box::new(move |context| {
-            Ok(Box::new(Explorer::remembering(&context.egui_ctx, start, remembered)?))
+            Ok(Box::new(Explorer::with_settings(&context.egui_ctx, start, settings_file)?))
         }),
     )
 }
@@ -96,17 +96,17 @@ impl Explorer {
     /// # Errors
     /// If a thread cannot be started.
     pub fn new(context: &egui::Context, start: Option<Opened>) -> std::io::Result<Self> {
-        Self::remembering(context, start, Remembered::default())
+        Self::with_settings(context, start, SettingsFile::default())
     }
 
     /// The same with saved settings.
     ///
     /// # Errors
     /// If a thread cannot be started.
-    pub fn remembering(
+    pub fn with_settings(
         context: &egui::Context,
         start: Option<Opened>,
-        remembered: Remembered,
+        settings_file: SettingsFile,
     ) -> std::io::Result<Self> {
         theme::set_up(context);
         let repaint = context.clone();
@@ -119,11 +119,11 @@ impl Explorer {
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
-            aside: None,
+            panes_before: None,
             tuning: Tuning::new(context)?,
             is_tuning: false,
             save: None,
-            like: None,
+            template: None,
             open: None,
             palette: None,
             first_key: None,
@@ -131,18 +131,18 @@ impl Explorer {
             welcome: false,
             undo: Undo::default(),
             scale: Scale::default(),
-            remembered,
+            settings_file,
             files: files::Files::new(context),
             backends: Backends::look_for(),
             toasts: toasts::Toasts::default(),
-            told: None,
+            last_request: None,
             commands: Vec::new(),
         };
-        explorer.recall(context);
+        explorer.restore_settings(context);
         if let Some(opened) = start {
             // Whoever opens a file needs no examples.
             explorer.welcome = false;
-            explorer.take_in(opened);
+            explorer.show_opened(opened);
         }
         Ok(explorer)
     }
@@ -230,6 +230,6 @@ impl eframe::App for Explorer {
         drop_hint::ui(ui.ctx());
         // A preview is requested anew in each frame.
         self.session.travel.preview = None;
-        self.obey(ui.ctx());
+        self.apply_commands(ui.ctx());
     }
 }

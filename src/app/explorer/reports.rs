@@ -1,7 +1,7 @@
 //! Takes reports of the worker, and results of file jobs.
 
 use crate::app::explorer::Explorer;
-use crate::app::explorer::files::{Done, FilmEnd, Others};
+use crate::app::explorer::files::{FilmEnd, JobResult, OtherRuns};
 use crate::app::panes::list;
 use crate::app::state::command::Command;
 use crate::app::state::compare::{AtEqual, Compare, How};
@@ -14,10 +14,10 @@ use eframe::egui;
 
 impl Explorer {
     /// Drops files that can no longer be saved; a sentence for each.
-    pub(super) fn lost_files(&mut self) -> Vec<String> {
+    pub(super) fn drop_lost_files(&mut self) -> Vec<String> {
         let epoch = self.session.epoch;
         let report = self.report.as_deref().filter(|report| report.epoch == epoch);
-        self.files.give_up(|of, field| {
+        self.files.drop_lost(|of, field| {
             if of != epoch {
                 return Some("the run was changed before the file was ready".to_owned());
             }
@@ -69,13 +69,17 @@ impl Explorer {
         self.report = Some(report);
     }
 
-    pub(super) fn take_done(&mut self, done: Result<Done, String>, context: &egui::Context) {
-        match done {
-            Ok(Done::Image(image)) => {
+    pub(super) fn take_result(
+        &mut self,
+        result: Result<JobResult, String>,
+        context: &egui::Context,
+    ) {
+        match result {
+            Ok(JobResult::Image(image)) => {
                 context.copy_image(image);
                 self.toasts.success("Image copied");
             }
-            Ok(Done::Film(end)) => {
+            Ok(JobResult::Film(end)) => {
                 self.files.end_film();
                 match end {
                     Ok(path) => {
@@ -88,29 +92,29 @@ impl Explorer {
                     Err(FilmEnd::Failed(why)) => self.toasts.error(why),
                 }
             }
-            Ok(Done::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
-            Ok(Done::Opened(opened)) => {
-                self.undo.note(&self.session);
-                self.take_in(*opened);
+            Ok(JobResult::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
+            Ok(JobResult::Opened(opened)) => {
+                self.undo.record(&self.session);
+                self.show_opened(*opened);
             }
-            Ok(Done::Others(others)) => self.take_others(&others),
-            Ok(Done::Problem(problem)) => {
-                self.undo.note(&self.session);
+            Ok(JobResult::OtherRuns(others)) => self.pin_others(&others),
+            Ok(JobResult::Problem(problem)) => {
+                self.undo.record(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
                 spec.stop = problem.kind.default_stop();
                 spec.problem = problem;
                 self.session.begin(spec);
             }
-            Ok(Done::Remembered(written)) => self.take_remembered(written),
+            Ok(JobResult::SettingsSaved(written)) => self.take_settings_saved(written),
             Err(why) => self.toasts.error(why),
         }
     }
 
     /// Shows an opened run, or what an opened figure shows.
-    pub(super) fn take_in(&mut self, opened: Opened) {
+    pub(super) fn show_opened(&mut self, opened: Opened) {
         self.session.begin(opened.run);
-        self.like = opened.view;
-        let Some(view) = &self.like else {
+        self.template = opened.view;
+        let Some(view) = &self.template else {
             return;
         };
         self.session.show(view);
@@ -122,7 +126,7 @@ impl Explorer {
 
     /// Pins the other runs of an opened figure, and compares the run with them as the figure does,
     /// unless the run changed meanwhile.
-    fn take_others(&mut self, others: &Others) {
+    fn pin_others(&mut self, others: &OtherRuns) {
         let mut numbers = Vec::new();
         for (number, made) in &others.made {
             match self.session.pins.pin_made(made, *number) {

@@ -1,6 +1,6 @@
 //! The settings that are saved: a small TOML file in the user's configuration folder.
 
-use crate::app::panels::memory::{MEGABYTE, MOST};
+use crate::app::panels::memory::{MAX_MEGABYTES, MEGABYTE};
 use crate::app::panes::{Layout, list};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::scale::Scale;
@@ -77,9 +77,9 @@ impl Settings {
         match read.and_then(|text| Self::parse(&text)) {
             Ok(settings) => (settings, None),
             Err(why) => {
-                let aside = path.with_extension("toml.aside");
-                let where_to = match std::fs::rename(path, &aside) {
-                    Ok(()) => format!("it was moved to {}", aside.display()),
+                let panes_before = path.with_extension("toml.aside");
+                let where_to = match std::fs::rename(path, &panes_before) {
+                    Ok(()) => format!("it was moved to {}", panes_before.display()),
                     Err(error) => format!("it cannot be moved: {}", reason(&error)),
                 };
                 let file = path.display();
@@ -101,12 +101,12 @@ impl Settings {
         struct Version {
             version: Option<u32>,
         }
-        let told = |error: toml::de::Error| error.message().trim().replace('\n', " ");
-        let Version { version } = toml::from_str(text).map_err(told)?;
+        let message = |error: toml::de::Error| error.message().trim().replace('\n', " ");
+        let Version { version } = toml::from_str(text).map_err(message)?;
         if let Some(version) = version.filter(|&version| version > VERSION) {
             return Err(format!("its version is {version}; this program knows up to {VERSION}"));
         }
-        let mut settings: Self = toml::from_str(text).map_err(told)?;
+        let mut settings: Self = toml::from_str(text).map_err(message)?;
         // Values that no screen or control has are replaced by defaults.
         let fits = |side: &f32| (100.0..=20_000.0).contains(side);
         if !settings.window.iter().all(fits) {
@@ -115,7 +115,7 @@ impl Settings {
         if !(1.0..=3.0).contains(&settings.scale) {
             settings.scale = Scale::default().wanted;
         }
-        if settings.memory > MOST {
+        if settings.memory > MAX_MEGABYTES {
             settings.memory = Self::default().memory;
         }
         // Panes that this program does not know are dropped; those that the file lacks are hidden.
@@ -138,7 +138,7 @@ impl Settings {
 
 /// The settings, and where they are saved.
 #[derive(Debug, Default)]
-pub struct Remembered {
+pub struct SettingsFile {
     /// The file; `None` if settings are not saved.
     pub(super) path: Option<PathBuf>,
     /// As last read from or written to the file.
@@ -153,7 +153,7 @@ pub struct Remembered {
     pub(super) message: Option<String>,
 }
 
-impl Remembered {
+impl SettingsFile {
     /// The settings of the current user. Without a configuration folder, nothing is saved.
     pub fn of_user() -> Self {
         use etcetera::BaseStrategy;
@@ -180,7 +180,7 @@ impl Remembered {
     }
 }
 
-impl Drop for Remembered {
+impl Drop for SettingsFile {
     /// Writes the last changes when the window is closed. A failure can no longer be shown.
     fn drop(&mut self) {
         if let Some(path) = &self.path

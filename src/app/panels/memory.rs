@@ -12,14 +12,14 @@ use eframe::egui::{DragValue, RichText, Ui};
 pub const MEGABYTE: usize = 1_000_000;
 
 /// The largest value, in megabytes.
-pub const MOST: usize = 16_000;
+pub const MAX_MEGABYTES: usize = 16_000;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     heading(ui, "Time travel");
     let about = "Memory for keyframes of this run and of pinned runs. With more of it, earlier cycles are replayed sooner. The setting is saved.";
     row(ui, "Memory", about, |ui| {
         let mut megabytes = session.memory / MEGABYTE;
-        let drag = DragValue::new(&mut megabytes).range(0..=MOST).suffix(" MB").speed(4.0);
+        let drag = DragValue::new(&mut megabytes).range(0..=MAX_MEGABYTES).suffix(" MB").speed(4.0);
         // A half-typed number would drop keyframes that the whole one has room for.
         let drag = drag.update_while_editing(false);
         let response = named(ui.add(drag), "Memory").on_hover_text(about);

@@ -101,7 +101,7 @@ fn theme(ui: &mut Ui, commands: &mut Vec<Command>) {
     let name = if dark { "Light theme" } else { "Dark theme" };
     let about = actions::THEME.tooltip(ui.ctx());
     if named(ui.button(sign.atom()), name).on_hover_text(about).clicked() {
-        commands.push(Command::SwitchTheme);
+        commands.push(Command::ToggleTheme);
     }
 }
 

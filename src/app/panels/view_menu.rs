@@ -15,7 +15,7 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
     let (button, _) = menu.ui(ui, |ui| {
         ui.set_min_width(theme::MENU_WIDTH);
         for pane in list::ALL {
-            let mut shown = panes.is_wanted(pane.id());
+            let mut shown = panes.is_shown(pane.id());
             let about = match pane.why_empty(session) {
                 Some(why) => format!("{} {why}", pane.about()),
                 None => pane.about().to_owned(),
@@ -26,9 +26,9 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
         }
         ui.separator();
         entry(ui, &actions::TUNING, Command::ShowTuning(true), commands);
-        entry(ui, &actions::ARRANGE, Command::ArrangePanes, commands);
-        entry(ui, &actions::THEME, Command::SwitchTheme, commands);
-        entry(ui, &actions::PRESENT, Command::Present, commands);
+        entry(ui, &actions::RESET_LAYOUT, Command::ResetLayout, commands);
+        entry(ui, &actions::THEME, Command::ToggleTheme, commands);
+        entry(ui, &actions::PRESENTATION, Command::TogglePresentation, commands);
     });
     button.on_hover_text("Show or hide panes, and change how the window looks.");
 }

@@ -42,7 +42,7 @@ impl Panes {
     }
 
     /// Whether a pane is not hidden.
-    pub fn is_wanted(&self, pane: PaneId) -> bool {
+    pub fn is_shown(&self, pane: PaneId) -> bool {
         !self.hidden.contains(&pane)
     }
 
@@ -52,13 +52,13 @@ impl Panes {
     }
 
     /// Whether a pane was on the screen in the last frame.
-    pub fn is_seen(&self, pane: PaneId) -> bool {
+    pub fn is_visible(&self, pane: PaneId) -> bool {
         self.tree.tiles.find_pane(&pane).is_some_and(|tile| self.tree.tiles.rect(tile).is_some())
     }
 
     /// The panes that are on the screen.
     fn seen(&self) -> impl Iterator<Item = &'static dyn PaneType> {
-        list::ALL.iter().copied().filter(|pane| self.is_seen(pane.id()))
+        list::ALL.iter().copied().filter(|pane| self.is_visible(pane.id()))
     }
 
     /// What is marked on the map for the panes on the screen.
@@ -104,7 +104,7 @@ impl Panes {
 
     /// Brings the pinned runs to the front of their tabs, unless they are hidden.
     pub fn show_pinned(&mut self) {
-        if self.is_wanted(pinned::ID) {
+        if self.is_shown(pinned::ID) {
             self.show(pinned::ID, true);
         }
     }
@@ -126,11 +126,11 @@ impl Panes {
         for pane in list::ALL {
             if let Some(tile) = self.tree.tiles.find_pane(&pane.id()) {
                 let is_empty = pane.why_empty(context.session).is_some();
-                self.tree.set_visible(tile, self.is_wanted(pane.id()) && !is_empty);
+                self.tree.set_visible(tile, self.is_shown(pane.id()) && !is_empty);
             }
         }
         self.tree.ui(&mut context, ui);
-        if !self.is_seen(heat_map::pane::ID) {
+        if !self.is_visible(heat_map::pane::ID) {
             context.map.leave();
         }
         if self.seen().next().is_none() {
@@ -231,11 +231,11 @@ mod tests {
         let mut panes = Panes::default();
         for pane in list::ALL {
             let id = pane.id();
-            assert_eq!(panes.is_wanted(id), pane.is_shown_at_first());
+            assert_eq!(panes.is_shown(id), pane.is_shown_at_first());
             panes.show(id, false);
-            assert!(!panes.is_wanted(id));
+            assert!(!panes.is_shown(id));
             panes.show(id, true);
-            assert!(panes.is_wanted(id));
+            assert!(panes.is_shown(id));
         }
     }
 }

@@ -212,7 +212,7 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
     let x = within(0);
     let y = if line { [0.0, height] } else { within(1) };
     let owned = Rect::from_min_max(pos2(x[0], y[0]), pos2(x[1], y[1]));
-    cells::frame(ui, shown, owned, Stroke::new(1.5, theme::MARKED));
+    cells::frame(ui, shown, owned, Stroke::new(1.5, theme::MARK));
 }
 
 /// Frames what each tile of a 1D grid owns, unless that is too narrow.

@@ -176,9 +176,9 @@ fn of_runs<'a>(
     let own = names.pop().unwrap_or_default();
     let name = |name: String, cycle| format!("{name} · cycle {}", grouped(cycle));
     let pinned = session.pins.all().iter().zip(names).filter_map(|(pin, pinned)| {
-        let mut seen = compared.iter().filter(|seen| seen.asked.number == pin.number);
+        let mut seen = compared.iter().filter(|seen| seen.request.number == pin.number);
         let Compared { observation: seen, .. } =
-            seen.find(|seen| seen.asked.place == Place::Cut)?;
+            seen.find(|seen| seen.request.place == Place::Cut)?;
         let along = seen
             .along
             .first()

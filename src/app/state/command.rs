@@ -59,7 +59,7 @@ pub enum Command {
     /// Control the measurement of a tuning map.
     Tune(TuningOrder),
     /// Restore the default layout.
-    ArrangePanes,
+    ResetLayout,
     /// Open or close the save dialog.
     ShowSave(bool),
     /// Open or close the open dialog.
@@ -71,7 +71,7 @@ pub enum Command {
     /// Open or close the welcome dialog.
     ShowWelcome(bool),
     /// Run an example experiment, by index.
-    Try(usize),
+    RunExperiment(usize),
     /// Save a file.
     Save(Box<SaveRequest>),
     /// Request a snapshot for the preview of a file.
@@ -85,11 +85,11 @@ pub enum Command {
     /// Copy text to the clipboard, and say so.
     Copy { text: String, what: &'static str },
     /// Toggle the theme.
-    SwitchTheme,
+    ToggleTheme,
     /// Set the zoom.
     Scale(Scale),
     /// Toggle the presentation mode.
-    Present,
+    TogglePresentation,
 }
 
 /// A change of the measurement of a tuning map.

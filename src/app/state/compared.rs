@@ -28,14 +28,14 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Compared {
     /// The request.
-    pub asked: Asked,
+    pub request: ComparisonRequest,
     /// The answer.
     pub observation: Observation,
 }
 
 /// A request for a cycle of a pinned run.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ComparisonRequest {
     /// The number of the pinned run.
     pub number: usize,
     /// Its name.
@@ -53,7 +53,7 @@ pub struct Asked {
     pub per_cycle: f64,
 }
 
-impl Asked {
+impl ComparisonRequest {
     /// The observations of pinned runs that are needed when the run is shown at cycle `beside` with
     /// `view`.
     pub fn all(
@@ -66,7 +66,7 @@ impl Asked {
         let own = report.plan.problem.shape;
         let sweeps = beside * report.plan.sweeps_per_cycle();
         let seconds = seconds_at(&report.curve, beside);
-        let asked = |pin: &Pin, place| Self {
+        let request = |pin: &Pin, place| Self {
             number: pin.number,
             name: pin.name.clone(),
             place,
@@ -95,8 +95,8 @@ impl Asked {
                 && pin.archive.plan().problem.shape == own
                 && (own.points() <= LARGEST_ALONG || on_map == Some(*pin))
         });
-        let on_map = on_map.map(|pin| asked(pin, place));
-        on_map.into_iter().chain(along.map(|pin| asked(pin, Place::Cut))).collect()
+        let on_map = on_map.map(|pin| request(pin, place));
+        on_map.into_iter().chain(along.map(|pin| request(pin, Place::Cut))).collect()
     }
 
     /// The target of the replay when the run is shown with `view`.
@@ -144,7 +144,7 @@ impl Asked {
 impl Compared {
     /// A caption for it.
     pub fn caption(&self) -> String {
-        let Asked { name, cycle, beside, place, .. } = &self.asked;
+        let ComparisonRequest { name, cycle, beside, place, .. } = &self.request;
         if *place == Place::Difference {
             format!("this run, cycle {}, minus {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {

@@ -5,7 +5,7 @@ use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec, d
 use std::sync::Arc;
 
 /// The largest number of pinned runs: there are colours for no more.
-pub const MOST: usize = MOST_BESIDE;
+pub const MAX_PINS: usize = MOST_BESIDE;
 
 /// A run as it was when it was pinned.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +95,7 @@ impl Pins {
         number: Option<usize>,
     ) -> Option<&Pin> {
         let index = self.pins.iter().position(|pin| Arc::ptr_eq(&pin.archive, archive));
-        if index.is_none() && self.pins.len() >= MOST {
+        if index.is_none() && self.pins.len() >= MAX_PINS {
             return None;
         }
         let index = index.unwrap_or_else(|| {
@@ -177,7 +177,7 @@ impl Pin {
 
 /// The message when no other run can be pinned.
 pub fn too_many() -> String {
-    format!("{MOST} runs are pinned, which is the limit; unpin one first.")
+    format!("{MAX_PINS} runs are pinned, which is the limit; unpin one first.")
 }
 
 /// A, B, C, … Z, A2, B2, …

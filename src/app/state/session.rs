@@ -197,7 +197,7 @@ impl Session {
         self.spec = Arc::new(spec);
         self.epoch += 1;
         self.steps = 0;
-        self.travel = self.travel.anew();
+        self.travel = self.travel.for_new_run();
     }
 }
 

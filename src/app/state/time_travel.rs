@@ -1,6 +1,6 @@
 //! Shows earlier cycles, which the replay makes, in place of the newest.
 
-use crate::app::state::compared::{Asked, Compared, Place};
+use crate::app::state::compared::{Compared, ComparisonRequest, Place};
 use crate::app::state::session::Session;
 use crate::clock::Instant;
 use crate::run::{
@@ -27,16 +27,16 @@ const FOLLOW_SHARE: f64 = 0.1;
 pub struct TimeTravel {
     replay: Rewinder,
     /// The last request to the replay.
-    told: ReplayRequest,
+    last_request: ReplayRequest,
     /// The observation of the newest cycle while an earlier one is shown.
     live: Option<Observation>,
     /// Requests for pinned runs, and their last observations.
-    asked: Vec<Asked>,
+    comparisons: Vec<ComparisonRequest>,
     compared: Vec<Compared>,
     /// Whether the last request is unanswered, when it was sent, and how long the answer took.
-    waits: bool,
-    told_at: Instant,
-    took: Duration,
+    is_unanswered: bool,
+    sent_at: Instant,
+    answered_in: Duration,
     /// Progress towards the requested cycle, 0 to 1.
     under_way: Option<f32>,
     /// Fraction of a cycle by which the replay is ahead of what is shown.
@@ -60,13 +60,13 @@ impl TimeTravel {
         let repaint = context.clone();
         Ok(Self {
             replay: Rewinder::start(move || repaint.request_repaint())?,
-            told: ReplayRequest::default(),
+            last_request: ReplayRequest::default(),
             live: None,
-            asked: Vec::new(),
+            comparisons: Vec::new(),
             compared: Vec::new(),
-            waits: false,
-            told_at: Instant::now(),
-            took: Duration::ZERO,
+            is_unanswered: false,
+            sent_at: Instant::now(),
+            answered_in: Duration::ZERO,
             under_way: None,
             due: 0.0,
         })
@@ -109,11 +109,11 @@ impl TimeTravel {
             minus: None,
         });
         let pins = session.pins.all();
-        let asked = Asked::all(session, report, view, cycle.unwrap_or(latest));
-        let others = asked.iter().map(|asked| asked.target(report, view));
+        let comparisons = ComparisonRequest::all(session, report, view, cycle.unwrap_or(latest));
+        let others = comparisons.iter().map(|comparison| comparison.target(report, view));
         let pinned = pins.iter().map(|pin| Arc::clone(&pin.archive));
         let request = ReplayRequest {
-            id: self.told.id,
+            id: self.last_request.id,
             runs: pinned.chain([Arc::clone(&report.archive)]).collect(),
             memory: session.memory_of_each(),
             targets: earlier.into_iter().chain(others).collect(),
@@ -122,26 +122,29 @@ impl TimeTravel {
         // ever would be. Requests of a person wait only a little, so that a drag shows something on
         // the way.
         let follows = cycle.is_none() || session.travel.playing;
-        let is_answered_first = self.waits && (follows || self.told_at.elapsed() < PATIENCE);
+        let is_answered_first =
+            self.is_unanswered && (follows || self.sent_at.elapsed() < PATIENCE);
         // Between two observations of pinned runs, the run has the processor to itself.
         let rests = cycle.is_none()
             && report.phase == Phase::Running
-            && self.told_at.elapsed() < self.took.div_f64(FOLLOW_SHARE)
-            && is_of_other_cycles(&self.told.targets, &request.targets);
-        let waits = (is_answered_first || rests)
-            && request.runs == self.told.runs
+            && self.sent_at.elapsed() < self.answered_in.div_f64(FOLLOW_SHARE)
+            && is_of_other_cycles(&self.last_request.targets, &request.targets);
+        let is_unanswered = (is_answered_first || rests)
+            && request.runs == self.last_request.runs
             && !request.targets.is_empty();
-        if request != self.told && !waits {
-            self.waits = !request.targets.is_empty();
-            self.told_at = Instant::now();
-            self.told = ReplayRequest { id: self.told.id + 1, ..request };
-            self.replay.request(self.told.clone());
-            self.asked = asked;
+        if request != self.last_request && !is_unanswered {
+            self.is_unanswered = !request.targets.is_empty();
+            self.sent_at = Instant::now();
+            self.last_request = ReplayRequest { id: self.last_request.id + 1, ..request };
+            self.replay.request(self.last_request.clone());
+            self.comparisons = comparisons;
         }
-        let is_asked =
-            |compared: &Compared| self.asked.iter().any(|asked| asked.is_like(&compared.asked));
-        let left: Vec<_> = self.compared.extract_if(.., |compared| !is_asked(compared)).collect();
-        let mut is_changed = left.iter().any(|compared| compared.asked.place != Place::Cut);
+        let is_requested = |compared: &Compared| {
+            self.comparisons.iter().any(|comparison| comparison.is_like(&compared.request))
+        };
+        let dropped: Vec<_> =
+            self.compared.extract_if(.., |compared| !is_requested(compared)).collect();
+        let mut is_changed = dropped.iter().any(|compared| compared.request.place != Place::Cut);
         if cycle.is_none()
             && let Some(live) = self.live.take()
         {
@@ -155,11 +158,11 @@ impl TimeTravel {
 
     /// Stops the replay until the next request.
     pub fn rest(&mut self) {
-        if !self.told.targets.is_empty() {
-            self.told.id += 1;
-            self.told.targets.clear();
-            self.replay.request(self.told.clone());
-            (self.waits, self.under_way) = (false, None);
+        if !self.last_request.targets.is_empty() {
+            self.last_request.id += 1;
+            self.last_request.targets.clear();
+            self.replay.request(self.last_request.clone());
+            (self.is_unanswered, self.under_way) = (false, None);
         }
     }
 
@@ -178,17 +181,17 @@ impl TimeTravel {
 
     /// Takes an answer of the replay, if there is one.
     pub fn take(&mut self, report: Option<&mut Report>) -> Option<Taken> {
-        let answer = self.replay.answer().filter(|answer| answer.id == self.told.id)?;
+        let answer = self.replay.answer().filter(|answer| answer.id == self.last_request.id)?;
         let ReplayReport { observations: seen, progress: under_way, failed, .. } = answer;
         self.under_way = under_way;
-        self.waits = under_way.is_some();
-        self.took = self.told_at.elapsed();
+        self.is_unanswered = under_way.is_some();
+        self.answered_in = self.sent_at.elapsed();
         let Some(report) = report else {
             return Some(Taken { failed, is_changed: false });
         };
         // The observations of pinned runs come last.
         let (mut seen, mut is_changed) = (seen, false);
-        let others = seen.split_off(seen.len().saturating_sub(self.asked.len()));
+        let others = seen.split_off(seen.len().saturating_sub(self.comparisons.len()));
         if let Some(earlier) = seen.pop().flatten() {
             let before = std::mem::replace(&mut report.observation, earlier);
             let before = keep_diagram(report, before);
@@ -196,21 +199,21 @@ impl TimeTravel {
             report.preparing = under_way;
             is_changed = true;
         }
-        for (asked, seen) in self.asked.iter().zip(others) {
+        for (comparison, seen) in self.comparisons.iter().zip(others) {
             let Some(seen) = seen else {
                 continue;
             };
-            self.compared.retain(|compared| !compared.asked.is_like(asked));
-            self.compared.push(Compared { asked: asked.clone(), observation: seen });
-            is_changed |= asked.place != Place::Cut;
+            self.compared.retain(|compared| !compared.request.is_like(comparison));
+            self.compared.push(Compared { request: comparison.clone(), observation: seen });
+            is_changed |= comparison.place != Place::Cut;
         }
         Some(Taken { failed, is_changed })
     }
 
     /// Whether the requested cycle is shown.
     fn is_there(&self, report: &Report) -> bool {
-        !self.waits
-            && self.told.targets.first().is_none_or(|target| {
+        !self.is_unanswered
+            && self.last_request.targets.first().is_none_or(|target| {
                 target.archive != report.archive || target.cycle == report.observation.cycle
             })
     }
@@ -242,12 +245,12 @@ impl TimeTravel {
 }
 
 /// Whether targets differ only in their cycles.
-fn is_of_other_cycles(told: &[ReplayTarget], wanted: &[ReplayTarget]) -> bool {
-    let is_like = |(told, wanted): (&ReplayTarget, &ReplayTarget)| {
-        (&told.archive, &told.request) == (&wanted.archive, &wanted.request)
-            && told.minus.is_some() == wanted.minus.is_some()
+fn is_of_other_cycles(before: &[ReplayTarget], now: &[ReplayTarget]) -> bool {
+    let is_like = |(before, now): (&ReplayTarget, &ReplayTarget)| {
+        (&before.archive, &before.request) == (&now.archive, &now.request)
+            && before.minus.is_some() == now.minus.is_some()
     };
-    told.len() == wanted.len() && told.iter().zip(wanted).all(is_like)
+    before.len() == now.len() && before.iter().zip(now).all(is_like)
 }
 
 /// Keeps the space–time diagram of a 1D grid, which shows all cycles, in the report, and removes it

@@ -29,7 +29,7 @@ impl Default for Travel {
 impl Travel {
     /// The newest cycle of another run, with the same speed and looping.
     #[must_use]
-    pub fn anew(self) -> Self {
+    pub fn for_new_run(self) -> Self {
         Self { at: None, preview: None, playing: false, part: None, ..self }
     }
 
@@ -104,7 +104,7 @@ mod tests {
         let preview = Travel { preview: Some(3), ..travel };
         assert_eq!((preview.earlier(20), preview.cycle(20)), (Some(3), 7));
         assert_eq!(Travel { preview: Some(20), ..travel }.earlier(20), None);
-        assert_eq!(Travel { part: Some([2, 5]), ..travel }.anew(), Travel::default());
+        assert_eq!(Travel { part: Some([2, 5]), ..travel }.for_new_run(), Travel::default());
     }
 
     #[test]

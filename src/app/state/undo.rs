@@ -7,16 +7,16 @@ use eframe::egui;
 use std::sync::Arc;
 
 /// Steps that can be undone; older ones are dropped.
-const MOST: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// The settings: the run and its view.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Choice {
+pub struct Settings {
     pub spec: Arc<RunSpec>,
     pub look: ViewSettings,
 }
 
-impl Choice {
+impl Settings {
     fn of(session: &Session) -> Self {
         Self { spec: Arc::clone(&session.spec), look: session.look.clone() }
     }
@@ -25,12 +25,12 @@ impl Choice {
 /// Settings that can be undone to, and redone to.
 #[derive(Debug, Default)]
 pub struct Undo {
-    archive: Vec<Choice>,
-    future: Vec<Choice>,
+    past: Vec<Settings>,
+    future: Vec<Settings>,
     /// Whether the pointer is held down, or was until this frame.
     is_held: bool,
     /// Whether a step was recorded since the press: a whole drag is one step.
-    is_noted: bool,
+    is_recorded: bool,
 }
 
 impl Undo {
@@ -41,38 +41,38 @@ impl Undo {
             (pointer.any_pressed(), pointer.any_down() || pointer.any_released())
         });
         self.is_held = held;
-        self.is_noted &= held && !pressed;
+        self.is_recorded &= held && !pressed;
     }
 
     /// Records the settings before a change.
-    pub fn note(&mut self, session: &Session) {
-        if self.is_held && self.is_noted {
+    pub fn record(&mut self, session: &Session) {
+        if self.is_held && self.is_recorded {
             return;
         }
-        self.is_noted = self.is_held;
-        if self.archive.len() >= MOST {
-            self.archive.remove(0);
+        self.is_recorded = self.is_held;
+        if self.past.len() >= MAX_STEPS {
+            self.past.remove(0);
         }
-        self.archive.push(Choice::of(session));
+        self.past.push(Settings::of(session));
         self.future.clear();
     }
 
     /// Whether there is a step to undo.
-    pub fn can_go_back(&self, session: &Session) -> bool {
-        let now = Choice::of(session);
-        self.archive.iter().any(|choice| *choice != now)
+    pub fn can_undo(&self, session: &Session) -> bool {
+        let now = Settings::of(session);
+        self.past.iter().any(|settings| *settings != now)
     }
 
     /// Whether there is a step to redo.
-    pub fn can_go_forth(&self) -> bool {
+    pub fn can_redo(&self) -> bool {
         !self.future.is_empty()
     }
 
     /// The settings before the last step.
-    pub fn back(&mut self, session: &Session) -> Option<Choice> {
-        let now = Choice::of(session);
+    pub fn undo(&mut self, session: &Session) -> Option<Settings> {
+        let now = Settings::of(session);
         loop {
-            let before = self.archive.pop()?;
+            let before = self.past.pop()?;
             // A refused setting changed nothing, and is no step.
             if before != now {
                 self.future.push(now);
@@ -82,9 +82,9 @@ impl Undo {
     }
 
     /// The settings that were undone last.
-    pub fn forth(&mut self, session: &Session) -> Option<Choice> {
+    pub fn redo(&mut self, session: &Session) -> Option<Settings> {
         let next = self.future.pop()?;
-        self.archive.push(Choice::of(session));
+        self.past.push(Settings::of(session));
         Some(next)
     }
 }
@@ -94,13 +94,13 @@ mod tests {
     use super::*;
     use crate::run::FieldKind;
 
-    fn choose(session: &mut Session, undo: &mut Undo, k: usize) {
-        undo.note(session);
+    fn change(session: &mut Session, undo: &mut Undo, k: usize) {
+        undo.record(session);
         Arc::make_mut(&mut session.spec).method.k = k;
     }
 
-    fn take(session: &mut Session, choice: Option<Choice>) -> bool {
-        let Some(Choice { spec, look }) = choice else {
+    fn restore(session: &mut Session, settings: Option<Settings>) -> bool {
+        let Some(Settings { spec, look }) = settings else {
             return false;
         };
         (session.spec, session.look) = (spec, look);
@@ -111,24 +111,24 @@ mod tests {
     fn steps_are_taken_back_and_made_again() {
         let (mut session, mut undo) = (Session::default(), Undo::default());
         for k in [2, 4, 8] {
-            choose(&mut session, &mut undo, k);
+            change(&mut session, &mut undo, k);
         }
-        undo.note(&session);
+        undo.record(&session);
         session.look.field = FieldKind::Error;
         for (k, field) in [(8, FieldKind::Residual), (4, FieldKind::Residual)] {
-            let before = undo.back(&session);
-            assert!(take(&mut session, before));
+            let before = undo.undo(&session);
+            assert!(restore(&mut session, before));
             assert_eq!((session.spec.method.k, session.look.field), (k, field));
         }
-        let next = undo.forth(&session);
-        assert!(take(&mut session, next));
+        let next = undo.redo(&session);
+        assert!(restore(&mut session, next));
         assert_eq!(session.spec.method.k, 8);
         // Another step clears what can be redone.
-        choose(&mut session, &mut undo, 64);
-        assert!(!undo.can_go_forth());
+        change(&mut session, &mut undo, 64);
+        assert!(!undo.can_redo());
         for k in [8, 4, 2] {
-            let before = undo.back(&session);
-            assert!(take(&mut session, before));
+            let before = undo.undo(&session);
+            assert!(restore(&mut session, before));
             assert_eq!(session.spec.method.k, k);
         }
     }
@@ -139,26 +139,26 @@ mod tests {
         let first = session.spec.method.k;
         undo.is_held = true;
         for k in 1..100 {
-            choose(&mut session, &mut undo, k);
+            change(&mut session, &mut undo, k);
         }
-        (undo.is_held, undo.is_noted) = (false, false);
-        choose(&mut session, &mut undo, 0);
+        (undo.is_held, undo.is_recorded) = (false, false);
+        change(&mut session, &mut undo, 0);
         // The worker refuses 0; the controls return to the valid setting.
         Arc::make_mut(&mut session.spec).method.k = 99;
-        assert!(undo.can_go_back(&session));
-        let before = undo.back(&session);
-        assert!(take(&mut session, before));
+        assert!(undo.can_undo(&session));
+        let before = undo.undo(&session);
+        assert!(restore(&mut session, before));
         assert_eq!(session.spec.method.k, first);
-        assert!(!undo.can_go_back(&session));
-        assert!(undo.back(&session).is_none());
+        assert!(!undo.can_undo(&session));
+        assert!(undo.undo(&session).is_none());
     }
 
     #[test]
     fn the_oldest_steps_are_forgotten() {
         let (mut session, mut undo) = (Session::default(), Undo::default());
-        for k in 0..2 * MOST {
-            choose(&mut session, &mut undo, k + 1);
+        for k in 0..2 * MAX_STEPS {
+            change(&mut session, &mut undo, k + 1);
         }
-        assert_eq!(undo.archive.len(), MOST);
+        assert_eq!(undo.past.len(), MAX_STEPS);
     }
 }

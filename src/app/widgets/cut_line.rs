@@ -7,13 +7,13 @@ use eframe::egui::{DragValue, Ui};
 
 /// The kinds of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum LineKind {
     Row,
     Column,
     Diagonal,
 }
 
-impl Way {
+impl LineKind {
     pub const ALL: [Self; 3] = [Self::Row, Self::Column, Self::Diagonal];
 
     fn of(line: CutLine) -> Self {
@@ -55,12 +55,13 @@ impl Way {
 
 /// Buttons for the kind of line.
 pub fn kinds(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
-    for way in Way::ALL.into_iter().filter(|way| *way == Way::Row || shape.dim() == 2) {
-        let is_chosen = way == Way::of(*line);
-        let button = ui.selectable_label(is_chosen, way.label()).on_hover_text(way.about());
+    for kind in LineKind::ALL.into_iter().filter(|kind| *kind == LineKind::Row || shape.dim() == 2)
+    {
+        let is_chosen = kind == LineKind::of(*line);
+        let button = ui.selectable_label(is_chosen, kind.label()).on_hover_text(kind.about());
         // There are many segments; the diagonal is one of them.
-        if button.clicked() && (!is_chosen || way == Way::Diagonal) {
-            *line = way.line(shape);
+        if button.clicked() && (!is_chosen || kind == LineKind::Diagonal) {
+            *line = kind.line(shape);
         }
     }
 }

@@ -69,11 +69,11 @@ pub fn curve(ui: &egui::Ui, index: usize) -> Color32 {
 
 /// The colour of marks on a map: the line of the profile, owned points. No colour map contains it,
 /// and with a dark outline it is visible on all of them.
-pub const MARKED: Color32 = {
+pub const MARK: Color32 = {
     let [red, green, blue] = crate::picture::OWNED;
     Color32::from_rgb(red, green, blue)
 };
-pub const BESIDE_MARKS: Color32 = Color32::from_black_alpha(150);
+pub const MARK_OUTLINE: Color32 = Color32::from_black_alpha(150);
 
 /// The colour of a pinned run, different from those of the run and of its reference.
 pub fn pin(ui: &egui::Ui, number: usize) -> Color32 {

@@ -106,15 +106,15 @@ fn paint(ui: &Ui, area: Rect, ends: [Pos2; 2], is_held: bool) {
     let painter = ui.painter().with_clip_rect(area);
     let width = if is_held { 2.5 } else { 1.5 };
     // Dark next to light is visible on every colour.
-    painter.line_segment(ends, Stroke::new(width + 1.5, theme::BESIDE_MARKS));
-    painter.line_segment(ends, Stroke::new(width, theme::MARKED));
+    painter.line_segment(ends, Stroke::new(width + 1.5, theme::MARK_OUTLINE));
+    painter.line_segment(ends, Stroke::new(width, theme::MARK));
 }
 
 fn paint_end(ui: &Ui, area: Rect, at: Pos2, is_held: bool) {
     let painter = ui.painter().with_clip_rect(area.expand(END_RADIUS));
-    let fill = if is_held { theme::MARKED } else { Color32::WHITE };
-    painter.circle(at, END_RADIUS + 1.0, theme::BESIDE_MARKS, Stroke::NONE);
-    painter.circle(at, END_RADIUS - 1.0, fill, Stroke::new(2.0, theme::MARKED));
+    let fill = if is_held { theme::MARK } else { Color32::WHITE };
+    painter.circle(at, END_RADIUS + 1.0, theme::MARK_OUTLINE, Stroke::NONE);
+    painter.circle(at, END_RADIUS - 1.0, fill, Stroke::new(2.0, theme::MARK));
 }
 
 /// The part of a line within an area, if any (Liang and Barsky's algorithm).
@@ -152,8 +152,8 @@ fn point_at(at: Pos2, shape: &Shape) -> [usize; 2] {
 fn moved(ends: [[usize; 2]; 2], by: Vec2, shape: &Shape) -> [[usize; 2]; 2] {
     let [x, y] = [(0, by.x, shape.nx()), (1, by.y, shape.rows())].map(|(axis, by, n)| {
         let [from, to] = ends.map(|end| end[axis]);
-        let (back, forth) = (from.min(to), n - 1 - from.max(to));
-        let by = (by.round() as isize).clamp(-(back as isize), forth as isize);
+        let (back, forward) = (from.min(to), n - 1 - from.max(to));
+        let by = (by.round() as isize).clamp(-(back as isize), forward as isize);
         [from, to].map(|at| at.saturating_add_signed(by))
     });
     [[x[0], y[0]], [x[1], y[1]]]

@@ -91,11 +91,11 @@ fn sides<'a>(
         Some(Side {
             observation: &compared.observation,
             picture: compared.observation.picture.as_ref()?,
-            plan: compared.asked.plan(),
-            latest: compared.asked.latest,
+            plan: compared.request.plan(),
+            latest: compared.request.latest,
             rows: rows_beside(report, compared),
-            name: &compared.asked.name,
-            is_difference: compared.asked.place == Place::Difference,
+            name: &compared.request.name,
+            is_difference: compared.request.place == Place::Difference,
         })
     });
     let other = other.filter(|other| other.observation.field == report.observation.field);
@@ -117,7 +117,7 @@ fn rows_beside(report: &Report, compared: &Compared) -> f32 {
     let cycles =
         |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
     match (cycles(&report.observation), cycles(&compared.observation)) {
-        (Some(own), Some(other)) => (compared.asked.per_cycle * own as f64 / other as f64) as f32,
+        (Some(own), Some(other)) => (compared.request.per_cycle * own as f64 / other as f64) as f32,
         _ => 1.0,
     }
 }
@@ -197,7 +197,7 @@ impl HeatMap {
         marks: Marks,
         commands: &mut Vec<Command>,
     ) {
-        let compared = compared.iter().find(|compared| compared.asked.place != Place::Cut);
+        let compared = compared.iter().find(|compared| compared.request.place != Place::Cut);
         controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);

@@ -73,7 +73,7 @@ pub fn tile(
     let cells = Rect::from_x_y_ranges(owned(tiling.x(), across), rows);
     let rect = to_screen.transform_rect(cells);
     let painter = ui.painter().with_clip_rect(area);
-    for (width, colour) in [(4.0, theme::BESIDE_MARKS), (2.0, Color32::WHITE)] {
+    for (width, colour) in [(4.0, theme::MARK_OUTLINE), (2.0, Color32::WHITE)] {
         painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), egui::StrokeKind::Middle);
     }
 }

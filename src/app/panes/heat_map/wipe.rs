@@ -39,13 +39,13 @@ impl Wipe {
     pub fn paint(&self, ui: &Ui, area: Rect) {
         let x = area.left() + self.0 * area.width();
         let painter = ui.painter().with_clip_rect(area);
-        painter.vline(x, area.y_range(), Stroke::new(4.0, theme::BESIDE_MARKS));
+        painter.vline(x, area.y_range(), Stroke::new(4.0, theme::MARK_OUTLINE));
         painter.vline(x, area.y_range(), Stroke::new(2.0, Color32::WHITE));
         painter.circle(
             egui::pos2(x, area.center().y),
             6.0,
             Color32::WHITE,
-            Stroke::new(2.0, theme::BESIDE_MARKS),
+            Stroke::new(2.0, theme::MARK_OUTLINE),
         );
     }
 }

@@ -1,7 +1,7 @@
 //! Restores the remembered settings, and writes changes of them.
 
 use crate::app::explorer::Explorer;
-use crate::app::explorer::files::Done;
+use crate::app::explorer::files::JobResult;
 use crate::app::explorer::settings::{Settings, VERSION};
 use crate::app::panels::memory::MEGABYTE;
 use crate::app::state::scale::Scale;
@@ -13,8 +13,8 @@ const PATIENCE: f64 = 1.0;
 
 impl Explorer {
     /// Restores the settings.
-    pub(super) fn recall(&mut self, context: &egui::Context) {
-        let settings = self.remembered.latest.clone();
+    pub(super) fn restore_settings(&mut self, context: &egui::Context) {
+        let settings = self.settings_file.latest.clone();
         if let Some(dark) = settings.dark {
             context.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         }
@@ -26,46 +26,46 @@ impl Explorer {
                 self.session.look.of_field_mut(field).map = map;
             }
         }
-        if let Some(message) = self.remembered.message.take() {
+        if let Some(message) = self.settings_file.message.take() {
             self.toasts.warning(message);
         }
-        self.welcome = self.remembered.is_kept() && !settings.welcomed;
+        self.welcome = self.settings_file.is_kept() && !settings.welcomed;
     }
 
     /// Writes changed settings, after a short delay.
-    pub(super) fn remember(&mut self, context: &egui::Context) {
-        if !self.remembered.is_kept() {
+    pub(super) fn save_settings(&mut self, context: &egui::Context) {
+        if !self.settings_file.is_kept() {
             return;
         }
         let latest = self.settings(context);
         let time = context.input(|input| input.time);
-        let remembered = &mut self.remembered;
-        remembered.latest = latest;
-        if remembered.latest == remembered.written || remembered.is_writing {
-            remembered.due = None;
+        let settings_file = &mut self.settings_file;
+        settings_file.latest = latest;
+        if settings_file.latest == settings_file.written || settings_file.is_writing {
+            settings_file.due = None;
             return;
         }
-        let due = *remembered.due.get_or_insert(time + PATIENCE);
+        let due = *settings_file.due.get_or_insert(time + PATIENCE);
         if time < due {
             context.request_repaint_after_secs((due - time) as f32);
             return;
         }
-        let Some(path) = remembered.path.clone() else {
+        let Some(path) = settings_file.path.clone() else {
             return;
         };
-        remembered.due = None;
-        remembered.written = remembered.latest.clone();
-        let settings = remembered.latest.clone();
-        self.remembered.is_writing = self.files.work("tilescope-settings", move || {
-            Ok(Done::Remembered(settings.save(&path).map_err(|error| error.to_string())))
+        settings_file.due = None;
+        settings_file.written = settings_file.latest.clone();
+        let settings = settings_file.latest.clone();
+        self.settings_file.is_writing = self.files.spawn("tilescope-settings", move || {
+            Ok(JobResult::SettingsSaved(settings.save(&path).map_err(|error| error.to_string())))
         });
     }
 
     /// Takes the result of writing the settings. A failure is reported once.
-    pub(super) fn take_remembered(&mut self, written: Result<(), String>) {
-        self.remembered.is_writing = false;
+    pub(super) fn take_settings_saved(&mut self, written: Result<(), String>) {
+        self.settings_file.is_writing = false;
         if let Err(why) = written {
-            self.remembered.path = None;
+            self.settings_file.path = None;
             self.toasts.warning(format!("Settings cannot be saved: {why}."));
         }
     }
@@ -84,9 +84,9 @@ impl Explorer {
             let is_full = viewport.maximized == Some(true) || viewport.fullscreen == Some(true);
             (input.content_rect().size() * zoom, !is_full)
         });
-        let before = &self.remembered.latest;
+        let before = &self.settings_file.latest;
         let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
-        let panes = self.aside.as_ref().unwrap_or(&self.panes);
+        let panes = self.panes_before.as_ref().unwrap_or(&self.panes);
         let map =
             |field: FieldKind| (field.name().to_owned(), self.session.look.of_field(field).map);
         Settings {
