@@ -43,7 +43,7 @@ const KNOWN_FOLDER_CYCLES: [&[&str]; 5] = [
 
 /// The largest import cycle of files that each folder of `src` may have. These numbers may only shrink.
 const LARGEST_FILE_CYCLE: [(&str, usize); 6] =
-    [("problem", 3), ("solver", 25), ("run", 5), ("picture", 15), ("app", 62), ("cli", 5)];
+    [("problem", 3), ("solver", 25), ("run", 5), ("picture", 5), ("app", 62), ("cli", 5)];
 
 /// The source tree, without `lib.rs`, which only names the floors.
 fn source_tree() -> Modules {

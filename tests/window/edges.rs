@@ -169,9 +169,9 @@ fn panes_about_edges_tell() {
         let mut window = Window::paused(run);
         window.step(2);
         show(&mut window, "Mean tile");
-        window.until_text(if is_line { "at each place of a tile" } else { "inner tiles own" });
+        window.until_text(if is_line { "at each position in a tile" } else { "inner tiles own" });
         show(&mut window, "By distance");
-        window.until_text("points from a tile border");
+        window.until_text("points from the nearest tile border");
         show(&mut window, "Edge share");
         window.until_text("within 2 points of a tile border");
         if !is_line {

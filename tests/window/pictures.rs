@@ -341,7 +341,7 @@ fn with_edges(theme: Theme) -> Window {
         view(&mut window, Role::CheckBox, pane);
         window.frames(3);
     }
-    window.until_text("points from a tile border");
+    window.until_text("points from the nearest tile border");
     window
 }
 

@@ -64,7 +64,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     };
     let statistics = &sorted.statistics;
     if statistics.distances.is_empty() {
-        ui.label(RichText::new("There is one tile and no tile border.").weak());
+        ui.label(RichText::new("There is one tile, and no tile border.").weak());
         return;
     }
     if statistics.distances.iter().all(|class| class.quartiles[1] == 0.0) {

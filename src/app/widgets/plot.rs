@@ -358,14 +358,24 @@ pub fn colour([red, green, blue]: [u8; 3]) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-/// The corner where a legend of so many names covers no point of a curve.
+/// The corner where a legend of so many names covers neither a curve nor a level.
 fn free_corner(plot: &Plot, [x, y]: [Warp; 2], names: usize) -> Option<Corner> {
     let (wide, high) = (LEGEND_WIDTH, LEGEND_ROW * names as f64);
     let points = plot.series.iter().flat_map(|series| &series.points);
     let points = points.filter(|point| plot.has_place(**point));
     let places: Vec<_> =
         points.map(|&(across, up)| (x.0.position(across), y.0.position(up))).collect();
+    let levels = plot.levels.iter().filter(|level| plot.has_place((0.0, level.value)));
+    let levels: Vec<_> = levels.map(|level| y.0.position(level.value)).collect();
     let is_free = |corner: &Corner| {
+        // The name of a level stands on its line.
+        let is_on_level = levels.iter().any(|&up| match corner {
+            Corner::LeftTop | Corner::RightTop => up > 1.0 - high - LEGEND_ROW,
+            Corner::LeftBottom | Corner::RightBottom => up < high,
+        });
+        if is_on_level {
+            return false;
+        }
         !places.iter().any(|&(across, up)| {
             let is_beside = match corner {
                 Corner::LeftTop | Corner::LeftBottom => across < wide,
