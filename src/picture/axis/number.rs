@@ -28,7 +28,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// With so many decimals, commas between thousands from 10,000 on, and a real minus sign.
+/// With `decimals` decimals, commas between thousands from 10,000 on, and a real minus sign.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let digits = format!("{:.decimals$}", value.abs());
     let whole = digits.find('.').unwrap_or(digits.len());

@@ -25,7 +25,7 @@ pub enum ColourMap {
     Magma,
     /// Blue to yellow, alike for people with and without red–green blindness.
     Cividis,
-    /// A rainbow: more hues to tell apart, at the price of false edges.
+    /// A rainbow: more distinct hues, at the price of false edges.
     Turbo,
     /// Black to white.
     Grey,

@@ -1,4 +1,4 @@
-//! How colours look to different eyes, for tests that everybody can tell them apart.
+//! How colours look with different kinds of colour vision, for tests that they remain distinct.
 
 /// How a person sees colours: as most do, or without one of the three kinds of cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

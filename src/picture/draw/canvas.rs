@@ -29,7 +29,7 @@ pub(crate) struct Stroke {
     pub width: f64,
     pub colour: Rgb,
     pub opacity: f64,
-    /// Dashes and gaps, each of so many pixels.
+    /// The length of dashes and gaps in pixels.
     pub dash: Option<f64>,
     /// Whether edges snap to whole pixels: for straight lines, not for curves.
     pub crisp: bool,
@@ -41,7 +41,7 @@ impl Stroke {
     }
 }
 
-/// A picture in the making; lengths in pixels, from the top left.
+/// An SVG document that is being written; lengths in pixels, from the top left.
 pub(crate) struct Canvas {
     text: String,
 }

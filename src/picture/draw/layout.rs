@@ -229,7 +229,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// A subtitle takes two lines where it is long. One that has a line end takes two in any case,
+    /// A subtitle takes two lines where it is long. One that has a line break always takes two,
     /// and where all stands does not depend on the second: it may change from frame to frame.
     pub fn new(layout: &Layout, title: &str, subtitle: &str) -> Self {
         let Layout { unit, ref palette, .. } = *layout;

@@ -50,7 +50,7 @@ static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
 /// others.
 ///
 /// # Errors
-/// [`PictureError`] if it is no SVG, or a side is 0 or longer than [`LARGEST_SIDE`].
+/// [`PictureError`] if it is not SVG, or a side is 0 or longer than [`LARGEST_SIDE`].
 pub fn render(svg: &str) -> Result<RgbaImage, PictureError> {
     scaled(svg, |_| 1.0)
 }
@@ -119,8 +119,8 @@ mod tests {
             format!(r#"<svg xmlns="http://www.w3.org/2000/svg" width="{side}" height="9"/>"#)
         };
         assert!(render(&svg(0)).is_err());
-        let said = render(&svg(20_000)).unwrap_err().to_string();
-        assert!(said.contains("20000 × 9 pixels"), "{said}");
+        let refusal = render(&svg(20_000)).unwrap_err().to_string();
+        assert!(refusal.contains("20000 × 9 pixels"), "{refusal}");
         assert_eq!(render(&svg(7)).unwrap().dimensions(), (7, 9));
         assert_eq!(render_within(&svg(18), [100, 100]).unwrap().dimensions(), (18, 9));
         assert_eq!(render_within(&svg(18), [6, 100]).unwrap().dimensions(), (6, 3));

@@ -19,7 +19,7 @@ struct Curves;
 /// The name of Jacobi's iteration beside runs.
 pub const CLASSIC_NAME: &str = "classic Jacobi";
 
-/// The name of a run without others to tell it from.
+/// The name of a run that is shown alone.
 pub const THIS_RUN: &str = "this run";
 
 impl FigureKind {
@@ -140,7 +140,7 @@ fn run_points(snapshot: &Snapshot, over: Over, cycle: u64) -> (Vec<(f64, f64)>, 
 }
 
 /// How many sweeps of a run are a cycle on the axis, where those of the first run are `first`: its own,
-/// but of Jacobi's iteration those of the first, so that they stand beside each other by their sweeps.
+/// but of Jacobi's iteration those of the first, so that both are compared by their sweeps.
 pub fn sweeps_per_axis_cycle(plan: &Plan, first: u64) -> u64 {
     match plan.spec.method.name {
         MethodName::Classic => first,

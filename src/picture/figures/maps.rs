@@ -61,7 +61,7 @@ impl<'a> Shown<'a> {
         self.y_at(self.rows())
     }
 
-    /// Where the first so many rows end on the y axis.
+    /// Where the first `rows` rows end on the y axis.
     fn y_at(&self, rows: usize) -> f64 {
         let samples = &self.snapshot.picture.samples;
         match self.cycles_per_row() {

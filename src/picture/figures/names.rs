@@ -17,7 +17,7 @@ pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
     };
     match (shape.dim(), shape.batch()) {
         (1, 1) => format!("{name}{dim}, n = {}", shape.nx()),
-        (1, copies) => format!("{name}{dim}, n = {}, {copies} copies", shape.nx()),
+        (1, copies) => format!("{name}{dim}, n = {}, batch of {copies}", shape.nx()),
         _ => format!("{name}{dim}, {shape}"),
     }
 }
@@ -73,7 +73,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
     let data = [
         problem.rhs.as_ref().and_then(|rhs| rhs.file_name()).map(|n| n.to_string_lossy().into()),
         problem.seed.map(|seed| format!("seed {seed}")),
-        problem.velocity.map(|velocity| format!("wind {}", numbers(&velocity))),
+        problem.velocity.map(|velocity| format!("velocity {}", numbers(&velocity))),
         problem
             .boundary
             .map(|b| format!("boundary {}", numbers(&[b.left, b.right, b.top, b.bottom]))),

@@ -50,13 +50,13 @@ pub enum SaveError {
 /// Why no run could be read from a figure; one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It is no PNG, or a damaged one.
+    /// It is not a PNG, or it is damaged.
     #[error(transparent)]
     Png(#[from] PngError),
     /// It cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// It is no SVG, or a damaged one.
+    /// It is not an SVG, or it is damaged.
     #[error("{} is not an SVG figure: {reason}", .path.display())]
     Svg {
         /// The file.
@@ -127,7 +127,7 @@ pub enum FigureFile {
 }
 
 impl FigureFile {
-    /// The kind that a name asks for by its extension.
+    /// The kind that the extension of a name stands for.
     ///
     /// # Errors
     /// [`SaveError::Kind`] for any other extension, or none.
@@ -141,7 +141,7 @@ impl FigureFile {
     }
 }
 
-/// Saves a drawing as PNG or SVG, whichever the name asks for, and in it the run that it shows and,
+/// Saves a drawing as PNG or SVG, by the extension of the name, and in it the run that it shows and,
 /// if it is given, what of it.
 ///
 /// # Errors

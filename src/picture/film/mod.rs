@@ -75,7 +75,7 @@ pub enum FilmError {
 }
 
 impl FilmFile {
-    /// The kind that a name asks for by its extension.
+    /// The kind that the extension of a name stands for.
     ///
     /// # Errors
     /// [`FilmError::Kind`] for any other extension, or none.
@@ -153,7 +153,7 @@ trait FrameEncoder {
     fn add(&mut self, frame: &RgbaImage) -> io::Result<()>;
 }
 
-/// Draws the frames and saves them as what the name asks for. An APNG carries `run` and `view`. Sets
+/// Draws the frames and saves them by the extension of the name. An APNG carries `run` and `view`. Sets
 /// of frames are drawn side by side; `on_progress` is called with how many are done.
 ///
 /// # Errors
@@ -227,7 +227,7 @@ enum Stop {
     Film(FilmError),
 }
 
-/// Frames of so many bytes that are drawn at a time: one a thread, as far as a quarter of the memory
+/// How many frames of `bytes` bytes are drawn at a time: one per thread, as far as a quarter of the memory
 /// that is free holds them, since each takes as much again while it is drawn.
 fn at_once(bytes: usize) -> usize {
     let room = memory::available() / 4 / bytes.max(1) as u64;

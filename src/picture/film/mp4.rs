@@ -27,7 +27,7 @@ pub(super) fn is_installed() -> bool {
     asked.is_ok_and(|status| status.success())
 }
 
-/// A video in the making.
+/// A video that is being encoded.
 pub(super) struct Mp4 {
     ffmpeg: Child,
     video: NamedTempFile,

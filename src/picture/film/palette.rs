@@ -1,4 +1,4 @@
-//! The 256 colours of a GIF: the colour map's own, and those of letters and lines.
+//! The 256 colours of a GIF: those of the colour map, and those of text and lines.
 
 use crate::picture::ColourMap;
 use std::collections::HashMap;
@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// Colours beside one that stands for no change.
 pub(super) const MOST: usize = 255;
 
-/// So many are the map's at the most; the others are those that are worst stood for.
+/// The most colours of the map; the others are those that the palette represents worst.
 const OF_THE_MAP: usize = 192;
 
 /// The colours, and which of them stands for a colour that was met.
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn a_colour_map_and_letters_are_hardly_off() {
         let map = ColourMap::Inferno.table().iter().map(|[r, g, b, _]| [*r, *g, *b]);
-        let letters = (0..=255_u8).map(|step| [step; 3]);
-        let all: Vec<_> = map.chain(letters).collect();
+        let greys = (0..=255_u8).map(|step| [step; 3]);
+        let all: Vec<_> = map.chain(greys).collect();
         let mut palette = Palette::of(all.iter().copied(), ColourMap::Inferno);
         let bytes = palette.bytes();
         for colour in all {

@@ -38,7 +38,7 @@ pub struct ViewSpec<K = FigureKind> {
     /// The points whose values are shown over the cycles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub probes: Vec<[usize; 2]>,
-    /// Which cycles of other runs stand beside the frames of an animation.
+    /// Which cycles of other runs go with the frames of an animation.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub pairing: Pairing,
     /// The colours of the runs beside the first, by number; empty for 0, 1, 2 ….

@@ -47,7 +47,7 @@ pub struct SaveDialog {
     folder: PathBuf,
     name: String,
     unit: Unit,
-    /// Its size, its letters and its theme; the colours are those of the window.
+    /// Its size, its text and its theme; the colours are those of the window.
     figure: FigureSpec,
     cut: CutLine,
     /// The panes that can be drawn, and where they lie.
@@ -198,7 +198,7 @@ impl SaveDialog {
                     self.preview.ui(ui, view.as_ref().zip(sources.as_ref()), PREVIEW);
                     ui.add_space(4.0);
                     if self.what.kind().is_some() {
-                        self.copies(ui, session, commands);
+                        self.copy_buttons(ui, session, commands);
                         ui.add_space(4.0);
                     }
                     ui.add_enabled_ui(making.is_none(), |ui| self.subject(ui, session, report));
@@ -346,7 +346,7 @@ impl SaveDialog {
     }
 
     /// The same without a file, of what the preview shows.
-    fn copies(&self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
+    fn copy_buttons(&self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         let shown = self.preview.shown();
         ui.horizontal(|ui| {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
@@ -479,10 +479,10 @@ mod tests {
         }
     }
 
-    /// What the dialog can say of a plane: no kind by two names, and nothing that its kind does not
+    /// A view as far as the dialog can express it in 2D: no kind by two names, and nothing that its kind does not
     /// show. The cycle and the second run come with what is drawn.
-    fn said(view: &ViewSpec, session: &Session) -> ViewSpec {
-        let mut said = ViewSpec {
+    fn expressible(view: &ViewSpec, session: &Session) -> ViewSpec {
+        let mut view_again = ViewSpec {
             cycle: 0,
             until: None,
             classic: None,
@@ -493,27 +493,27 @@ mod tests {
         };
         let uses = view.uses();
         if !view.kind.is_in_menus() {
-            said.kind = FigureKind::HEAT_MAP;
+            view_again.kind = FigureKind::HEAT_MAP;
         }
         if view.kind != FigureKind::ARRANGEMENT {
-            said.places.clear();
+            view_again.places.clear();
         }
         if !uses.over {
-            said.over = Over::default();
+            view_again.over = Over::default();
         }
         if !uses.probes {
-            said.probes.clear();
+            view_again.probes.clear();
         }
-        said.inside.all_of_line = false;
+        view_again.inside.all_of_line = false;
         if !uses.inside {
-            said.inside = InsideView::default();
+            view_again.inside = InsideView::default();
         }
         if !uses.field {
-            said.figure.range = None;
+            view_again.figure.range = None;
         }
-        said.cut = uses.cut.then(|| session.cut_line());
-        said.figure.borders |= view.kind.always_has_borders();
-        said
+        view_again.cut = uses.cut.then(|| session.cut_line());
+        view_again.figure.borders |= view.kind.always_has_borders();
+        view_again
     }
 
     proptest! {
@@ -524,7 +524,7 @@ mod tests {
             let context = egui::Context::default();
             let dialog = SaveDialog::new(&context, &session, None, Vec::new(), Some(&view));
             let again = dialog.view(&session, None, view.figure.range);
-            prop_assert_eq!(again, said(&view, &session));
+            prop_assert_eq!(again, expressible(&view, &session));
             if let Some(cut) = view.cut {
                 prop_assert_eq!(session.cut_line(), cut);
             }

@@ -11,7 +11,7 @@ use eframe::egui::{
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// While a run goes on, it is looked at again after so many seconds.
+/// Seconds after which the preview of a running run is updated.
 const AGAIN: f64 = 0.4;
 
 /// A picture to be drawn.
@@ -30,7 +30,7 @@ struct Drawn {
     shown: Shown,
 }
 
-/// What a picture shows, for whoever wants it in full.
+/// What a picture shows, for copies in full size.
 #[derive(Clone)]
 pub struct Shown {
     pub snapshots: Arc<[Snapshot]>,
