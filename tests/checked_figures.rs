@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::{self, Method};
+use tilescope::solver::{self, Method, NormRequest};
 
 const TOLERANCE: f64 = 1e-4;
 const ROUNDING: usize = 2;
@@ -22,8 +22,11 @@ fn cycles(shape: Shape, method: Method) -> usize {
     };
     let mut solver =
         solver::on_cpu(&Arc::new(problem), method, Precision::F64, 0).expect("little memory");
-    let mut residual =
-        || solver.cycles(1).expect("the CPU does not fail").norms[0].residual_before.l2;
+    let mut residual = || {
+        solver.cycles(1, NormRequest::ALL).expect("the CPU does not fail").norms[0]
+            .residual_before
+            .l2
+    };
     let first = residual();
     let mut done = 1;
     while residual() >= TOLERANCE * first {

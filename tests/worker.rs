@@ -10,7 +10,7 @@ use tilescope::run::{
     Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest, StopRule,
     Worker, WorkerRequest,
 };
-use tilescope::solver::{Followed, Quantity};
+use tilescope::solver::{Followed, NormRequest, Quantity};
 
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -98,7 +98,10 @@ fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
     for _ in 0..cycles {
         run.advance(1).unwrap();
         let change = run.history().latest().max_change.unwrap();
-        norms.push((run.solver().residual().unwrap().l2 / start, change));
+        norms.push((
+            run.solver().norms(NormRequest::RESIDUAL).unwrap().residual.unwrap().l2 / start,
+            change,
+        ));
     }
     norms
 }

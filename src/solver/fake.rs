@@ -1,11 +1,10 @@
 //! A solver for tests that stands in for a GPU: it makes many cycles at a time, and may fail.
 
 use super::{
-    Batch, CycleNorms, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Method, Quantity,
-    ResidualNorms, Samples, Solver, SolverError, Window,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Footprint,
+    Kernel, Method, NormRequest, Norms, Observe, Quantity, ResidualNorms, Solver, SolverError,
 };
-use crate::grid::{Field, Shape, Tiling};
-use std::any::Any;
+use crate::grid::{Field, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -18,14 +17,26 @@ pub(crate) struct Batches {
     left: u64,
     /// Whether there is room for no other beside it.
     is_alone: bool,
-    /// Whether cycles tell all their norms.
-    tells_all: bool,
+    device: DeviceInfo,
 }
 
 impl Batches {
     /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
     pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
-        Self { inner, sizes, next: 0, left: u64::MAX, is_alone: false, tells_all: true }
+        let device = DeviceInfo {
+            name: NAME.into(),
+            kernel: Kernel::Shared,
+            footprint: Footprint {
+                threads: 1024,
+                registers: 32,
+                shared_bytes: 32 << 10,
+                blocks: 64,
+                blocks_per_multiprocessor: 2,
+                multiprocessors: 100,
+                points_per_second: 1e12,
+            },
+        };
+        Self { inner, sizes, next: 0, left: u64::MAX, is_alone: false, device }
     }
 
     /// The same, failing for good after so many cycles.
@@ -48,14 +59,6 @@ impl Batches {
         Ok(())
     }
 
-    fn as_told(&self, norms: CycleNorms) -> CycleNorms {
-        if self.tells_all {
-            return norms;
-        }
-        let residual_before = ResidualNorms { max: None, ..norms.residual_before };
-        CycleNorms { residual_before, max_change: None, ..norms }
-    }
-
     fn size(&mut self, most: u64) -> u64 {
         assert!(most > 0, "a batch is at least one cycle");
         self.next += 1;
@@ -63,27 +66,31 @@ impl Batches {
     }
 }
 
-fn failure(what: &str) -> SolverError {
-    SolverError::Device { gpu: "a GPU of the tests".into(), what: what.into() }
+/// The norms of a cycle that are requested.
+fn requested(request: NormRequest, norms: CycleNorms) -> CycleNorms {
+    let max = norms.residual_before.max.filter(|_| request.residual_max);
+    CycleNorms {
+        residual_before: ResidualNorms { max, ..norms.residual_before },
+        max_change: norms.max_change.filter(|_| request.max_change),
+        error: norms.error.filter(|_| request.error),
+    }
 }
 
-impl Solver for Batches {
-    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
-        let mut all = Batch { norms: Vec::new(), seconds: 0.0 };
-        for _ in 0..self.size(most) {
-            self.use_up_one()?;
-            let one = self.inner.cycles(1)?;
-            all.norms.extend(one.norms.into_iter().map(|norms| self.as_told(norms)));
-            all.seconds += one.seconds;
-        }
-        Ok(all)
-    }
+/// The name of the GPU.
+const NAME: &str = "a GPU of the tests";
 
-    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
-        let mut all = CyclesWithoutNorms { cycles: self.size(most), seconds: 0.0 };
+fn failure(what: &str) -> SolverError {
+    SolverError::Device { gpu: NAME.into(), what: what.into() }
+}
+
+impl Advance for Batches {
+    fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
+        let mut all = Batch { cycles: self.size(most), norms: Vec::new(), seconds: 0.0 };
         for _ in 0..all.cycles {
             self.use_up_one()?;
-            all.seconds += self.inner.cycles_without_norms(1)?.seconds;
+            let one = self.inner.cycles(1, norms)?;
+            all.norms.extend(one.norms.into_iter().map(|found| requested(norms, found)));
+            all.seconds += one.seconds;
         }
         Ok(all)
     }
@@ -98,42 +105,30 @@ impl Solver for Batches {
         self.inner.start_from(iterate)
     }
 
-    fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        self.check()?;
-        self.inner.residual()
-    }
-
-    fn set_all_norms(&mut self, wanted: bool) -> Result<(), SolverError> {
-        self.check()?;
-        self.tells_all = wanted;
-        Ok(())
-    }
-
-    fn max_change(&self) -> Result<Option<f64>, SolverError> {
-        let shape = self.shape();
-        let window = Window { most: [1, 1], ..Window::whole(shape.nx(), shape.rows()) };
-        let largest = self.sample(Quantity::Change, &window)?;
-        Ok(Some(largest.values[0].abs().into()))
-    }
-
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         self.check()?;
         self.inner.set_exact(exact)
     }
+}
 
-    fn error(&self) -> Result<Option<f64>, SolverError> {
+impl Observe for Batches {
+    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
         self.check()?;
-        self.inner.error()
+        self.inner.norms(request)
     }
 
-    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
         self.check()?;
-        self.inner.sample(quantity, window)
+        self.inner.observe(request)
     }
 
-    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError> {
         self.check()?;
-        self.inner.edge_share(tiling)
+        self.inner.values(quantity, points)
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
@@ -154,7 +149,23 @@ impl Solver for Batches {
         self.check()?;
         self.inner.solution_row(row)
     }
+}
 
+impl Describe for Batches {
+    fn shape(&self) -> &Shape {
+        self.inner.shape()
+    }
+
+    fn free_norms(&self) -> NormRequest {
+        NormRequest::RESIDUAL_L2
+    }
+
+    fn device(&self) -> Option<&DeviceInfo> {
+        Some(&self.device)
+    }
+}
+
+impl Solver for Batches {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         self.check()?;
         if self.is_alone {
@@ -162,25 +173,5 @@ impl Solver for Batches {
         }
         let inner = self.inner.with_method(method, kernel)?;
         Ok(Box::new(Self::new(inner, self.sizes.clone())))
-    }
-
-    fn shape(&self) -> &Shape {
-        self.inner.shape()
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        Some(Kernel::Shared)
-    }
-
-    fn device(&self) -> Option<&str> {
-        Some("a GPU of the tests")
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        self.inner.footprint()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -6,7 +6,7 @@
 //! comes from a part of the grid that reaches as many points farther as sweeps are made: what
 //! its edge gets wrong travels one point a sweep, and does not arrive.
 
-use super::{Method, Solver, SolverError, on_cpu};
+use super::{Method, NormRequest, Solver, SolverError, on_cpu};
 use crate::grid::{Field, Precision, Tiling};
 use crate::problem::Problem;
 use std::ops::Range;
@@ -268,7 +268,7 @@ impl Part {
     }
 
     fn sweep(&mut self) -> Result<(), SolverError> {
-        self.solver.cycles_without_norms(1).map(drop)
+        self.solver.cycles(1, NormRequest::NONE).map(drop)
     }
 
     /// The values of a part of this part and of what lies around that, row by row.

@@ -60,28 +60,35 @@ pub struct EdgeShare {
     pub points: f64,
 }
 
-/// What is looked at of an iterate at once.
+/// What is to be observed of an iterate in one pass over the grid.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct FieldRequest<'a> {
     /// The field.
     pub quantity: Quantity<'a>,
-    /// The part of it that is sampled, if any.
+    /// The part of it that is sampled; `None` for no samples.
     pub window: Option<&'a Window>,
-    /// The tiles about whose borders something is told.
-    pub tiling: &'a Tiling,
-    /// Whether it is told how large the field is there.
-    pub statistics: bool,
+    /// The tiles near whose borders the share of ‖r‖² is found, whichever the field is; `None` for none.
+    pub edge_share: Option<&'a Tiling>,
+    /// The tiles by whose borders the field's magnitudes are sorted; `None` for no statistics.
+    pub statistics: Option<&'a Tiling>,
 }
 
-/// What is seen of an iterate at once.
+/// What was observed of an iterate: a member is `None` where it was not requested.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looked {
-    /// The samples, if they were asked for.
+pub struct FieldObservation {
+    /// The samples.
     pub samples: Option<Samples>,
-    /// How much of ‖r‖² lies near tile borders, whichever the field is.
-    pub edge: EdgeShare,
-    /// How large the field is about them, if that was asked for.
+    /// How much of ‖r‖² lies near tile borders.
+    pub edge_share: Option<EdgeShare>,
+    /// The magnitudes of the field by distance from tile borders, and in the mean tile.
     pub statistics: Option<Statistics>,
+}
+
+impl<'a> FieldRequest<'a> {
+    /// A request for nothing of a field.
+    pub fn nothing(quantity: Quantity<'a>) -> Self {
+        Self { quantity, window: None, edge_share: None, statistics: None }
+    }
 }
 
 impl Window {

@@ -6,7 +6,9 @@
 //! sums of the mean tile are made in `f64` in a fixed order: of a row, [`TOGETHER`] tiles at a time
 //! from left to right, then those sums from left to right, and the rows from the top down.
 
-use super::{Quantity, Samples, Solver, SolverError, Window};
+use super::Samples;
+#[cfg(feature = "cuda")]
+use super::{Observe, Quantity, SolverError, Window};
 use crate::grid::{AxisTiling, Shape, Tiling};
 use std::ops::{Range, RangeInclusive};
 
@@ -31,7 +33,8 @@ pub const LONGEST_FOLDED: usize = 512;
 /// Tiles of a row whose values are added up by themselves.
 pub(super) const TOGETHER: usize = 32;
 
-/// Rows that are looked at together, where a field is read as samples.
+/// Rows that are sampled together, where a field is read as samples.
+#[cfg(feature = "cuda")]
 const BAND: usize = 128;
 
 /// How the magnitudes of a field lie about the borders of its tiles.
@@ -275,8 +278,9 @@ fn quartiles(bins: &[u64]) -> [f32; 3] {
     found
 }
 
-/// Sorts a field that is read as samples: for every back end that has no faster way.
-pub(super) fn of_samples<S: Solver + ?Sized>(
+/// Sorts a field that is read as samples: slower, without a limit on points or tiles.
+#[cfg(feature = "cuda")]
+pub(super) fn of_samples<S: Observe + ?Sized>(
     solver: &S,
     shape: &Shape,
     quantity: Quantity<'_>,

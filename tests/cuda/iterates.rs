@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::{self, CycleNorms, Kernel, Method, Solver, cuda};
+use tilescope::solver::{self, CycleNorms, Kernel, Method, NormRequest, Solver, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
@@ -30,7 +30,12 @@ pub fn bits(field: &Field<f64>) -> Vec<u64> {
     known.map(|value| if value.is_nan() { f64::NAN } else { value }.to_bits()).collect()
 }
 
-/// The maxima of a cycle, as bits; `None` where it does not tell them.
+/// A request for all norms, or for ‖r‖₂ alone.
+pub fn request(with_maxima: bool) -> NormRequest {
+    if with_maxima { NormRequest::ALL } else { NormRequest::RESIDUAL_L2 }
+}
+
+/// The maxima of a cycle, as bits; `None` where they were not found.
 pub fn maxima(norms: &CycleNorms) -> [Option<u64>; 2] {
     [norms.residual_before.max, norms.max_change].map(|maximum| maximum.map(f64::to_bits))
 }
@@ -62,19 +67,19 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -
     let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
     for cycle in 0..case.cycles {
         let with_maxima = (cycle + case.k).is_multiple_of(2);
-        gpu.set_all_norms(with_maxima).expect("room");
-        let there = gpu.cycles(1).expect("a GPU at work").norms[0];
-        let here = cpu.cycles(1).expect("a CPU").norms[0];
+        let there = gpu.cycles(1, request(with_maxima)).expect("a GPU at work").norms[0];
+        let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
         let same = |a: f64, b: f64| (a - b).abs() <= 1e-11 * b.abs().max(f64::MIN_POSITIVE);
         assert!(
             same(there.residual_before.l2, here.residual_before.l2),
             "cycle {cycle}: {there:?} {here:?}"
         );
         assert_eq!(maxima(&there), if with_maxima { maxima(&here) } else { [None, None] });
-        assert_eq!(gpu.max_change().expect("a GPU").map(f64::to_bits), maxima(&here)[1]);
+        let found = gpu.norms(NormRequest::MAX_CHANGE).expect("a GPU");
+        assert_eq!(found.max_change.map(f64::to_bits), maxima(&here)[1]);
     }
     let (there, here) = (gpu.solution().expect("a GPU"), cpu.solution().expect("a CPU"));
-    assert!(bits(&there) == bits(&here), "kernel {:?} {precision:?} {method:?}", gpu.kernel());
+    assert!(bits(&there) == bits(&here), "kernel {:?} {precision:?} {method:?}", gpu.device());
     true
 }
 
@@ -158,15 +163,14 @@ fn many_cycles_replayed_are_the_same_cycles() {
                 solver::on_cpu(&case.problem, method.clone(), Precision::F64, 1).expect("memory");
             let mut expected = Vec::new();
             for _ in 0..cycles {
-                expected.extend(cpu.cycles(1).expect("a CPU").norms);
+                expected.extend(cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms);
             }
             let here = bits(&cpu.solution().expect("a CPU"));
             let mut measured = on_gpu();
             let mut norms = Vec::new();
-            measured.set_all_norms(true).expect("room");
             while (norms.len() as u64) < cycles {
                 let left = cycles - norms.len() as u64;
-                norms.extend(measured.cycles(left).expect("a GPU at work").norms);
+                norms.extend(measured.cycles(left, NormRequest::ALL).expect("a GPU at work").norms);
             }
             assert_eq!(norms.len() as u64, cycles);
             for (there, here) in norms.iter().zip(&expected) {
@@ -180,15 +184,14 @@ fn many_cycles_replayed_are_the_same_cycles() {
             }
             assert!(bits(&plain.solution().expect("a GPU")) == here);
             plain.restart().expect("a GPU");
-            plain.set_all_norms(true).expect("room");
-            let again = plain.cycles(1).expect("a GPU at work").norms[0];
+            let again = plain.cycles(1, NormRequest::ALL).expect("a GPU at work").norms[0];
             assert_eq!(maxima(&again), maxima(&expected[0]));
         }
     });
 }
 
 fn plain_cycles(solver: &mut dyn Solver, most: u64) -> u64 {
-    solver.cycles_without_norms(most).expect("a GPU at work").cycles
+    solver.cycles(most, NormRequest::NONE).expect("a GPU at work").cycles
 }
 
 fn a_pyramid_is_jacobis_iteration() {

@@ -8,7 +8,7 @@ use tilescope::run::{
     Backend, FieldKind, MethodName, ObservationRequest, Outcome, Phase, Planner, ReplayRequest,
     ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
 };
-use tilescope::solver::{Kernel, Method, Samples, SolverError, cuda};
+use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
@@ -145,8 +145,8 @@ fn a_thousand_changes_leave_nothing_behind() {
         let kernel =
             if change % 3 == 1 && change % 10 != 0 { Kernel::Shared } else { Kernel::Auto };
         solver = solver.with_method(method, kernel).expect("room");
-        solver.cycles(50).expect("a GPU at work");
-        solver.cycles(500).expect("a GPU at work");
+        solver.cycles(50, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+        solver.cycles(500, NormRequest::RESIDUAL_L2).expect("a GPU at work");
         if change >= 100 {
             free.push(cuda::free_memory().expect("a GPU"));
         }

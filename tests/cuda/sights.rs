@@ -1,13 +1,15 @@
 //! What is seen of an iterate on a GPU is what would be seen of it on the CPU.
 
 use crate::cases::case;
-use crate::iterates::{check, maxima, settings};
+use crate::iterates::{check, maxima, request, settings};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::CutLine;
-use tilescope::solver::{self, Kernel, Look, Method, Quantity, Statistics, Window, cuda};
+use tilescope::solver::{
+    self, FieldRequest, Kernel, Method, NormRequest, Quantity, Statistics, Window, cuda,
+};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("fields_are_those_of_the_cpu", fields_are_those_of_the_cpu),
@@ -39,17 +41,16 @@ fn fields_are_those_of_the_cpu() {
             let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
             let exact = Arc::new(case.other());
             gpu.set_exact(Arc::clone(&exact)).expect("room");
-            gpu.set_all_norms(true).expect("room");
             cpu.set_exact(exact).expect("room");
             for _ in 0..case.cycles {
-                let there = gpu.cycles(1).expect("a GPU at work").norms[0];
-                let here = cpu.cycles(1).expect("a CPU").norms[0];
+                let there = gpu.cycles(1, NormRequest::ALL).expect("a GPU at work").norms[0];
+                let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
                 assert!(near(there.error.expect("known"), here.error.expect("known")));
             }
             let mut other_there = gpu.with_method(Method::Classic, Kernel::Auto).expect("room");
             let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
-            other_there.cycles(1).expect("a GPU at work");
-            other_here.cycles(1).expect("a CPU");
+            other_there.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+            other_here.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             let shape = case.problem.shape;
             let (nx, rows) = (shape.nx(), shape.rows());
             let window =
@@ -74,10 +75,13 @@ fn fields_are_those_of_the_cpu() {
                 assert_eq!(bits(&one), bits(&other), "pair {number} along the diagonal");
             }
             assert!(gpu.values(Quantity::Solution, &[]).expect("a GPU").is_empty());
-            let (one, other) = (gpu.residual().expect("it"), cpu.residual().expect("it"));
+            let [there, here] =
+                [&gpu, &cpu].map(|solver| solver.norms(NormRequest::ALL).expect("it"));
+            let [one, other] = [there, here].map(|norms| norms.residual.expect("requested"));
             assert!(near(one.l2, other.l2) && one.max == other.max);
-            let errors = [gpu.error(), cpu.error()].map(|e| e.expect("it").expect("known"));
+            let errors = [there, here].map(|norms| norms.error.expect("known"));
             assert!(near(errors[0], errors[1]));
+            assert_eq!(there.max_change, here.max_change);
             let tiling = case.tiling();
             let one = gpu.edge_share(&tiling).expect("it");
             let other = cpu.edge_share(&tiling).expect("it");
@@ -98,19 +102,19 @@ fn fields_are_those_of_the_cpu() {
                 cpu.solution_part(columns, rows_of_part).expect("it"),
             );
             let whole = Window { most: [across, down], ..Window::whole(nx, rows) };
-            let look = Look {
+            let request = FieldRequest {
                 quantity: Quantity::Residual,
                 window: Some(&whole),
-                tiling: &tiling,
-                statistics: true,
+                edge_share: Some(&tiling),
+                statistics: Some(&tiling),
             };
-            let [there, here] = [&gpu, &cpu].map(|solver| solver.look(look).expect("it"));
+            let [there, here] = [&gpu, &cpu].map(|solver| solver.observe(request).expect("it"));
+            let [one, other] = [&there, &here].map(|found| found.edge_share.expect("requested"));
+            assert!(near(one.residual, other.residual) && one.points == other.points);
             assert_eq!(
                 there.samples.map(|it| bits(&it.values)),
                 here.samples.map(|it| bits(&it.values))
             );
-            assert!(near(there.edge.residual, here.edge.residual));
-            assert_eq!(there.edge.points, here.edge.points);
             assert_eq!(
                 there.statistics.map(|it| it.distances),
                 here.statistics.map(|it| it.distances)
@@ -146,8 +150,8 @@ fn statistics_of_a_large_field() {
                 cuda::solver(&problem, method.clone(), Precision::F64, Kernel::Auto).expect("it");
             let mut cpu = solver::on_cpu(&problem, method, Precision::F64, 0).expect("memory");
             for _ in 0..3 {
-                gpu.cycles(1).expect("a GPU at work");
-                cpu.cycles(1).expect("a CPU");
+                gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+                cpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             }
             let [there, here] = [&gpu, &cpu].map(|solver| {
                 solver.statistics(Quantity::Residual, &tiling).expect("the solver looks")
@@ -166,7 +170,9 @@ fn norms_are_the_same_every_time() {
                     .expect("a GPU that takes it");
                 let mut norms = Vec::new();
                 while norms.len() < 70 {
-                    norms.extend(gpu.cycles(70 - norms.len() as u64).expect("a GPU").norms);
+                    let left = 70 - norms.len() as u64;
+                    let batch = gpu.cycles(left, NormRequest::RESIDUAL_L2).expect("a GPU");
+                    norms.extend(batch.norms);
                 }
                 let bits = |n: &solver::CycleNorms| n.residual_before.l2.to_bits();
                 norms.iter().map(bits).collect::<Vec<_>>()
@@ -190,7 +196,7 @@ fn an_iterate_is_seen_while_others_are_made() {
         let shape = case.problem.shape;
         let window = Window::whole(shape.nx(), shape.rows());
         for (begun, wanted, measure) in turns {
-            gpu.begin(begun).expect("a GPU at work");
+            gpu.begin(begun, NormRequest::RESIDUAL_L2).expect("a GPU at work");
             for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
                 let one = gpu.sample(quantity, &window).expect("a GPU");
                 let other = cpu.sample(quantity, &window).expect("a CPU");
@@ -198,19 +204,18 @@ fn an_iterate_is_seen_while_others_are_made() {
             }
             let with_maxima = wanted % 2 == 0;
             let made = if measure {
-                // What was begun is let go if it does not tell what is wanted.
-                gpu.set_all_norms(with_maxima).expect("room");
-                let batch = gpu.cycles(wanted).expect("a GPU at work");
+                // What was begun is let go if it does not find what is requested.
+                let batch = gpu.cycles(wanted, request(with_maxima)).expect("a GPU at work");
                 for there in &batch.norms {
-                    let here = cpu.cycles(1).expect("a CPU").norms[0];
+                    let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
                     let here = if with_maxima { maxima(&here) } else { [None, None] };
                     assert_eq!(maxima(there), here);
                 }
                 batch.norms.len() as u64
             } else {
-                let made = gpu.cycles_without_norms(wanted).expect("a GPU at work").cycles;
+                let made = gpu.cycles(wanted, NormRequest::NONE).expect("a GPU at work").cycles;
                 for _ in 0..made {
-                    cpu.cycles(1).expect("a CPU");
+                    cpu.cycles(1, NormRequest::NONE).expect("a CPU");
                 }
                 made
             };
@@ -219,11 +224,11 @@ fn an_iterate_is_seen_while_others_are_made() {
             assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
         }
         // And where it starts anew.
-        gpu.begin(7).expect("a GPU at work");
+        gpu.begin(7, NormRequest::RESIDUAL_L2).expect("a GPU at work");
         gpu.restart().expect("a GPU");
         cpu.restart().expect("a CPU");
-        gpu.cycles(1).expect("a GPU at work");
-        cpu.cycles(1).expect("a CPU");
+        gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+        cpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
         let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
         assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
     });

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use tilescope::grid::{Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{Look, Looked, Method, Quantity, Solver, Window};
+use tilescope::solver::{
+    Advance, FieldObservation, FieldRequest, Method, NormRequest, Observe, Quantity, Solver, Window,
+};
 
 /// A part of an axis, with room for at most so many samples.
 fn part(n: usize) -> impl Strategy<Value = (Range<usize>, usize)> {
@@ -107,8 +109,13 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
 }
 
 /// What is found out in one pass is what is found out by itself, down to the last bit.
-fn is_seen_alike(seen: &dyn Solver, other: &dyn Solver, by: &dyn Solver, look: Look<'_>) -> bool {
-    let Look { window, tiling, statistics, .. } = look;
+fn is_seen_alike(
+    seen: &dyn Solver,
+    other: &dyn Solver,
+    by: &dyn Solver,
+    request: FieldRequest<'_>,
+) -> bool {
+    let FieldRequest { window, edge_share, statistics, .. } = request;
     let kinds: [fn(&dyn Solver) -> Quantity<'_>; 5] = [
         |_| Quantity::Residual,
         |_| Quantity::Error,
@@ -118,12 +125,12 @@ fn is_seen_alike(seen: &dyn Solver, other: &dyn Solver, by: &dyn Solver, look: L
     ];
     kinds.into_iter().all(|kind| {
         let (here, there) = (kind(other), kind(other));
-        let apart = Looked {
+        let apart = FieldObservation {
             samples: window.map(|window| by.sample(there, window).expect("a CPU")),
-            edge: by.edge_share(tiling).expect("a CPU"),
-            statistics: statistics.then(|| by.statistics(there, tiling).expect("a CPU")),
+            edge_share: edge_share.map(|tiling| by.edge_share(tiling).expect("a CPU")),
+            statistics: statistics.map(|tiling| by.statistics(there, tiling).expect("a CPU")),
         };
-        let at_once = seen.look(Look { quantity: here, ..look }).expect("a CPU");
+        let at_once = seen.observe(FieldRequest { quantity: here, ..request }).expect("a CPU");
         // As text, in which NaN is NaN.
         format!("{at_once:?}") == format!("{apart:?}")
     })
@@ -160,8 +167,9 @@ fn threads_and_vector_lengths_change_nothing_that_is_seen() {
         let seen = solver(level, threads);
         for window in windows.iter().map(Some).chain([None]) {
             let quantity = Quantity::Residual;
-            let look = Look { quantity, window, tiling: &tiling, statistics: true };
-            assert!(is_seen_alike(&seen, &other, &by, look), "{level:?}, {threads}, {window:?}");
+            let tiles = Some(&tiling);
+            let request = FieldRequest { quantity, window, edge_share: tiles, statistics: tiles };
+            assert!(is_seen_alike(&seen, &other, &by, request), "{level:?}, {threads}, {window:?}");
         }
     }
 }
@@ -170,17 +178,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_look_tells_what_its_parts_tell((case, window) in case_and_window(), parts in 0..4) {
+    fn a_look_tells_what_its_parts_tell((case, window) in case_and_window(), parts in 0..8) {
         let mut solver = case.plain::<f32>(case.hierarchical());
         solver.cycle();
         let other = case.plain::<f32>(Method::Classic);
-        let look = Look {
+        let tiling = case.tiling();
+        let if_bit = |bit: i32| Some(&tiling).filter(|_| parts & bit == bit);
+        let request = FieldRequest {
             quantity: Quantity::Residual,
             window: Some(&window).filter(|_| parts & 1 == 1),
-            tiling: &case.tiling(),
-            statistics: parts & 2 == 2,
+            edge_share: if_bit(4),
+            statistics: if_bit(2),
         };
-        prop_assert!(is_seen_alike(&solver, &other, &solver, look));
+        prop_assert!(is_seen_alike(&solver, &other, &solver, request));
     }
 
     #[test]
@@ -234,5 +244,6 @@ fn not_a_number_shows() {
     let samples = solver.sample(Quantity::Solution, &window).expect("the CPU does not fail");
     let is_nan: Vec<_> = samples.values.iter().map(|value| value.is_nan()).collect();
     assert_eq!(is_nan, [false, false, true, false]);
-    assert!(solver.residual().expect("the CPU does not fail").l2.is_nan());
+    let norms = solver.norms(NormRequest::RESIDUAL).expect("the CPU does not fail");
+    assert!(norms.residual.expect("requested").l2.is_nan());
 }

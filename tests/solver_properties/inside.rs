@@ -3,7 +3,7 @@
 use crate::cases::{Case, case};
 use crate::naive::Num;
 use proptest::prelude::*;
-use tilescope::solver::{Followed, Inside, Method, NextCycle, Solver};
+use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Solver};
 
 /// What is followed through a cycle, at a subiteration; `None` of all tiles of a plane.
 fn followed<R: Num>(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tilescope::grid::{Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::{CpuSolver, Level};
-use tilescope::solver::{CycleNorms, Kernel, Method, Solver};
+use tilescope::solver::{Advance, CycleNorms, Kernel, Method, NormRequest, Observe, Solver};
 
 /// Runs a case and the reference side by side.
 fn matches_naive<R: Num>(case: &Case) -> Result<(), TestCaseError> {
@@ -79,9 +79,13 @@ fn norm_bits(norms: CycleNorms) -> [u64; 4] {
 fn history<R: Num>(mut solver: CpuSolver<R>, case: &Case) -> (Vec<[u64; 4]>, Vec<u64>) {
     solver.set_exact(Arc::new(case.other())).expect("the CPU does not fail");
     let mut norms: Vec<_> = (0..case.cycles).map(|_| norm_bits(solver.cycle())).collect();
-    let residual = solver.residual().expect("the CPU does not fail");
-    let error = solver.error().expect("the CPU does not fail");
-    norms.push(norm_bits(CycleNorms { residual_before: residual, max_change: Some(0.0), error }));
+    let found = solver.norms(NormRequest::ALL).expect("the CPU does not fail");
+    let residual_before = found.residual.expect("requested");
+    norms.push(norm_bits(CycleNorms {
+        residual_before,
+        max_change: found.max_change,
+        error: found.error,
+    }));
     (norms, bits(solver.iterate()))
 }
 
@@ -159,7 +163,7 @@ proptest! {
         let mut again = solver.with_method(case.hierarchical(), Kernel::Auto).expect("little memory");
         let solution = |solver: &dyn Solver| bits(&solver.solution().expect("the CPU does not fail"));
         prop_assert_eq!(solution(&*again), start.clone());
-        again.cycles(1).expect("the CPU does not fail");
+        again.cycles(1, NormRequest::ALL).expect("the CPU does not fail");
         prop_assert_eq!(solution(&*again), after_one.clone());
         again.restart().expect("the CPU does not fail");
         again.start_from(&solver.solution().expect("the CPU does not fail")).expect("it fits");

@@ -4,7 +4,7 @@ use crate::cases::{Case, case};
 use crate::naive::{AxisTiles, Num};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use tilescope::solver::{LONGEST_FOLDED, MeanTile, Quantity, Solver, Window};
+use tilescope::solver::{LONGEST_FOLDED, MeanTile, Observe, Quantity, Window};
 
 /// What stands for a magnitude in a histogram: the middle of its eighth of an octave.
 fn binned(value: f32) -> f32 {

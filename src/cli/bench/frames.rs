@@ -5,7 +5,7 @@ use crate::clock::Instant;
 use crate::run::{
     CutLine, FieldKind, ObservationRequest, Plan, ProfileRequest, Report, Worker, WorkerRequest,
 };
-use crate::solver::{self, CyclesWithoutNorms};
+use crate::solver::{self, NormRequest};
 use anyhow::anyhow;
 use serde::Serialize;
 use std::sync::Arc;
@@ -47,10 +47,7 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
     let turn = span / (3 * turns);
     let mut solver =
         solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
-    let mut batch = || {
-        let batch = solver.cycles(u64::MAX)?;
-        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
-    };
+    let mut batch = || solver.cycles(u64::MAX, NormRequest::RESIDUAL_L2);
     warm_up(&mut batch)?;
     let mut observer = Observer::start(plan)?;
     let mut all = [(); 4].map(|()| Vec::new());

@@ -6,7 +6,7 @@ use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape, Tiling};
 use crate::problem::Problem;
 use crate::run::{Backend, MethodName, Outcome, Plan, Run};
-use crate::solver::{self, CyclesWithoutNorms, Footprint, Kernel, Method, Solver, SolverError};
+use crate::solver::{self, Batch, Footprint, Kernel, Method, NormRequest, Solver, SolverError};
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -174,11 +174,8 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
         None => None,
     };
-    let cycle_us = time(repeats, || solver.cycles_without_norms(u64::MAX))?;
-    let with_norms_us = time(repeats, || {
-        let batch = solver.cycles(u64::MAX)?;
-        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
-    })?;
+    let cycle_us = time(repeats, || solver.cycles(u64::MAX, NormRequest::NONE))?;
+    let with_norms_us = time(repeats, || solver.cycles(u64::MAX, NormRequest::RESIDUAL_L2))?;
     let shape = plan.problem.shape;
     let points = shape.nx() * shape.rows();
     let k = plan.method.sweeps_per_cycle();
@@ -194,7 +191,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         ),
     };
     Ok(Row {
-        name: solver.kernel().map_or(name(plan), Kernel::name),
+        name: solver.device().map_or(name(plan), |device| device.kernel.name()),
         backend: plan.spec.method.backend.name(),
         tile,
         k,
@@ -209,14 +206,14 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         transfers,
         cycles: None,
         frames: None,
-        footprint: solver.footprint(),
+        footprint: solver.device().map(|device| device.footprint),
     })
 }
 
 /// Microseconds per cycle, by the solver's own clock.
 fn time(
     repeats: u32,
-    mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
+    mut batch: impl FnMut() -> Result<Batch, SolverError>,
 ) -> Result<Timing, SolverError> {
     warm_up(&mut batch)?;
     let mut samples = Vec::new();
@@ -234,7 +231,7 @@ fn time(
 
 /// Makes batches that are not measured.
 pub(super) fn warm_up(
-    mut batch: impl FnMut() -> Result<CyclesWithoutNorms, SolverError>,
+    mut batch: impl FnMut() -> Result<Batch, SolverError>,
 ) -> Result<(), SolverError> {
     let begin = Instant::now();
     let mut batches = 0;
@@ -311,14 +308,9 @@ pub(super) fn whole(
         Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
         None => None,
     };
-    let batch = |solver: &mut dyn Solver, most| {
-        if !norms {
-            return solver.cycles_without_norms(most);
-        }
-        let batch = solver.cycles(most)?;
-        Ok(CyclesWithoutNorms { cycles: batch.norms.len() as u64, seconds: batch.seconds })
-    };
-    let kernel = solver.kernel().map_or(name(plan), Kernel::name);
+    let request = if norms { NormRequest::RESIDUAL_L2 } else { NormRequest::NONE };
+    let batch = |solver: &mut dyn Solver, most| solver.cycles(most, request);
+    let kernel = solver.device().map_or(name(plan), |device| device.kernel.name());
     let Some(cycles) = cycles else {
         let cycle_us = time(repeats, || batch(&mut *solver, u64::MAX))?;
         return Ok(Whole { kernel, solver: cycle_us.times(1e-6), transfers });

@@ -176,7 +176,7 @@ impl Keyframes {
 mod tests {
     use super::*;
     use crate::problem::{Boundary, Problem, Source, Stencil};
-    use crate::solver::{self, Method};
+    use crate::solver::{self, Method, NormRequest};
     use proptest::prelude::*;
 
     fn solver(shape: Shape, precision: Precision) -> Box<dyn Solver> {
@@ -224,7 +224,7 @@ mod tests {
             let mut solver = solver(shape, precision);
             let keyframes = Keyframes::new(&shape, precision, usize::MAX);
             for cycle in 1..=cycles {
-                solver.cycles_without_norms(1).unwrap();
+                solver.cycles(1, NormRequest::NONE).unwrap();
                 keyframes.keep_at_leisure(cycle, &*solver);
             }
             prop_assert_eq!(keyframes.used(), cycles as usize * shape.stored() * precision.bytes());

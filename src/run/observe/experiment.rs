@@ -6,7 +6,7 @@ use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
-use crate::solver::{EdgeShare, Look, Quantity, Samples, SolverError, Statistics, Window};
+use crate::solver::{EdgeShare, FieldRequest, Quantity, Samples, SolverError, Statistics, Window};
 use std::sync::Arc;
 
 /// A run, and what is looked at beside it.
@@ -266,9 +266,14 @@ impl Experiment {
             return Ok((diagram, solver.edge_share(tiling)?, None));
         };
         let window = Some(window).filter(|_| diagram.is_none() && self.has_picture());
-        let looked = solver.look(Look { quantity, window, tiling, statistics })?;
+        let looked = solver.observe(FieldRequest {
+            quantity,
+            window,
+            edge_share: Some(tiling),
+            statistics: statistics.then_some(tiling),
+        })?;
         let map = looked.samples.map(|samples| Picture { samples, cycles_per_row: None });
-        Ok((diagram.or(map), looked.edge, looked.statistics))
+        Ok((diagram.or(map), looked.edge_share.unwrap_or_default(), looked.statistics))
     }
 
     /// A field of the present iterate; of staleness that is not ready, nothing is known.

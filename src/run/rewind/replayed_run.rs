@@ -4,7 +4,7 @@ use crate::run::archive::RunArchive;
 use crate::run::history::Record;
 use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest};
 use crate::run::plan::Plan;
-use crate::solver::{CycleNorms, Place, SolverError};
+use crate::solver::{CycleNorms, NormRequest, Place, SolverError};
 use std::sync::Arc;
 
 /// What a step towards a cycle led to.
@@ -196,12 +196,15 @@ impl ReplayedRun {
     pub fn norms(&self) -> Result<Record, SolverError> {
         let run = self.experiment.run();
         let mut norms = self.archive.record(run.cycle());
-        if norms.residual.is_none() {
-            norms.residual = Some(run.solver().residual()?);
-        }
-        if norms.error.is_none() {
-            norms.error = run.solver().error()?;
-        }
+        let residual = norms.residual.is_none();
+        let found = run.solver().norms(NormRequest {
+            residual_l2: residual,
+            residual_max: residual,
+            max_change: false,
+            error: norms.error.is_none(),
+        })?;
+        norms.residual = norms.residual.or(found.residual);
+        norms.error = norms.error.or(found.error);
         let last = self.last.filter(|(cycle, _)| *cycle == run.cycle());
         norms.max_change = norms.max_change.or(last.and_then(|(_, norms)| norms.max_change));
         Ok(norms)

@@ -90,7 +90,7 @@ impl Run {
         }
         if self.cycle == to {
             // Measured by itself, as of every last iterate.
-            self.history.set_residual(to, self.solver.residual()?);
+            self.history.set_residual(to, self.residual()?);
             let outcome = self.back.take().and_then(|back| back.outcome);
             self.outcome = outcome.or_else(|| self.outcome_at(self.history.latest()));
         }

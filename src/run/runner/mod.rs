@@ -11,7 +11,9 @@ use crate::grid::Field;
 use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
-use crate::solver::{self, CycleNorms, Kernel, Method, NextCycle, Solver, SolverError};
+use crate::solver::{
+    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, ResidualNorms, Solver, SolverError,
+};
 use back::Back;
 use checkpoint::Checkpoint;
 use convergence_forecast::ConvergenceForecast;
@@ -161,13 +163,15 @@ impl Run {
         method: Method,
         solver: Box<dyn Solver>,
     ) -> Result<Self, SolverError> {
-        let residual = solver.residual()?;
+        let request = NormRequest { error: true, ..NormRequest::RESIDUAL };
+        let norms = solver.norms(request)?;
+        let residual = norms.residual.unwrap_or_default();
         let history = History::new(Record {
             cycle: 0,
             seconds: 0.0,
             residual: Some(residual),
             max_change: None,
-            error: solver.error()?,
+            error: norms.error,
         });
         let goal = plan.stop.tolerance.map(|tolerance| match plan.stop.rule {
             StopRule::Residual => tolerance * residual.l2,
@@ -220,7 +224,7 @@ impl Run {
             return Ok(());
         }
         let most = self.batch().min(most.max(1));
-        let begun = self.ask_for_norms().and_then(|()| self.solver.begin(most));
+        let begun = self.solver.begin(most, self.norm_request());
         self.is_lost |= begun.is_err();
         begun
     }
@@ -232,10 +236,9 @@ impl Run {
         if self.outcome.is_some() {
             return Ok(());
         }
-        self.ask_for_norms()?;
-        let batch = self.solver.cycles(self.batch().min(most))?;
-        let each = batch.seconds / batch.norms.len() as f64;
-        let reached = self.cycle + batch.norms.len() as u64;
+        let batch = self.solver.cycles(self.batch().min(most), self.norm_request())?;
+        let each = batch.seconds / batch.cycles as f64;
+        let reached = self.cycle + batch.cycles;
         for norms in batch.norms {
             if let Some((cycle, outcome)) = self.take_in(norms, each, reached)? {
                 return self.stop_at(cycle, outcome, reached);
@@ -283,7 +286,7 @@ impl Run {
         });
         if self.cycle == reached && self.is_near() {
             let begin = Instant::now();
-            self.history.set_residual(self.cycle, self.solver.residual()?);
+            self.history.set_residual(self.cycle, self.residual()?);
             self.seconds += begin.elapsed().as_secs_f64();
         }
         if self.cycle >= self.plan.stop.max_cycles {
@@ -304,15 +307,20 @@ impl Run {
         if latest.cycle != self.cycle {
             return Ok(());
         }
-        let (residual, error) = (latest.residual.is_none(), latest.error.is_none());
-        let change = self.cycle > self.given && latest.max_change.is_none();
-        if residual {
-            self.history.set_residual(self.cycle, self.solver.residual()?);
+        let residual = latest.residual.is_none();
+        let norms = self.solver.norms(NormRequest {
+            residual_l2: residual,
+            residual_max: residual,
+            max_change: self.cycle > self.given && latest.max_change.is_none(),
+            error: latest.error.is_none(),
+        })?;
+        if let Some(residual) = norms.residual {
+            self.history.set_residual(self.cycle, residual);
         }
-        if error && let Some(error) = self.solver.error()? {
+        if let Some(error) = norms.error {
             self.history.set_error(self.cycle, error);
         }
-        if change && let Some(change) = self.solver.max_change()? {
+        if let Some(change) = norms.max_change {
             self.history.set_max_change(self.cycle, change);
         }
         Ok(())
@@ -363,7 +371,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub(in crate::run) fn replay_one(&mut self) -> Result<CycleNorms, SolverError> {
-        let made = self.solver.cycles(1);
+        let made = self.solver.cycles(1, NormRequest::ALL);
         self.is_lost |= made.is_err();
         self.cycle += 1;
         Ok(made?.norms.first().copied().unwrap_or_default())
@@ -374,23 +382,32 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub(in crate::run) fn replay(&mut self, most: u64) -> Result<(), SolverError> {
-        let made = self.solver.cycles_without_norms(most);
+        let made = self.solver.cycles(most, NormRequest::NONE);
         self.is_lost |= made.is_err();
         self.cycle += made?.cycles;
         Ok(())
     }
 
-    /// Whether every cycle is to tell all its norms from now on, as it does at first, and not ‖r‖₂ alone:
-    /// where that slows the solver down ([`Solver::set_all_norms`]), who does not look at them can do
-    /// without. Where the change ends the run it is told all the same.
+    /// Whether every cycle finds all its norms from now on, as it does at first, and not ‖r‖₂ alone. Where
+    /// ‖Δu‖∞ ends the run, it is found in any case. Norms that are not among the
+    /// [free ones](crate::solver::Describe::free_norms) of the solver slow it down.
     pub fn find_all_norms(&mut self, wanted: bool) {
         self.finds_all_norms = wanted;
     }
 
-    fn ask_for_norms(&mut self) -> Result<(), SolverError> {
+    fn norm_request(&self) -> NormRequest {
         let is_criterion =
             self.plan.stop.rule == StopRule::Change && self.plan.stop.tolerance.is_some();
-        self.solver.set_all_norms(self.finds_all_norms || is_criterion)
+        if self.finds_all_norms || is_criterion {
+            NormRequest::ALL
+        } else {
+            NormRequest::RESIDUAL_L2
+        }
+    }
+
+    /// The residual's norms of the present iterate, by a pass over the grid.
+    fn residual(&self) -> Result<ResidualNorms, SolverError> {
+        Ok(self.solver.norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default())
     }
 
     /// Takes the exact solution in, so that errors are told from now on.

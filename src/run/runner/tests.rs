@@ -259,7 +259,8 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
     nowhere.place = solver::Place::Cuda { kernel: Kernel::Auto };
     // A machine with a GPU could go there.
     if run.move_to(&Arc::new(nowhere)).is_err() {
-        assert_eq!((run.cycle(), run.solver().kernel()), (1, Some(Kernel::Shared)));
+        let device = run.solver().device();
+        assert_eq!((run.cycle(), device.map(|it| it.kernel)), (1, Some(Kernel::Shared)));
         run.advance(1).unwrap();
         assert_eq!(run.cycle(), 2);
     }

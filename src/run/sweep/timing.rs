@@ -4,7 +4,7 @@ use super::ShouldStop;
 use super::speed_reference::{SpeedReference, running};
 use crate::clock::Instant;
 use crate::run::plan::Plan;
-use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
+use crate::solver::{self, Footprint, Kernel, NormRequest, Solver, SolverError};
 use std::time::Duration;
 
 /// Cycles are made for so long before any is timed: caches fill, threads wake, clocks rise.
@@ -103,7 +103,9 @@ pub(super) fn time(
                 [] => 1.0,
                 ratios => time.median / CycleTime::of(ratios).median,
             };
-            let (kernel, footprint) = (solver.kernel(), solver.footprint());
+            let device = solver.device();
+            let kernel = device.map(|device| device.kernel);
+            let footprint = device.map(|device| device.footprint);
             return Ok(Some(Timed { time, slowness, kernel, footprint }));
         }
     }
@@ -113,9 +115,9 @@ pub(super) fn time(
 pub(super) fn repeat(solver: &mut dyn Solver, over: f64) -> Result<f64, SolverError> {
     let (mut seconds, mut cycles) = (0.0, 0_u64);
     while seconds < over {
-        let batch = solver.cycles(u64::MAX)?;
+        let batch = solver.cycles(u64::MAX, NormRequest::RESIDUAL_L2)?;
         seconds += batch.seconds;
-        cycles += batch.norms.len() as u64;
+        cycles += batch.cycles;
     }
     Ok(seconds / cycles as f64)
 }

@@ -304,6 +304,7 @@ impl Job {
         }
         let experiment = &self.experiment;
         let run = experiment.run();
+        let device = run.solver().device();
         let field = self.request.view.field;
         let curve = run.history().curve(&mut self.curve, CURVE_POINTS);
         self.archive.set_curve(&curve);
@@ -313,9 +314,9 @@ impl Job {
             phase: self.phase(),
             sweeps: run.sweeps(),
             cycles_per_second: self.speed.of_late(run.history().latest().cycle, run.seconds()),
-            device: run.solver().device().map(str::to_owned),
-            kernel: run.solver().kernel(),
-            footprint: run.solver().footprint(),
+            device: device.map(|device| device.name.clone()),
+            kernel: device.map(|device| device.kernel),
+            footprint: device.map(|device| device.footprint),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
             largest: run.history().largest(),

@@ -6,9 +6,9 @@ use super::edges::Borders;
 use super::level::Task;
 use super::observe::{BAND, Rows, TOGETHER, Values, bands};
 use super::thin_out::{as_shown, thin_out};
-use crate::grid::{Real, Tiling};
+use crate::grid::Real;
 use crate::solver::statistics::{Sorting, Tally};
-use crate::solver::{EdgeShare, Looked, Quantity, Samples, SolverError, Window};
+use crate::solver::{FieldObservation, FieldRequest, Samples, SolverError, Window};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -56,24 +56,20 @@ struct Scratch<R> {
 }
 
 impl<R: Real> CpuSolver<R> {
-    /// Samples of a field on a window, the edge share by the tiles `borders`, and the statistics by the
-    /// tiles `sorted`, as far as they are asked for.
+    /// Makes an observation, in one pass over the grid.
     ///
     /// # Errors
     /// [`SolverError`] if another solver's iterate cannot be had.
-    pub(super) fn pass(
-        &self,
-        quantity: Quantity<'_>,
-        window: Option<&Window>,
-        borders: Option<&Tiling>,
-        sorted: Option<&Tiling>,
-    ) -> Result<Looked, SolverError> {
+    pub(super) fn pass(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
+        let FieldRequest { quantity, window, edge_share: borders, statistics: sorted } = request;
         let shape = self.problem.shape;
         if let Some(tall) = window.filter(|it| it.block()[1] > TALLEST)
             && borders.or(sorted).is_some()
         {
-            let Looked { samples, .. } = self.pass(quantity, Some(tall), None, None)?;
-            return Ok(Looked { samples, ..self.pass(quantity, None, borders, sorted)? });
+            let alone = FieldRequest { window: Some(tall), ..FieldRequest::nothing(quantity) };
+            let FieldObservation { samples, .. } = self.pass(alone)?;
+            let others = self.pass(FieldRequest { window: None, ..request })?;
+            return Ok(FieldObservation { samples, ..others });
         }
         let part = window.filter(|_| borders.is_none() && sorted.is_none());
         let part = part.map(|window| (window.columns.clone(), window.rows.clone()));
@@ -87,7 +83,7 @@ impl<R: Real> CpuSolver<R> {
 }
 
 impl<R: Real> Pass<'_, R> {
-    fn make(&self) -> Looked {
+    fn make(&self) -> FieldObservation {
         let points = self.rows.len() * self.columns.len();
         let [across, down] = self.window.map_or([0, 0], Window::size);
         let mut samples = vec![0.0; across * down];
@@ -121,9 +117,9 @@ impl<R: Real> Pass<'_, R> {
             }
         }
         let tallies = tallies.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Looked {
+        FieldObservation {
             samples: self.window.map(|window| Samples::of(window, samples)),
-            edge: self.borders.as_ref().map_or_else(EdgeShare::default, |it| it.share(&squares)),
+            edge_share: self.borders.as_ref().map(|it| it.share(&squares)),
             statistics: self.sorting.as_ref().map(|it| it.finish(&Tally::together(tallies), &sums)),
         }
     }

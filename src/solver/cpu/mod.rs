@@ -15,8 +15,8 @@ mod update;
 pub use level::Level;
 
 use super::{
-    Batch, CycleNorms, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method,
-    Quantity, ResidualNorms, Samples, Solver, SolverError, Statistics, Window,
+    Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
+    Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError,
 };
 use crate::clock::Instant;
 use crate::grid::memory::{self, OutOfMemory};
@@ -25,7 +25,6 @@ use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
 use norms::PartialNorms;
 use observe::Rows;
-use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -205,20 +204,18 @@ impl<R: Real> CpuSolver<R> {
     }
 }
 
-impl<R: Real> Solver for CpuSolver<R> {
-    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
-        let mut norms = Vec::new();
-        let seconds = self.batch(most, |solver| norms.push(solver.cycle()));
-        Ok(Batch { norms, seconds })
-    }
-
-    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
-        let mut cycles = 0;
+impl<R: Real> Advance for CpuSolver<R> {
+    fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
+        let (mut cycles, mut found) = (0, Vec::new());
         let seconds = self.batch(most, |solver| {
-            solver.cycle_without_norms();
             cycles += 1;
+            if norms.is_empty() {
+                solver.cycle_without_norms();
+            } else {
+                found.push(solver.cycle());
+            }
         });
-        Ok(CyclesWithoutNorms { cycles, seconds })
+        Ok(Batch { cycles, norms: found, seconds })
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
@@ -235,21 +232,24 @@ impl<R: Real> Solver for CpuSolver<R> {
         Ok(())
     }
 
-    fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        Ok(self.measure_residual())
-    }
-
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         self.exact = Some(exact);
         Ok(())
     }
+}
 
-    fn error(&self) -> Result<Option<f64>, SolverError> {
-        Ok(self.measure_error())
+impl<R: Real> Observe for CpuSolver<R> {
+    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        let residual = request.residual_l2 || request.residual_max;
+        Ok(Norms {
+            residual: residual.then(|| self.measure_residual()),
+            max_change: request.max_change.then(|| self.measure_change()),
+            error: if request.error { self.measure_error() } else { None },
+        })
     }
 
-    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
-        Ok(self.pass(quantity, Some(window), None, None)?.samples.unwrap_or_default())
+    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
+        self.pass(request)
     }
 
     fn values(
@@ -267,23 +267,6 @@ impl<R: Real> Solver for CpuSolver<R> {
         })
     }
 
-    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
-        Ok(self.pass(Quantity::Residual, None, Some(tiling), None)?.edge)
-    }
-
-    fn statistics(
-        &self,
-        quantity: Quantity<'_>,
-        tiling: &Tiling,
-    ) -> Result<Statistics, SolverError> {
-        Ok(self.pass(quantity, None, None, Some(tiling))?.statistics.unwrap_or_default())
-    }
-
-    fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
-        let Look { quantity, window, tiling, statistics } = look;
-        self.pass(quantity, window, Some(tiling), statistics.then_some(tiling))
-    }
-
     fn solution(&self) -> Result<Field<f64>, SolverError> {
         Ok(self.current.to_f64())
     }
@@ -299,7 +282,23 @@ impl<R: Real> Solver for CpuSolver<R> {
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         Ok(self.current.interior(row).iter().map(|value| value.to_f64()).collect())
     }
+}
 
+impl<R: Real> Describe for CpuSolver<R> {
+    fn shape(&self) -> &Shape {
+        &self.problem.shape
+    }
+
+    fn free_norms(&self) -> NormRequest {
+        NormRequest::ALL
+    }
+
+    fn device(&self) -> Option<&DeviceInfo> {
+        None
+    }
+}
+
+impl<R: Real> Solver for CpuSolver<R> {
     fn with_method(&self, method: Method, _: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
         let mut solver = Self::at_start(
@@ -311,25 +310,5 @@ impl<R: Real> Solver for CpuSolver<R> {
         );
         solver.exact.clone_from(&self.exact);
         Ok(Box::new(solver))
-    }
-
-    fn shape(&self) -> &Shape {
-        &self.problem.shape
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        None
-    }
-
-    fn device(&self) -> Option<&str> {
-        None
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        None
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -7,6 +7,7 @@ use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use crate::grid::{Field, Real};
 use crate::problem::Source;
 use crate::solver::{Quantity, ResidualNorms, SolverError};
+use std::any::Any;
 use std::ops::Range;
 
 /// Rows that are summed up by themselves; a constant, so that sums come in a fixed order. One task looks
@@ -191,6 +192,10 @@ impl<R: Real> CpuSolver<R> {
         residual_norms(self.measure(Values::SweepChange), self.system.diagonal)
     }
 
+    pub(super) fn measure_change(&self) -> f64 {
+        self.measure(Values::Change).max
+    }
+
     pub(super) fn measure_error(&self) -> Option<f64> {
         let exact = self.exact.as_deref()?;
         Some(self.measure(Values::AgainstDouble(exact)).squares.sqrt())
@@ -221,7 +226,7 @@ impl<R: Real> CpuSolver<R> {
             Quantity::Error => {
                 work(self.exact.as_deref().map_or(Values::Unknown, Values::AgainstDouble))
             }
-            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
+            Quantity::Difference(other) => match (other as &dyn Any).downcast_ref::<Self>() {
                 Some(other) => work(Values::Against(&other.current)),
                 None => work(Values::AgainstDouble(&other.solution()?)),
             },

@@ -206,7 +206,7 @@ impl GraphBatch {
         self.begun.take().map_or(Ok(()), |_| self.end.synchronize())
     }
 
-    /// Begins measured cycles, at least one and at most `most`, for the next batch: the iterate and
+    /// Begins cycles, at least one and at most `most`, for the next batch: the iterate and
     /// the one before stay where they are until then.
     pub fn begin<R: Real + DeviceRepr>(
         &mut self,
@@ -215,9 +215,10 @@ impl GraphBatch {
         rung: &dyn CycleKernel<R>,
         iterates: Iterates,
         most: u64,
+        measure: bool,
     ) -> Result<(), SolverError> {
         if self.begun.is_none() {
-            let asked = self.ask(system, stream, rung, iterates.apart(), most, true);
+            let asked = self.ask(system, stream, rung, iterates.apart(), most, measure);
             self.begun = Some(system.gpu.told(asked)?);
         }
         Ok(())
@@ -236,7 +237,9 @@ impl GraphBatch {
         measure: bool,
     ) -> Result<(Vec<Norms>, u64, f64), SolverError> {
         let mut make = || {
-            if self.begun.as_ref().is_some_and(|begun| begun.count as u64 > most) {
+            let is_of_no_use =
+                |begun: &Asked| begun.count as u64 > most || measure && !begun.measure;
+            if self.begun.as_ref().is_some_and(is_of_no_use) {
                 self.let_go()?;
             }
             let asked = match self.begun.take() {

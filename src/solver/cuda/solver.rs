@@ -1,7 +1,7 @@
 //! A solver on a GPU.
 
 use super::arguments::{
-    DeviceReal, GridArgument, Norms, Pointer, RightHandSideArgument, WeightsArgument,
+    self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, WeightsArgument,
 };
 use super::classic::Classic;
 use super::cycle_kernel::{Array, CycleKernel, DeviceSystem};
@@ -18,8 +18,9 @@ use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
 use crate::solver::statistics::{self, Sorting};
 use crate::solver::{
-    Batch, CyclesWithoutNorms, EdgeShare, Footprint, Kernel, Look, Looked, Method, Quantity,
-    ResidualNorms, Samples, Solver, SolverError, Statistics, Window,
+    Advance, Batch, Describe, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel,
+    Method, NormRequest, Norms, Observe, Quantity, Samples, Solver, SolverError, Statistics,
+    Window,
 };
 use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use std::any::Any;
@@ -49,7 +50,7 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     lacks_memory: bool,
     iterates: Iterates,
     exact: Option<Arc<Array<f64>>>,
-    kernel: Kernel,
+    device: DeviceInfo,
     rung: Box<dyn CycleKernel<R>>,
     observer: Observer,
 }
@@ -133,6 +134,8 @@ impl<R: DeviceReal> CudaSolver<R> {
             (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, [one, other])?),
         };
         let replay = GraphBatch::new(&system, &stream, &*rung, false)?;
+        let device =
+            DeviceInfo { name: system.gpu.name.clone(), kernel, footprint: rung.footprint() };
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
@@ -143,7 +146,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             lacks_memory: false,
             iterates,
             exact,
-            kernel,
+            device,
             rung,
             replay,
             observer,
@@ -216,9 +219,55 @@ impl<R: DeviceReal> CudaSolver<R> {
         self.system.gpu.told(ask())
     }
 
-    fn batch(&mut self, most: u64, measure: bool) -> Result<(Vec<Norms>, u64, f64), SolverError> {
-        let Self { system, stream, rung, replay, iterates, .. } = self;
-        replay.batch(system, stream, &**rung, iterates, most, measure)
+    /// Gets what cycles with these norms need.
+    fn prepare(&mut self, norms: NormRequest) -> Result<(), SolverError> {
+        if norms.is_empty() {
+            return self.rung.prepare_without_norms(&self.system);
+        }
+        let all = !self.free_norms().covers(norms);
+        if self.replay.tells_all() != all {
+            self.replay = GraphBatch::new(&self.system, &self.stream, &*self.rung, all)?;
+        }
+        Ok(())
+    }
+
+    /// How much of ‖r‖² lies near tile borders.
+    fn border_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        let [u, _] = self.pointers();
+        self.observer.edge_share(&self.system, &self.looks, u, tiling)
+    }
+
+    fn samples(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+        if matches!(quantity, Quantity::Error) && self.exact.is_none() {
+            return Ok(Samples::unknown(window));
+        }
+        self.with_values(quantity, |values| {
+            let [u, _] = self.pointers();
+            let values = self.observer.sample(&self.system, &self.looks, u, values, window)?;
+            Ok(Samples::of(window, values))
+        })
+    }
+
+    fn sorted(&self, quantity: Quantity<'_>, tiling: &Tiling) -> Result<Statistics, SolverError> {
+        let folder = Folder::new(&self.system)?;
+        let sorting = Sorting::new(&self.system.shape, tiling);
+        let is_known = !matches!(quantity, Quantity::Error) || self.exact.is_some();
+        let found = is_known.then(|| {
+            self.with_values(quantity, |values| {
+                let [u, _] = self.pointers();
+                folder.statistics(&self.system, &self.looks, u, values, &sorting)
+            })
+        });
+        match found.transpose()?.flatten() {
+            Some(found) => Ok(found),
+            None => statistics::of_samples(self, &self.system.shape, quantity, tiling),
+        }
+    }
+
+    /// Whether a window is the whole grid, however thinned out.
+    fn is_whole(&self, window: &Window) -> bool {
+        let shape = &self.system.shape;
+        *window == Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) }
     }
 
     /// Does something with what a field is made of; u* must be known where it takes part.
@@ -233,7 +282,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             Quantity::Change => look(Values::Change(before)),
             Quantity::Solution => look(Values::Solution),
             Quantity::Error => look(Values::MinusDouble(self.iterates.exact)),
-            Quantity::Difference(other) => match other.as_any().downcast_ref::<Self>() {
+            Quantity::Difference(other) => match (other as &dyn Any).downcast_ref::<Self>() {
                 Some(other) if Arc::ptr_eq(&other.system.gpu, &self.system.gpu) => {
                     let [other, _] = other.pointers();
                     look(Values::MinusReal(other))
@@ -265,28 +314,27 @@ fn check_memory(
     Err(SolverError::DeviceMemory { gpu: gpu.name.clone(), needed, free })
 }
 
-impl<R: DeviceReal> Solver for CudaSolver<R> {
-    fn begin(&mut self, most: u64) -> Result<(), SolverError> {
+impl<R: DeviceReal> Advance for CudaSolver<R> {
+    fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
+        self.prepare(norms)?;
+        let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
+        let all = self.replay.tells_all();
+        let Self { system, stream, rung, replay, iterates, .. } = self;
+        let measure = !norms.is_empty();
+        let (found, cycles, seconds) =
+            replay.batch(system, stream, &**rung, iterates, most, measure)?;
+        let of_cycle = |norms: &arguments::Norms| norms.of_cycle(diagonal, all, knows_exact);
+        let norms = if measure { found.iter().map(of_cycle).collect() } else { Vec::new() };
+        Ok(Batch { cycles, norms, seconds })
+    }
+
+    fn begin(&mut self, most: u64, norms: NormRequest) -> Result<(), SolverError> {
         if !self.get_arrays()? {
             return Ok(());
         }
+        self.prepare(norms)?;
         let Self { system, stream, rung, replay, iterates, .. } = self;
-        replay.begin(system, stream, &**rung, *iterates, most)
-    }
-
-    fn cycles(&mut self, most: u64) -> Result<Batch, SolverError> {
-        let (norms, _, seconds) = self.batch(most, true)?;
-        let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
-        let all = self.replay.tells_all();
-        let of_cycle = |norms: &Norms| norms.of_cycle(diagonal, all, knows_exact);
-        let norms = norms.iter().map(of_cycle).collect();
-        Ok(Batch { norms, seconds })
-    }
-
-    fn cycles_without_norms(&mut self, most: u64) -> Result<CyclesWithoutNorms, SolverError> {
-        self.rung.prepare_without_norms(&self.system)?;
-        let (_, cycles, seconds) = self.batch(most, false)?;
-        Ok(CyclesWithoutNorms { cycles, seconds })
+        replay.begin(system, stream, &**rung, *iterates, most, !norms.is_empty())
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
@@ -301,25 +349,6 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         self.put(&field)
     }
 
-    fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        let [u, _] = self.pointers();
-        let norms = self.observer.residual(&self.system, &self.stream, u, None)?;
-        Ok(norms.residual(self.system.diagonal))
-    }
-
-    fn set_all_norms(&mut self, wanted: bool) -> Result<(), SolverError> {
-        if self.replay.tells_all() != wanted {
-            self.replay = GraphBatch::new(&self.system, &self.stream, &*self.rung, wanted)?;
-        }
-        Ok(())
-    }
-
-    fn max_change(&self) -> Result<Option<f64>, SolverError> {
-        let [u, before] = self.pointers();
-        let norms = self.observer.other_norms(&self.system, &self.looks, [before, u])?;
-        Ok(Some(norms.change))
-    }
-
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         let gpu = &self.system.gpu;
         check_memory(gpu, &self.problem, 1, size_of::<f64>())?;
@@ -330,24 +359,44 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         self.exact = Some(Arc::new(array));
         gpu.told(self.replay.forget())
     }
+}
 
-    fn error(&self) -> Result<Option<f64>, SolverError> {
-        if self.exact.is_none() {
-            return Ok(None);
+impl<R: DeviceReal> Observe for CudaSolver<R> {
+    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
+        let Self { system, observer, looks, .. } = self;
+        let [u, before] = self.pointers();
+        let mut found = Norms::default();
+        if request.residual_l2 || request.residual_max {
+            let norms = observer.residual(system, &self.stream, u, None)?;
+            found.residual = Some(norms.residual(system.diagonal));
         }
-        let [u, _] = self.pointers();
-        self.observer.distance(&self.system, &self.looks, u, self.iterates.exact).map(Some)
+        if request.error && self.exact.is_some() {
+            found.error = Some(observer.distance(system, looks, u, self.iterates.exact)?);
+        }
+        if request.max_change {
+            found.max_change = Some(observer.other_norms(system, looks, [before, u])?.change);
+        }
+        Ok(found)
     }
 
-    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
-        if matches!(quantity, Quantity::Error) && self.exact.is_none() {
-            return Ok(Samples::unknown(window));
-        }
-        self.with_values(quantity, |values| {
-            let [u, _] = self.pointers();
-            let values = self.observer.sample(&self.system, &self.looks, u, values, window)?;
-            Ok(Samples::of(window, values))
-        })
+    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
+        let FieldRequest { quantity, window, edge_share, statistics } = request;
+        let (samples, edge_share) = match (window, edge_share) {
+            (Some(window), Some(tiling))
+                if matches!(quantity, Quantity::Residual) && self.is_whole(window) =>
+            {
+                let Self { system, looks, observer, .. } = self;
+                let [u, _] = self.pointers();
+                let (values, share) = observer.sample_residual(system, looks, u, window, tiling)?;
+                (Some(Samples::of(window, values)), Some(share))
+            }
+            _ => {
+                let samples = window.map(|window| self.samples(quantity, window)).transpose()?;
+                (samples, edge_share.map(|tiling| self.border_share(tiling)).transpose()?)
+            }
+        };
+        let statistics = statistics.map(|tiling| self.sorted(quantity, tiling)).transpose()?;
+        Ok(FieldObservation { samples, edge_share, statistics })
     }
 
     fn values(
@@ -364,53 +413,6 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         })
     }
 
-    fn statistics(
-        &self,
-        quantity: Quantity<'_>,
-        tiling: &Tiling,
-    ) -> Result<Statistics, SolverError> {
-        let folder = Folder::new(&self.system)?;
-        let sorting = Sorting::new(&self.system.shape, tiling);
-        let is_known = !matches!(quantity, Quantity::Error) || self.exact.is_some();
-        let found = is_known.then(|| {
-            self.with_values(quantity, |values| {
-                let [u, _] = self.pointers();
-                folder.statistics(&self.system, &self.looks, u, values, &sorting)
-            })
-        });
-        match found.transpose()?.flatten() {
-            Some(found) => Ok(found),
-            None => statistics::of_samples(self, &self.system.shape, quantity, tiling),
-        }
-    }
-
-    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
-        let [u, _] = self.pointers();
-        self.observer.edge_share(&self.system, &self.looks, u, tiling)
-    }
-
-    fn look(&self, look: Look<'_>) -> Result<Looked, SolverError> {
-        let Look { quantity, window, tiling, statistics } = look;
-        let shape = &self.system.shape;
-        let whole = |most| Window { most, ..Window::whole(shape.nx(), shape.rows()) };
-        let (samples, edge) = match window {
-            Some(window)
-                if matches!(quantity, Quantity::Residual) && *window == whole(window.most) =>
-            {
-                let Self { system, looks, observer, .. } = self;
-                let [u, _] = self.pointers();
-                let (values, edge) = observer.sample_residual(system, looks, u, window, tiling)?;
-                (Some(Samples::of(window, values)), edge)
-            }
-            _ => {
-                let samples = window.map(|window| self.sample(quantity, window)).transpose()?;
-                (samples, self.edge_share(tiling)?)
-            }
-        };
-        let statistics = statistics.then(|| self.statistics(quantity, tiling)).transpose()?;
-        Ok(Looked { samples, edge, statistics })
-    }
-
     fn solution(&self) -> Result<Field<f64>, SolverError> {
         let shape = &self.system.shape;
         self.solution_part(0..shape.nx(), 0..shape.rows())
@@ -422,7 +424,7 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         rows: Range<usize>,
     ) -> Result<Field<f64>, SolverError> {
         let shape = &self.system.shape;
-        // Whole rows lie together, the ring between them.
+        // Whole rows lie together, the boundary between them.
         let end = rows.end + 2 * shape.boundary_rows();
         let values = self.fetch(rows.start * shape.stride()..end * shape.stride())?;
         let band = Field::from_stored(shape.part(shape.nx(), rows.len()), values);
@@ -434,7 +436,23 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let first = (row + shape.boundary_rows()) * shape.stride() + 1;
         Ok(self.fetch(first..first + shape.nx())?.into_iter().map(R::to_f64).collect())
     }
+}
 
+impl<R: DeviceReal> Describe for CudaSolver<R> {
+    fn shape(&self) -> &grid::Shape {
+        &self.system.shape
+    }
+
+    fn free_norms(&self) -> NormRequest {
+        NormRequest::RESIDUAL_L2
+    }
+
+    fn device(&self) -> Option<&DeviceInfo> {
+        Some(&self.device)
+    }
+}
+
+impl<R: DeviceReal> Solver for CudaSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         let gpu = &self.system.gpu;
         check_memory(gpu, &self.problem, ARRAYS - 1, R::PRECISION.bytes())?;
@@ -442,25 +460,5 @@ impl<R: DeviceReal> Solver for CudaSolver<R> {
         let exact = self.exact.clone();
         let stream = gpu.stream()?;
         Ok(Box::new(Self::at_start(problem, system, stream, exact, method, kernel)?))
-    }
-
-    fn shape(&self) -> &grid::Shape {
-        &self.system.shape
-    }
-
-    fn kernel(&self) -> Option<Kernel> {
-        Some(self.kernel)
-    }
-
-    fn device(&self) -> Option<&str> {
-        Some(&self.system.gpu.name)
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        Some(self.rung.footprint())
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
     }
 }

@@ -1,0 +1,174 @@
+//! What a solver does, by role: it makes cycles, it is observed, it describes itself.
+
+use super::{
+    CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
+    Norms, Quantity, Samples, SolverError, Statistics, Window,
+};
+use crate::grid::{Field, Shape, Tiling};
+use std::any::Any;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Cycles that were made together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch {
+    /// How many, at least 1.
+    pub cycles: u64,
+    /// The norms of each cycle, in order; empty where none were requested.
+    pub norms: Vec<CycleNorms>,
+    /// Seconds that the solver took, by its own clock: on a GPU, by the GPU's events.
+    pub seconds: f64,
+}
+
+/// An iteration under way on one system.
+///
+/// After a cycle that failed, its iterate is undefined.
+pub trait Solver: Advance + Observe + Describe + Any + Send {
+    /// Another method on the same system and the same back end, at the initial guess; what can be
+    /// shared is shared. `kernel` has no meaning on the CPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if its arrays would not fit, or the kernel does not accept the method.
+    fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError>;
+}
+
+/// The role of making cycles.
+///
+/// # Errors
+/// All methods return a [`SolverError`] if the GPU fails.
+pub trait Advance {
+    /// Makes at least one cycle and at most `most` (which is at least 1), as many as take a few
+    /// milliseconds, and finds the norms that are requested. Norms that are not in
+    /// [`Describe::free_norms`] cost a pass over the grid for each cycle.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU has no room for the norms, or fails.
+    fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError>;
+
+    /// Starts the cycles that the next [`Advance::cycles`] returns, at most `most` (which is at least 1),
+    /// and does not wait for them: until then the present iterate stays, and can be observed while they
+    /// are made. A solver that cannot do so starts nothing.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn begin(&mut self, _most: u64, _norms: NormRequest) -> Result<(), SolverError> {
+        Ok(())
+    }
+
+    /// Goes back to the initial guess u₀.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn restart(&mut self) -> Result<(), SolverError>;
+
+    /// Goes on from another iterate of the same problem, with its boundary values, such as one that was
+    /// made by another solver. The update of the last cycle is zero then.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn start_from(&mut self, iterate: &Field<f64>) -> Result<(), SolverError>;
+
+    /// Takes the exact solution of the discrete system, so that errors can be found.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU has no room for it, or fails.
+    fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError>;
+}
+
+/// The role of being observed: nothing here changes the iterate.
+///
+/// # Errors
+/// All methods return a [`SolverError`] if the GPU fails.
+pub trait Observe {
+    /// Norms of the present iterate, each by a pass over the grid. The residual's agree with
+    /// [`CycleNorms::residual_before`] of the next cycle up to the order of summation.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn norms(&self, request: NormRequest) -> Result<Norms, SolverError>;
+
+    /// Samples of a field, the edge share and statistics, as far as they are requested: in one pass over
+    /// the grid where the solver can.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn observe(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError>;
+
+    /// The values of a field at single points [column, row] of the interior. Unknown values are NaN.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn values(
+        &self,
+        quantity: Quantity<'_>,
+        points: &[[usize; 2]],
+    ) -> Result<Vec<f32>, SolverError>;
+
+    /// A copy of the present iterate, with its boundary values.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn solution(&self) -> Result<Field<f64>, SolverError>;
+
+    /// A copy of a part of the present iterate, surrounded by what lies around it: points or boundary.
+    /// `columns` and `rows` are interior and not empty.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn solution_part(
+        &self,
+        columns: Range<usize>,
+        rows: Range<usize>,
+    ) -> Result<Field<f64>, SolverError>;
+
+    /// A copy of one interior row of the present iterate, without its boundary values: `nx` values.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError>;
+
+    /// A part of a field, thinned out to what can be shown ([`Observe::observe`] of samples alone).
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn sample(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
+        let request = FieldRequest { window: Some(window), ..FieldRequest::nothing(quantity) };
+        Ok(self.observe(request)?.samples.unwrap_or_default())
+    }
+
+    /// How much of ‖r‖² lies near the tile borders of `tiling` ([`Observe::observe`] of it alone).
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn edge_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
+        let nothing = FieldRequest::nothing(Quantity::Residual);
+        let request = FieldRequest { edge_share: Some(tiling), ..nothing };
+        Ok(self.observe(request)?.edge_share.unwrap_or_default())
+    }
+
+    /// The magnitudes of a field by distance from the tile borders of `tiling`, and in the mean tile: the
+    /// same on every back end to the last bit ([`Observe::observe`] of them alone).
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn statistics(
+        &self,
+        quantity: Quantity<'_>,
+        tiling: &Tiling,
+    ) -> Result<Statistics, SolverError> {
+        let request = FieldRequest { statistics: Some(tiling), ..FieldRequest::nothing(quantity) };
+        Ok(self.observe(request)?.statistics.unwrap_or_default())
+    }
+}
+
+/// The role of describing itself.
+pub trait Describe {
+    /// The interior points of the problem.
+    fn shape(&self) -> &Shape;
+
+    /// The norms that come with a cycle at no cost. The others cost a pass over the grid a cycle.
+    fn free_norms(&self) -> NormRequest;
+
+    /// The GPU that it runs on; `None` on the CPU.
+    fn device(&self) -> Option<&DeviceInfo>;
+}
