@@ -105,6 +105,9 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     threads: Option<usize>,
+    /// GPU of --backend cuda, by its number in `tilescope devices`. Results do not depend on it
+    #[arg(long, value_name = "N", help_heading = "Method", value_delimiter = ',')]
+    devices: Option<Vec<u32>>,
 
     /// Stop when the quantity of --stop is at most this [default: 1e-4; none with --max-cycles]
     #[arg(
@@ -185,6 +188,7 @@ impl CommonArgs {
         method.precision = self.precision.unwrap_or(method.precision);
         method.backend = self.backend.unwrap_or(method.backend);
         method.threads = self.threads.unwrap_or(method.threads);
+        method.devices = self.devices.clone().unwrap_or(method.devices);
         Ok(RunSpec { problem, stop, method, version: base.version })
     }
 
@@ -257,7 +261,7 @@ impl RunArgs {
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, base.tile),
             overlap: axes(&self.overlap, base.overlap),
-            kernel: Kernel::Auto,
+            kernel: Kernel::AUTO,
             ..base
         };
         // A kernel that does not go with the new method or back end is dropped.

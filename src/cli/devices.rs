@@ -1,8 +1,8 @@
-//! `tilescope devices`: where a solver can run here, and why not elsewhere.
+//! `tilescope devices`: the processor and the GPUs, by the numbers that `--devices` takes.
 
 use super::console::print;
 use crate::grid::memory::{available, human, total};
-use crate::solver::cuda::{self, Device};
+use crate::solver::cuda::{self, DeviceProperties};
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -51,19 +51,19 @@ struct Cuda {
 #[derive(Debug, Serialize)]
 struct Gpu {
     #[serde(flatten)]
-    device: Device,
+    device: DeviceProperties,
     /// Why it cannot be used.
     unusable: Option<String>,
 }
 
 impl Devices {
-    /// Says what there is.
+    /// Lists them.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let (gpus, unavailable) = match cuda::devices() {
             Ok(gpus) => (gpus, None),
             Err(why) => (Vec::new(), Some(why.to_string())),
         };
-        let gpu = |device: Device| {
+        let gpu = |device: DeviceProperties| {
             let unusable = device.check().err().map(|why| why.to_string());
             Gpu { device, unusable }
         };
@@ -96,12 +96,13 @@ impl Listed {
         let driver = self.cuda.driver.as_deref().unwrap_or("unknown");
         for Gpu { device, unusable } in &self.cuda.gpus {
             if let Some(why) = unusable {
-                text.push_str(&format!("cuda  none: {why}\n"));
+                text.push_str(&format!("cuda  {} cannot be used: {why}\n", device.ordinal));
                 continue;
             }
             let l2 = device.l2_bytes.map(|bytes| format!("{} of L2 · ", human(bytes)));
             text.push_str(&format!(
-                "cuda  {} · {} · {}{} of shared memory a block · {} multiprocessors · compute capability {}.{} · driver {driver}\n",
+                "cuda  {} {} · {} · {}{} of shared memory per block · {} multiprocessors · compute capability {}.{} · driver {driver}\n",
+                device.ordinal,
                 device.name,
                 memory(Some(device.memory_bytes), device.free_bytes),
                 l2.unwrap_or_default(),
@@ -125,7 +126,7 @@ fn memory(total: Option<u64>, free: Option<u64>) -> String {
     total.into_iter().chain(free).collect::<Vec<_>>().join(", ")
 }
 
-/// The name of the processor, as the system tells it.
+/// The name of the processor, as the system reports it.
 pub(super) fn processor() -> String {
     let system = sysinfo::System::new().ok().map(|mut system| {
         system.refresh_cpu_list(sysinfo::CpuRefreshKind::nothing());

@@ -192,7 +192,7 @@ impl Summary {
     /// The device, and the kernel if that was chosen automatically.
     fn device(&self, chosen: Kernel) -> String {
         match (self.kernel, &self.device) {
-            (Some(kernel), Some(device)) if chosen == Kernel::Auto => {
+            (Some(kernel), Some(device)) if chosen == Kernel::AUTO => {
                 format!("{kernel} kernel · {device}")
             }
             (_, Some(device)) => device.clone(),

@@ -152,7 +152,7 @@ impl Sweep {
             k: self.lists.k(&[base.k]),
             overlap: self.lists.overlap(&[PerAxis::from_list(&base.overlap)]),
             tile: self.lists.tile(&[PerAxis::from_list(&base.tile)]),
-            kernel: self.lists.kernel(&[Kernel::Auto]),
+            kernel: self.lists.kernel(&[Kernel::AUTO]),
             measure: self.measure.clone(),
             run,
         })

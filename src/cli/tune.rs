@@ -74,7 +74,7 @@ impl Tune {
             k: self.lists.k(&K),
             overlap: self.lists.overlap(&OVERLAPS.map(PerAxis::all)),
             tile: self.lists.tile(&TILES.map(PerAxis::all)),
-            kernel: self.lists.kernel(&[Kernel::Auto]),
+            kernel: self.lists.kernel(&[Kernel::AUTO]),
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let mut sweep = Sweep::new(spec).map_err(usage)?;

@@ -95,7 +95,7 @@ pub(crate) fn sweep(k: &[usize]) -> Sweep {
         k: k.to_vec(),
         overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
         tile: [4, 8].map(PerAxis::all).to_vec(),
-        kernel: vec![Kernel::Auto],
+        kernel: vec![Kernel::AUTO],
         measure: vec![Measure::Cycles],
     };
     Sweep::new(spec).unwrap()

@@ -43,6 +43,7 @@ prop_compose! {
         single in any::<bool>(),
         threads in prop_oneof![Just(0), 0..64_usize],
         backend in proptest::sample::select(&[Backend::Cpu, Backend::Cuda]),
+        devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
         kernel in proptest::sample::select(&Kernel::ALL),
         change in any::<bool>(),
         tolerance in proptest::option::of(number()),
@@ -54,7 +55,7 @@ prop_compose! {
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, precision, backend, threads, kernel },
+            method: MethodSpec { name, k, tile, overlap, precision, backend, threads, devices, kernel },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

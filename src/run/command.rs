@@ -1,6 +1,6 @@
 //! A run as the command line that makes it.
 
-use super::spec::{Backend, MethodName, RunSpec, StopSpec};
+use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
 use crate::solver::Kernel;
 use std::fmt::Write as _;
@@ -47,6 +47,10 @@ pub fn command_line(spec: &RunSpec) -> String {
     }
     if method.kernel != Kernel::default() {
         line.option("kernel", method.kernel.name());
+    }
+    if method.devices != MethodSpec::default().devices {
+        let devices: Vec<_> = method.devices.iter().map(u32::to_string).collect();
+        line.option("devices", &devices.join(","));
     }
     if method.threads != 0 {
         line.option("threads", &method.threads.to_string());

@@ -1,13 +1,12 @@
 //! From what was chosen to what can be run: the one place where a description is checked.
 
-use super::spec::{
-    Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
-};
+use super::spec::{Backend, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
-use crate::solver::{Method, Place};
+use crate::solver::cuda::Device;
+use crate::solver::{Method, MethodName, Place};
 use std::sync::Arc;
 
 /// A description that was found to make sense, with everything made that it stands for.
@@ -91,6 +90,8 @@ const SOURCES: [(f64, f64, f64); 5] = [
 #[derive(Debug, Default)]
 pub struct Planner {
     last: Option<(ProblemSpec, Arc<Problem>)>,
+    /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
+    devices: Vec<Device>,
 }
 
 impl Planner {
@@ -101,6 +102,7 @@ impl Planner {
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
+        let place = self.place(&spec.method)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver looks again at
@@ -109,7 +111,6 @@ impl Planner {
         }
         let tiling = tiling(&spec.method, &shape)?;
         let method = method(&spec.method, &tiling)?;
-        let place = place(&spec.method)?;
         let problem = match known {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
@@ -124,6 +125,48 @@ impl Planner {
             place,
             stop: spec.stop,
         })
+    }
+
+    /// Where it runs.
+    fn place(&mut self, spec: &MethodSpec) -> Result<Place, PlanError> {
+        if spec.threads > MOST_THREADS {
+            let allowed = format!("it must be at most {MOST_THREADS}");
+            return Err(value("threads", spec.threads, allowed));
+        }
+        let kernels = spec.kernels();
+        if !kernels.contains(&spec.kernel) {
+            let names: Vec<_> = kernels.iter().map(|kernel| kernel.name()).collect();
+            let allowed = match spec.backend {
+                Backend::Cpu => {
+                    "backend cpu has auto alone; the others go with backend cuda".to_owned()
+                }
+                Backend::Cuda => {
+                    format!("with method {} it may be {}", spec.name.name(), names.join(", "))
+                }
+            };
+            return Err(value("kernel", spec.kernel.name(), allowed));
+        }
+        if spec.devices.len() != 1 {
+            let allowed = "it must be one GPU, such as [0]: a run on several is not possible yet";
+            return Err(value("devices", format!("{:?}", spec.devices), allowed));
+        }
+        Ok(match spec.backend {
+            Backend::Cpu => Place::Cpu { threads: spec.threads },
+            Backend::Cuda => {
+                let devices = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
+                Place::Cuda { devices, kernel: spec.kernel }
+            }
+        })
+    }
+
+    /// The GPU with this ordinal: that of earlier plans, if they had it.
+    fn device(&mut self, ordinal: u32) -> Device {
+        if let Some(device) = self.devices.iter().find(|device| device.ordinal() == ordinal) {
+            return device.clone();
+        }
+        let device = Device::new(ordinal);
+        self.devices.push(device.clone());
+        device
     }
 }
 
@@ -210,29 +253,6 @@ fn method(spec: &MethodSpec, tiling: &Tiling) -> Result<Method, PlanError> {
     Ok(match spec.name {
         MethodName::Classic => Method::Classic,
         MethodName::Hierarchical => Method::Hierarchical { k: spec.k, tiling: tiling.clone() },
-    })
-}
-
-/// Where it runs.
-fn place(spec: &MethodSpec) -> Result<Place, PlanError> {
-    if spec.threads > MOST_THREADS {
-        return Err(value("threads", spec.threads, format!("it must be at most {MOST_THREADS}")));
-    }
-    if !spec.kernels().contains(&spec.kernel) {
-        let allowed = match spec.backend {
-            Backend::Cpu => {
-                "backend cpu has auto alone; the others go with backend cuda".to_owned()
-            }
-            Backend::Cuda => {
-                let names: Vec<_> = spec.kernels().iter().map(|kernel| kernel.name()).collect();
-                format!("with method {} it may be {}", spec.name.name(), names.join(", "))
-            }
-        };
-        return Err(value("kernel", spec.kernel.name(), allowed));
-    }
-    Ok(match spec.backend {
-        Backend::Cpu => Place::Cpu { threads: spec.threads },
-        Backend::Cuda => Place::Cuda { kernel: spec.kernel },
     })
 }
 

@@ -5,15 +5,19 @@ use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
 use crate::solver::Kernel;
+pub use crate::solver::MethodName;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
+
+/// The version that had kernels, and ran on the first GPU only.
+const FIRST_GPU: u32 = 2;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -84,17 +88,6 @@ pub struct ProblemSpec {
     pub stencil: Option<Stencil>,
 }
 
-/// The two methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodName {
-    /// Jacobi's iteration, a sweep over the whole grid at a time
-    Classic,
-    /// k sweeps inside every tile, with its ring frozen
-    #[default]
-    Hierarchical,
-}
-
 /// Where the solver runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,6 +117,10 @@ pub struct MethodSpec {
     pub backend: Backend,
     /// Threads on the CPU; 0 for one a core. No result depends on it.
     pub threads: usize,
+    /// The GPUs that it runs on with back end `cuda`, by their ordinals; exactly one so far. No result
+    /// depends on it.
+    #[serde(skip_serializing_if = "is_first_gpu")]
+    pub devices: Vec<u32>,
     /// How it runs on a GPU. No result depends on it.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
@@ -193,7 +190,8 @@ impl Default for MethodSpec {
             precision: Precision::F64,
             backend: Backend::Cpu,
             threads: 0,
-            kernel: Kernel::Auto,
+            devices: vec![0],
+            kernel: Kernel::AUTO,
         }
     }
 }
@@ -280,29 +278,6 @@ impl ProblemKind {
     }
 }
 
-impl MethodName {
-    /// All of them, as they stand in menus.
-    pub const ALL: [Self; 2] = [Self::Classic, Self::Hierarchical];
-
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Classic => "classic",
-            Self::Hierarchical => "hierarchical",
-        }
-    }
-
-    /// What it means, in one sentence.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Classic => "Jacobi's iteration, one sweep over the whole grid per cycle.",
-            Self::Hierarchical => {
-                "k sweeps inside every tile per cycle, with the halo of the tile frozen."
-            }
-        }
-    }
-}
-
 impl StopRule {
     /// All of them, as they stand in menus.
     pub const ALL: [Self; 2] = [Self::Residual, Self::Change];
@@ -365,13 +340,10 @@ impl MethodSpec {
     }
 
     /// The kernels that go with the method and the back end.
-    pub fn kernels(&self) -> &'static [Kernel] {
-        match (self.backend, self.name) {
-            (Backend::Cpu, _) => &[Kernel::Auto],
-            (Backend::Cuda, MethodName::Classic) => &[Kernel::Auto, Kernel::Classic],
-            (Backend::Cuda, MethodName::Hierarchical) => {
-                &[Kernel::Auto, Kernel::Shared, Kernel::Register]
-            }
+    pub fn kernels(&self) -> Vec<Kernel> {
+        match self.backend {
+            Backend::Cpu => vec![Kernel::AUTO],
+            Backend::Cuda => Kernel::of(self.name),
         }
     }
 }
@@ -381,7 +353,11 @@ fn is_single(batch: &usize) -> bool {
 }
 
 fn is_auto(kernel: &Kernel) -> bool {
-    *kernel == Kernel::Auto
+    *kernel == Kernel::AUTO
+}
+
+fn is_first_gpu(devices: &[u32]) -> bool {
+    devices == [0]
 }
 
 /// The value of an axis in a list whose single entry stands for every axis; 0 in an empty one.
@@ -430,7 +406,8 @@ impl RunSpec {
     /// Whether the other makes the same iterates, since it differs in where and how it runs alone.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, kernel, .. } = other.method;
-        let method = MethodSpec { backend, threads, kernel, ..self.method.clone() };
+        let devices = other.method.devices.clone();
+        let method = MethodSpec { backend, threads, devices, kernel, ..self.method.clone() };
         Self { method, ..self.clone() } == *other
     }
 
@@ -438,10 +415,13 @@ impl RunSpec {
     pub fn to_toml(&self) -> String {
         // Only maps with keys that are no strings, and values after tables, cannot be written;
         // this type has neither.
-        let version = if self.method.backend == Backend::Cpu && is_auto(&self.method.kernel) {
+        let MethodSpec { backend, devices, kernel, .. } = &self.method;
+        let version = if !is_first_gpu(devices) {
+            VERSION
+        } else if *backend == Backend::Cpu && is_auto(kernel) {
             CPU_ALONE
         } else {
-            VERSION
+            FIRST_GPU
         };
         toml::to_string(&Self { version, ..self.clone() }).unwrap_or_default()
     }
@@ -524,11 +504,15 @@ mod tests {
         assert!(text.starts_with("version = 1\n") && !text.contains("kernel"), "{text}");
         spec.method.backend = Backend::Cuda;
         assert!(spec.to_toml().starts_with("version = 2\n"));
-        spec.method.kernel = Kernel::Register;
+        spec.method.kernel = Kernel::REGISTER;
         let text = spec.to_toml();
         assert!(text.contains("backend = \"cuda\"") && text.contains("kernel = \"register\""));
         assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
         assert_eq!(RunSpec::from_toml("version = 1", "it").unwrap(), RunSpec::default());
+        spec.method.devices = vec![1];
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 3\n") && text.contains("devices = [1]"), "{text}");
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
     }
 
     #[test]
@@ -543,7 +527,7 @@ mod tests {
     fn a_run_is_the_same_wherever_and_however_it_runs() {
         let spec = RunSpec::default();
         let mut other = spec.clone();
-        (other.method.backend, other.method.kernel) = (Backend::Cuda, Kernel::Shared);
+        (other.method.backend, other.method.kernel) = (Backend::Cuda, Kernel::SHARED);
         other.method.threads = 3;
         assert!(spec.is_same_run(&other) && other.is_same_run(&spec));
         other.method.k += 1;

@@ -301,7 +301,7 @@ mod tests {
             k: vec![1, 2, 4, 8],
             overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
             tile: vec![PerAxis::all(8)],
-            kernel: vec![Kernel::Auto],
+            kernel: vec![Kernel::AUTO],
             measure: vec![Measure::Cycles],
         }
     }

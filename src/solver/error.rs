@@ -52,7 +52,7 @@ mod tests {
         let memory =
             SolverError::DeviceMemory { gpu: gpu(), needed: 12_000_000_000, free: 3_400_000 };
         let kernel = SolverError::Kernel {
-            kernel: Kernel::Register,
+            kernel: Kernel::REGISTER,
             setting: "tile 96".into(),
             instead: "shared".into(),
         };
@@ -63,7 +63,7 @@ mod tests {
             ),
             (kernel, "kernel register cannot take tile 96; shared can"),
             (
-                cuda::Unavailable::NoCard.into(),
+                cuda::Unavailable::NoGpu.into(),
                 "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can",
             ),
             (

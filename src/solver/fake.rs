@@ -24,8 +24,9 @@ impl Batches {
     /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
     pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
         let device = DeviceInfo {
+            ordinal: 0,
             name: NAME.into(),
-            kernel: Kernel::Shared,
+            kernel: Kernel::SHARED,
             footprint: Footprint {
                 threads: 1024,
                 registers: 32,

@@ -1,58 +1,90 @@
-//! The rungs of the ladder: how a method runs on a GPU.
+//! Kernels by name: how a GPU makes cycles. The table of them is in `cuda/kernels.rs`.
 
-use serde::{Deserialize, Serialize};
+use super::MethodName;
+use super::cuda::kernels::{KERNELS, KernelType};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// How a GPU makes cycles. No result depends on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kernel {
-    /// The fastest that can take the setting
-    #[default]
-    Auto,
-    /// One thread a point, all sweeps through global memory
-    Classic,
-    /// The paper's: a block of threads a tile, the tile in shared memory
-    Shared,
-    /// A tile in the registers of warps, neighbours by shuffles
-    Register,
-}
+/// How a GPU makes cycles, by name. No result depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Kernel(&'static str);
 
 impl Kernel {
-    /// All of them, as they stand in menus.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Classic, Self::Shared, Self::Register];
+    /// The fastest that accepts the setting.
+    pub const AUTO: Self = Self("auto");
+    /// Kernels that comparisons and tests name. A new kernel needs no constant.
+    pub const CLASSIC: Self = Self("classic");
+    /// The papers' kernel.
+    pub const SHARED: Self = Self("shared");
+    /// The fastest kernel so far.
+    pub const REGISTER: Self = Self("register");
+
+    /// All of them, as they stand in menus: auto, then the table's, the fastest first.
+    pub const ALL: [Self; KERNELS.len() + 1] = {
+        let mut all = [Self::AUTO; KERNELS.len() + 1];
+        let mut row = 0;
+        while row < KERNELS.len() {
+            all[row + 1] = Self(KERNELS[row].name);
+            row += 1;
+        }
+        all
+    };
+
+    /// Their names.
+    const NAMES: [&'static str; Self::ALL.len()] = {
+        let mut names = [""; Self::ALL.len()];
+        let mut kernel = 0;
+        while kernel < names.len() {
+            names[kernel] = Self::ALL[kernel].0;
+            kernel += 1;
+        }
+        names
+    };
+
+    /// Those that a method runs on: auto, then the table's, the fastest first.
+    pub fn of(method: MethodName) -> Vec<Self> {
+        let rows = KERNELS.iter().filter(|row| row.methods.contains(&method));
+        [Self::AUTO].into_iter().chain(rows.map(|row| Self(row.name))).collect()
+    }
+
+    /// The kernel of a row of the table.
+    pub(super) fn named(row: &KernelType) -> Self {
+        Self(row.name)
+    }
 
     /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Classic => "classic",
-            Self::Shared => "shared",
-            Self::Register => "register",
-        }
+    pub const fn name(self) -> &'static str {
+        self.0
     }
 
     /// The name in menus and titles.
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Auto => "Auto",
-            Self::Classic => "Classic",
-            Self::Shared => "Shared",
-            Self::Register => "Register",
-        }
+        KERNELS.iter().find(|row| row.name == self.0).map_or("Auto", |row| row.label)
     }
 
     /// How it works, in one sentence.
     pub fn about(self) -> &'static str {
-        match self {
-            Self::Auto => "The fastest kernel that can take the setting.",
-            Self::Classic => "One thread a point: every sweep goes through global memory.",
-            Self::Shared => {
-                "The paper's kernel: a block of threads a tile, which stays in shared memory for k sweeps."
-            }
-            Self::Register => {
-                "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles."
-            }
-        }
+        let row = KERNELS.iter().find(|row| row.name == self.0);
+        row.map_or("The fastest kernel that accepts the setting.", |row| row.about)
+    }
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self::AUTO
+    }
+}
+
+impl Serialize for Kernel {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Kernel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let known = Self::ALL.into_iter().find(|kernel| kernel.0 == name);
+        known.ok_or_else(|| de::Error::unknown_variant(&name, &Self::NAMES))
     }
 }
 
@@ -80,5 +112,31 @@ impl Footprint {
     pub fn waves(&self) -> f64 {
         let at_once = u64::from(self.blocks_per_multiprocessor) * u64::from(self.multiprocessors);
         self.blocks as f64 / at_once.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_and_names_are_those_of_the_table() {
+        for kernel in [Kernel::AUTO, Kernel::CLASSIC, Kernel::SHARED, Kernel::REGISTER] {
+            assert!(Kernel::ALL.contains(&kernel), "{kernel:?}");
+        }
+        for (kernel, name) in Kernel::ALL.into_iter().zip(Kernel::NAMES) {
+            assert_eq!(kernel.name(), name);
+            let written = serde_json::to_string(&kernel).unwrap();
+            assert_eq!(serde_json::from_str::<Kernel>(&written).unwrap(), kernel);
+        }
+        assert!(serde_json::from_str::<Kernel>("\"none\"").is_err());
+    }
+
+    #[test]
+    fn every_method_runs_on_a_kernel() {
+        for method in MethodName::ALL {
+            let kernels = Kernel::of(method);
+            assert!(kernels.len() > 1 && kernels[0] == Kernel::AUTO, "{method:?}");
+        }
     }
 }

@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod fake;
 mod inside;
 mod kernel;
+mod method;
 mod norms;
 mod place;
 mod roles;
@@ -19,6 +20,7 @@ mod statistics;
 pub use error::SolverError;
 pub use inside::{Followed, Inside, NextCycle};
 pub use kernel::{Footprint, Kernel};
+pub use method::{Method, MethodName};
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use place::{DeviceInfo, Place};
 pub use roles::{Advance, Batch, Describe, Observe, Solver};
@@ -27,34 +29,9 @@ pub use sample::{
 };
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
 
-use crate::grid::{Precision, Tiling, memory::OutOfMemory};
+use crate::grid::{Precision, memory::OutOfMemory};
 use crate::problem::Problem;
 use std::sync::Arc;
-
-/// How one cycle turns an iterate into the next.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Method {
-    /// Jacobi's iteration: a cycle is one sweep over the whole grid.
-    Classic,
-    /// Islam & Wang's hierarchical iteration: a cycle is `k` sweeps (subiterations) inside every
-    /// tile, with the halo around the tile frozen.
-    Hierarchical {
-        /// Subiterations of a cycle, at least 1.
-        k: usize,
-        /// How the grid is cut.
-        tiling: Tiling,
-    },
-}
-
-impl Method {
-    /// Sweeps of one cycle.
-    pub fn sweeps_per_cycle(&self) -> usize {
-        match self {
-            Self::Classic => 1,
-            Self::Hierarchical { k, .. } => *k,
-        }
-    }
-}
 
 /// Sets up a solver at the initial guess u₀.
 ///
@@ -65,11 +42,13 @@ pub fn set_up(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
-    place: Place,
+    place: &Place,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match place {
-        Place::Cpu { threads } => Ok(on_cpu(problem, method, precision, threads)?),
-        Place::Cuda { kernel } => cuda::solver(problem, method, precision, kernel),
+        Place::Cpu { threads } => Ok(on_cpu(problem, method, precision, *threads)?),
+        Place::Cuda { devices, kernel } => {
+            cuda::solver(problem, method, precision, devices, *kernel)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::{self, CycleNorms, Kernel, Method, NormRequest, Solver, cuda};
+use tilescope::solver::{self, CycleNorms, Kernel, Method, NormRequest, Solver};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
@@ -59,11 +59,12 @@ where
 /// Makes cycles, on poison, on a GPU and on the CPU, and compares what comes out, unless the kernel
 /// refuses the method; says whether it did.
 fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
-    let mut gpu = match cuda::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
-        Ok(solver) => solver,
-        Err(solver::SolverError::Kernel { .. }) => return false,
-        Err(error) => panic!("{error}"),
-    };
+    let mut gpu =
+        match crate::gpu::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
+            Ok(solver) => solver,
+            Err(solver::SolverError::Kernel { .. }) => return false,
+            Err(error) => panic!("{error}"),
+        };
     let mut cpu = solver::on_cpu(&case.problem, method.clone(), precision, 1).expect("memory");
     for cycle in 0..case.cycles {
         let with_maxima = (cycle + case.k).is_multiple_of(2);
@@ -84,11 +85,11 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -
 }
 
 fn every_kernel_gives_the_bits_of_the_cpu() {
-    let kernels = prop::sample::select(vec![Kernel::Shared, Kernel::Register, Kernel::Classic]);
+    let kernels = prop::sample::select(vec![Kernel::SHARED, Kernel::REGISTER, Kernel::CLASSIC]);
     let precision = prop::sample::select(Precision::ALL.to_vec());
     check(settings(), (case(), kernels, precision), |(case, kernel, precision)| {
         let method = match kernel {
-            Kernel::Classic => Method::Classic,
+            Kernel::CLASSIC => Method::Classic,
             _ => case.hierarchical(),
         };
         assert!(compare(&case, &method, precision, kernel), "{kernel:?} refuses {method:?}");
@@ -137,7 +138,7 @@ fn large() -> impl Strategy<Value = Case> {
 }
 
 fn large_tiles_too() {
-    let kernels = prop::sample::select(vec![Kernel::Shared, Kernel::Register]);
+    let kernels = prop::sample::select(vec![Kernel::SHARED, Kernel::REGISTER]);
     let precision = prop::sample::select(Precision::ALL.to_vec());
     let compared = Cell::new(0);
     check(settings() / 4, (large(), kernels, precision), |(case, kernel, precision)| {
@@ -151,12 +152,12 @@ fn large_tiles_too() {
 fn many_cycles_replayed_are_the_same_cycles() {
     check(40, (case(), 100..=700_u64), |(case, cycles)| {
         for (method, kernel) in [
-            (Method::Classic, Kernel::Auto),
-            (case.hierarchical(), Kernel::Auto),
-            (case.hierarchical(), Kernel::Shared),
+            (Method::Classic, Kernel::AUTO),
+            (case.hierarchical(), Kernel::AUTO),
+            (case.hierarchical(), Kernel::SHARED),
         ] {
             let on_gpu = || {
-                cuda::solver(&case.problem, method.clone(), Precision::F64, kernel)
+                crate::gpu::solver(&case.problem, method.clone(), Precision::F64, kernel)
                     .expect("a GPU that takes it")
             };
             let mut cpu =
@@ -199,12 +200,14 @@ fn a_pyramid_is_jacobis_iteration() {
         let overlaps = case.tile.map(|tile| tile.saturating_sub(2) & !1);
         let k = 1 + overlaps.into_iter().take(case.problem.shape.dim()).min().unwrap_or(0) / 2;
         let wide = Case { overlap: overlaps, k, ..case };
-        for kernel in [Kernel::Shared, Kernel::Register] {
+        for kernel in [Kernel::SHARED, Kernel::REGISTER] {
             let problem = &wide.problem;
-            let mut tiled = cuda::solver(problem, wide.hierarchical(), Precision::F64, kernel)
-                .expect("a GPU that takes it");
-            let mut classic = cuda::solver(problem, Method::Classic, Precision::F64, Kernel::Auto)
-                .expect("a GPU");
+            let mut tiled =
+                crate::gpu::solver(problem, wide.hierarchical(), Precision::F64, kernel)
+                    .expect("a GPU that takes it");
+            let mut classic =
+                crate::gpu::solver(problem, Method::Classic, Precision::F64, Kernel::AUTO)
+                    .expect("a GPU");
             let mut made = 0;
             while made < k as u64 {
                 made += plain_cycles(&mut *classic, k as u64 - made);

@@ -8,7 +8,7 @@ use tilescope::run::{
     Backend, FieldKind, MethodName, ObservationRequest, Outcome, Phase, Planner, ReplayRequest,
     ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
 };
-use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError, cuda};
+use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
@@ -134,7 +134,7 @@ fn tiles(n: usize, tile: usize, overlap: usize, k: usize) -> Method {
 
 fn a_thousand_changes_leave_nothing_behind() {
     let problem = square(200);
-    let first = cuda::solver(&problem, tiles(200, 32, 0, 4), Precision::F64, Kernel::Auto);
+    let first = crate::gpu::solver(&problem, tiles(200, 32, 0, 4), Precision::F64, Kernel::AUTO);
     let mut solver = first.expect("a GPU");
     let mut free = Vec::new();
     for change in 0..1000_usize {
@@ -143,12 +143,12 @@ fn a_thousand_changes_leave_nothing_behind() {
             _ => tiles(200, 8 + change % 57, 2 * (change % 4), 1 + change % 30),
         };
         let kernel =
-            if change % 3 == 1 && change % 10 != 0 { Kernel::Shared } else { Kernel::Auto };
+            if change % 3 == 1 && change % 10 != 0 { Kernel::SHARED } else { Kernel::AUTO };
         solver = solver.with_method(method, kernel).expect("room");
         solver.cycles(50, NormRequest::RESIDUAL_L2).expect("a GPU at work");
         solver.cycles(500, NormRequest::RESIDUAL_L2).expect("a GPU at work");
         if change >= 100 {
-            free.push(cuda::free_memory().expect("a GPU"));
+            free.push(crate::gpu::device().free_memory().expect("a GPU"));
         }
     }
     let (first, last) = (free[0], free[free.len() - 1]);
@@ -159,15 +159,15 @@ fn a_thousand_changes_leave_nothing_behind() {
 
 fn what_does_not_fit_is_refused() {
     let n = 130_000;
-    match cuda::solver(&square(n), Method::Classic, Precision::F64, Kernel::Auto) {
+    match crate::gpu::solver(&square(n), Method::Classic, Precision::F64, Kernel::AUTO) {
         Err(SolverError::DeviceMemory { needed, free, .. }) => assert!(needed > free),
         Err(error) => panic!("{error}"),
         Ok(_) => panic!("a GPU of 400 GB"),
     }
     let problem = square(300);
     let large = tiles(300, 160, 0, 2);
-    for kernel in [Kernel::Register, Kernel::Shared, Kernel::Auto] {
-        match cuda::solver(&problem, large.clone(), Precision::F64, kernel) {
+    for kernel in [Kernel::REGISTER, Kernel::SHARED, Kernel::AUTO] {
+        match crate::gpu::solver(&problem, large.clone(), Precision::F64, kernel) {
             Err(SolverError::Kernel { setting, .. }) => assert_eq!(setting, "tile 160x160"),
             Err(error) => panic!("{error}"),
             Ok(_) => panic!("no kernel takes a tile of 160"),

@@ -1,10 +1,11 @@
-//! The ladder on a GPU against the CPU, to the last bit; and what a GPU can do wrong.
+//! The kernels on a GPU against the CPU, to the last bit; and what happens when a GPU fails.
 //!
 //! Where there is no GPU, every test is counted as ignored. `TILESCOPE_CUDA_SETTINGS` sets how many
 //! random settings are compared.
 
 #[path = "../solver_properties/cases.rs"]
 mod cases;
+mod gpu;
 mod iterates;
 mod life;
 mod sights;

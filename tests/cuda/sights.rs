@@ -8,7 +8,7 @@ use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::CutLine;
 use tilescope::solver::{
-    self, FieldRequest, Kernel, Method, NormRequest, Quantity, Statistics, Window, cuda,
+    self, FieldRequest, Kernel, Method, NormRequest, Quantity, Statistics, Window,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -36,8 +36,9 @@ fn fields_are_those_of_the_cpu() {
         (case(), precision, most(), most()),
         |(case, precision, across, down)| {
             let method = case.hierarchical();
-            let mut gpu = cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto)
-                .expect("a GPU");
+            let mut gpu =
+                crate::gpu::solver(&case.problem, method.clone(), precision, Kernel::AUTO)
+                    .expect("a GPU");
             let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
             let exact = Arc::new(case.other());
             gpu.set_exact(Arc::clone(&exact)).expect("room");
@@ -47,8 +48,8 @@ fn fields_are_those_of_the_cpu() {
                 let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
                 assert!(near(there.error.expect("known"), here.error.expect("known")));
             }
-            let mut other_there = gpu.with_method(Method::Classic, Kernel::Auto).expect("room");
-            let mut other_here = cpu.with_method(Method::Classic, Kernel::Auto).expect("room");
+            let mut other_there = gpu.with_method(Method::Classic, Kernel::AUTO).expect("room");
+            let mut other_here = cpu.with_method(Method::Classic, Kernel::AUTO).expect("room");
             other_there.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
             other_here.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             let shape = case.problem.shape;
@@ -122,8 +123,9 @@ fn fields_are_those_of_the_cpu() {
             let row = rows - 1;
             assert_eq!(gpu.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
             // A run goes on elsewhere.
-            let mut moved = cuda::solver(&case.problem, Method::Classic, precision, Kernel::Auto)
-                .expect("a GPU");
+            let mut moved =
+                crate::gpu::solver(&case.problem, Method::Classic, precision, Kernel::AUTO)
+                    .expect("a GPU");
             moved.start_from(&cpu.solution().expect("it")).expect("a GPU");
             let there = moved.sample(Quantity::Solution, &window).expect("it");
             assert_eq!(there, cpu.sample(Quantity::Solution, &window).expect("it"));
@@ -147,7 +149,8 @@ fn statistics_of_a_large_field() {
             let tiling = Tiling::new(shape.axes(), &tile, &overlap).expect("a valid tiling");
             let method = Method::Hierarchical { k: 4, tiling: tiling.clone() };
             let mut gpu =
-                cuda::solver(&problem, method.clone(), Precision::F64, Kernel::Auto).expect("it");
+                crate::gpu::solver(&problem, method.clone(), Precision::F64, Kernel::AUTO)
+                    .expect("it");
             let mut cpu = solver::on_cpu(&problem, method, Precision::F64, 0).expect("memory");
             for _ in 0..3 {
                 gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
@@ -163,10 +166,10 @@ fn statistics_of_a_large_field() {
 
 fn norms_are_the_same_every_time() {
     check(40, case(), |case| {
-        for kernel in [Kernel::Shared, Kernel::Register] {
+        for kernel in [Kernel::SHARED, Kernel::REGISTER] {
             let norms = || {
                 let method = case.hierarchical();
-                let mut gpu = cuda::solver(&case.problem, method, Precision::F64, kernel)
+                let mut gpu = crate::gpu::solver(&case.problem, method, Precision::F64, kernel)
                     .expect("a GPU that takes it");
                 let mut norms = Vec::new();
                 while norms.len() < 70 {
@@ -190,8 +193,8 @@ fn an_iterate_is_seen_while_others_are_made() {
     let precision = prop::sample::select(Precision::ALL.to_vec());
     check(100, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
         let method = if classic { Method::Classic } else { case.hierarchical() };
-        let mut gpu =
-            cuda::solver(&case.problem, method.clone(), precision, Kernel::Auto).expect("a GPU");
+        let mut gpu = crate::gpu::solver(&case.problem, method.clone(), precision, Kernel::AUTO)
+            .expect("a GPU");
         let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
         let shape = case.problem.shape;
         let window = Window::whole(shape.nx(), shape.rows());

@@ -17,9 +17,9 @@ const FAILURE: &str = "TILESCOPE_TEST_GPU";
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing_GPU");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("failing_gpu");
         std::fs::create_dir_all(&folder).unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_GPU/driver.rs");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/failing_gpu/driver.rs");
         let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
         let compiled = Command::new(compiler)
             .args(["--edition", "2024", "--deny", "warnings", "-o"])
@@ -81,10 +81,10 @@ fn the_list_of_devices_says_why_there_is_no_gpu() {
         ("no-GPU", "cuda  none: the NVIDIA driver finds no GPU\n"),
         (
             "old-GPU",
-            "cuda  none: Test GPU is too old: it has compute capability 6.1, and 7.0 is needed\n",
+            "cuda  0 cannot be used: Test GPU is too old: it has compute capability 6.1, and 7.0 is needed\n",
         ),
         ("old-driver", "cuda  none: the NVIDIA driver is too old; 550 or newer is needed\n"),
-        ("full", "cuda  Test GPU · "),
+        ("full", "cuda  0 Test GPU · "),
     ] {
         let output = tilescope(failure, "devices");
         let said = String::from_utf8(output.stdout).unwrap();

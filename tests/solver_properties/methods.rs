@@ -160,7 +160,7 @@ proptest! {
         let start = bits(solver.iterate());
         solver.cycle();
         let after_one = bits(solver.iterate());
-        let mut again = solver.with_method(case.hierarchical(), Kernel::Auto).expect("little memory");
+        let mut again = solver.with_method(case.hierarchical(), Kernel::AUTO).expect("little memory");
         let solution = |solver: &dyn Solver| bits(&solver.solution().expect("the CPU does not fail"));
         prop_assert_eq!(solution(&*again), start.clone());
         again.cycles(1, NormRequest::ALL).expect("the CPU does not fail");

@@ -47,7 +47,7 @@ fn a_run_goes_on_with_other_threads() {
 fn a_run_that_no_gpu_takes_is_made_on_the_cpu() {
     let mut run = small();
     run.stop.tolerance = None;
-    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
+    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::REGISTER);
     (run.problem.shape, run.method.tile) = (vec![600, 600], vec![512]);
     let mut window = Window::with(run);
     window.until("refused", |window| window.messages() == 1);
@@ -55,14 +55,14 @@ fn a_run_that_no_gpu_takes_is_made_on_the_cpu() {
     window.until("going", |window| window.cycle() > 0 && window.has_picture());
     assert_eq!(window.messages(), 0);
     let run: RunSpec = window.run_under_way();
-    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::Auto));
+    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::AUTO));
 }
 
 /// A run that was made on a GPU, opened where there may be none.
 fn a_run_for_a_gpu() {
     let mut run = small();
     run.stop.tolerance = None;
-    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::Register);
+    (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::REGISTER);
     let mut window = Window::with(run);
     if cuda::gpus().is_err() {
         window.until("refused", |window| window.messages() == 1);
@@ -78,5 +78,5 @@ fn a_run_for_a_gpu() {
     window.until("going", |window| window.cycle() > 0 && window.has_picture());
     let run: RunSpec = window.run_under_way();
     assert_eq!(run.method.name, MethodName::Classic);
-    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::Auto));
+    assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::AUTO));
 }

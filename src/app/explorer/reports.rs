@@ -154,7 +154,7 @@ impl Explorer {
 pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
     (run.method.backend == Backend::Cuda).then(|| {
         let mut run = run.clone();
-        (run.method.backend, run.method.kernel) = (Backend::Cpu, Kernel::Auto);
+        (run.method.backend, run.method.kernel) = (Backend::Cpu, Kernel::AUTO);
         ("Run on the CPU", Command::Change(run))
     })
 }

@@ -40,17 +40,23 @@ impl Backends {
             let response = combo.show_ui(ui, |ui| {
                 ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU")
                     .on_hover_text("The CPU cores of this machine.");
-                let (text, is_there) = self.cuda();
-                ui.add_enabled_ui(is_there, |ui| {
-                    ui.selectable_value(&mut method.backend, Backend::Cuda, text)
+                for (text, devices) in self.cuda() {
+                    let is_chosen = method.backend == Backend::Cuda
+                        && devices.as_ref() == Some(&method.devices);
+                    let button = Button::selectable(is_chosen, text);
+                    let response = ui
+                        .add_enabled(devices.is_some(), button)
                         .on_hover_text("An NVIDIA GPU.")
                         .on_disabled_hover_text("Needs an NVIDIA GPU and its driver.");
-                });
+                    if let Some(devices) = devices.filter(|_| response.clicked()) {
+                        (method.backend, method.devices) = (Backend::Cuda, devices);
+                    }
+                }
             });
             named(response.response, "Runs on").on_hover_text(about);
             // A kernel of another method or back end is reset.
             if !method.kernels().contains(&method.kernel) {
-                method.kernel = Kernel::Auto;
+                method.kernel = Kernel::AUTO;
             }
             match method.backend {
                 Backend::Cpu => threads(ui, method),
@@ -59,15 +65,19 @@ impl Backends {
         });
     }
 
-    /// The GPU, or why there is none; and whether there is one.
-    fn cuda(&self) -> (String, bool) {
+    /// The GPUs with the ordinals that choose them, or one entry without, which says why there is none.
+    fn cuda(&self) -> Vec<(String, Option<Vec<u32>>)> {
         match self.gpus.get() {
-            None => ("CUDA: asking the driver …".to_owned(), false),
+            None => vec![("CUDA: asking the driver …".to_owned(), None)],
             Some(Ok(names)) => {
-                let first = names.first().map_or("", String::as_str);
-                (format!("CUDA: {first}"), true)
+                let number =
+                    |ordinal| if names.len() == 1 { String::new() } else { format!(" {ordinal}") };
+                let entry = |(ordinal, name)| {
+                    (format!("CUDA{}: {name}", number(ordinal)), Some(vec![ordinal]))
+                };
+                (0..).zip(names).map(entry).collect()
             }
-            Some(Err(why)) => (format!("CUDA: {why}"), false),
+            Some(Err(why)) => vec![(format!("CUDA: {why}"), None)],
         }
     }
 }
@@ -84,7 +94,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
     named(ui.add(threads), "Threads").on_hover_text(about);
 }
 
-/// The menu of kernels. Those that do not accept the settings say why.
+/// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that makes cycles. Results do not depend on it.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
@@ -107,20 +117,17 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     named(response.response, "Kernel").on_hover_text(about);
 }
 
-/// The kernel that runs if `kernel` is chosen; or why it does not accept the settings.
+/// The kernel that runs where `kernel` is chosen; if it does not accept the setting, a sentence that says
+/// which does.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
-    if !chosen.kernels().contains(&kernel) {
-        return Err(match chosen.name {
-            MethodName::Classic => "It needs tiles: classic Jacobi runs on the classic kernel.",
-            MethodName::Hierarchical => "It knows no tiles: shared and register do.",
-        }
-        .to_owned());
-    }
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
         (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
-        // The run is refused for its tiles, with any kernel.
-        (MethodName::Hierarchical, None) => return Ok(kernel),
+        // The run is refused for its tiles, whichever kernel of the method is chosen.
+        (MethodName::Hierarchical, None) if Kernel::of(chosen.name).contains(&kernel) => {
+            return Ok(kernel);
+        }
+        (MethodName::Hierarchical, None) => return Err("It does not run tiles.".to_owned()),
     };
     cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
 }
@@ -136,7 +143,12 @@ mod tests {
             let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };
             Kernel::ALL.map(|kernel| takes(kernel, &session, &chosen).is_ok())
         };
-        assert_eq!(allowed(MethodName::Classic), [true, true, false, false]);
-        assert_eq!(allowed(MethodName::Hierarchical), [true, false, true, true]);
+        for (method, expected) in [
+            (MethodName::Classic, [Kernel::AUTO, Kernel::CLASSIC].as_slice()),
+            (MethodName::Hierarchical, &[Kernel::AUTO, Kernel::REGISTER, Kernel::SHARED]),
+        ] {
+            let goes = Kernel::ALL.into_iter().zip(allowed(method)).filter(|(_, is)| *is);
+            assert_eq!(goes.map(|(kernel, _)| kernel).collect::<Vec<_>>(), expected);
+        }
     }
 }

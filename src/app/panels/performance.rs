@@ -206,7 +206,7 @@ mod tests {
 
     fn with_gpu(mut report: Box<Report>) -> Box<Report> {
         report.device = Some("NVIDIA H200".into());
-        report.kernel = Some(Kernel::Register);
+        report.kernel = Some(Kernel::REGISTER);
         report.footprint = Some(Footprint {
             threads: 32,
             registers: 168,

@@ -121,8 +121,8 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     };
     // The plane takes a CPU minutes a cell to the tolerance; how many cycles that is, is known.
     let (kernel, counts) = match method.backend {
-        Backend::Cpu => (vec![Kernel::Auto], group != Group::Table3),
-        Backend::Cuda => (vec![Kernel::Shared, Kernel::Register], true),
+        Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
+        Backend::Cuda => (vec![Kernel::SHARED, Kernel::REGISTER], true),
     };
     SweepSpec {
         run,

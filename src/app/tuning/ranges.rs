@@ -30,7 +30,7 @@ impl Default for Ranges {
             k: "4,8,16,32,64,128".to_owned(),
             overlap: "0:30:2".to_owned(),
             tile: "32".to_owned(),
-            kernels: vec![Kernel::Auto],
+            kernels: vec![Kernel::AUTO],
             times: true,
             counts: true,
         }
@@ -96,7 +96,7 @@ impl Ranges {
     fn kernels(&mut self, ui: &mut Ui) {
         row(ui, "Kernels", "How the GPU makes cycles.", |ui| {
             ui.vertical(|ui| {
-                for kernel in [Kernel::Auto, Kernel::Shared, Kernel::Register] {
+                for kernel in [Kernel::AUTO, Kernel::SHARED, Kernel::REGISTER] {
                     let mut chosen = self.kernels.contains(&kernel);
                     let checkbox = ui.checkbox(&mut chosen, kernel.label());
                     if checkbox.on_hover_text(kernel.about()).changed() {
@@ -120,7 +120,7 @@ impl Ranges {
             return Err("Measure: choose time, cycles, or both".to_owned());
         }
         let kernel = match session.spec.method.backend {
-            Backend::Cpu => vec![Kernel::Auto],
+            Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda if self.kernels.is_empty() => {
                 return Err("Kernels: choose at least one".to_owned());
             }

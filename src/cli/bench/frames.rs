@@ -46,7 +46,7 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
     let turns = (span.div_duration_f64(3 * TURN) as u32).max(TURNS);
     let turn = span / (3 * turns);
     let mut solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)?;
     let mut batch = || solver.cycles(u64::MAX, NormRequest::RESIDUAL_L2);
     warm_up(&mut batch)?;
     let mut observer = Observer::start(plan)?;

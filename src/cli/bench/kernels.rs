@@ -207,8 +207,8 @@ impl Kernels {
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let defaults: &[Kernel] = match backend {
-            Backend::Cpu => &[Kernel::Classic, Kernel::Auto],
-            Backend::Cuda => &[Kernel::Classic, Kernel::Shared, Kernel::Register],
+            Backend::Cpu => &[Kernel::CLASSIC, Kernel::AUTO],
+            Backend::Cuda => &[Kernel::CLASSIC, Kernel::SHARED, Kernel::REGISTER],
         };
         let mut kernels = self.lists.kernel(defaults);
         if backend == Backend::Cpu && beside_others {
@@ -216,10 +216,10 @@ impl Kernels {
             kernels.retain(|kernel| defaults.contains(kernel));
         }
         let mut methods = Vec::new();
-        if kernels.contains(&Kernel::Classic) {
+        if kernels.contains(&Kernel::CLASSIC) {
             methods.push(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() });
         }
-        for &kernel in kernels.iter().filter(|kernel| **kernel != Kernel::Classic) {
+        for &kernel in kernels.iter().filter(|kernel| **kernel != Kernel::CLASSIC) {
             for tile in &tiles {
                 for overlap in &overlaps {
                     for &k in &k {

@@ -130,7 +130,7 @@ impl Row {
 pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, method.backend) {
-        (MethodName::Classic, _) => Kernel::Classic.name(),
+        (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         (MethodName::Hierarchical, Backend::Cpu) => "tiled",
         (MethodName::Hierarchical, Backend::Cuda) => method.kernel.name(),
     }
@@ -157,7 +157,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
     };
     let begin = Instant::now();
     let place = plan.place.automatic();
-    solver::set_up(&Arc::new(problem), Method::Classic, Precision::F64, place)?;
+    solver::set_up(&Arc::new(problem), Method::Classic, Precision::F64, &place)?;
     Ok(Some(begin.elapsed().as_secs_f64()))
 }
 
@@ -168,7 +168,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
 pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     let begin = Instant::now();
     let mut solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)?;
     let set_up_seconds = begin.elapsed().as_secs_f64();
     let transfers = match solver.device() {
         Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
@@ -303,7 +303,7 @@ pub(super) fn whole(
     mut on_progress: impl FnMut(f64),
 ) -> Result<Whole, SolverError> {
     let mut solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place)?;
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place)?;
     let transfers = match solver.device() {
         Some(_) => Some(transfers(&mut *solver, &plan.problem.initial_iterate())?),
         None => None,

@@ -8,6 +8,7 @@ use super::measure::{self, Timing, Transfers};
 use super::{Output, backends};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
+use crate::solver::cuda::Device;
 use crate::solver::{Kernel, Method, Place, SolverError};
 use clap::Args;
 use record::Record;
@@ -150,8 +151,8 @@ impl Paper {
             How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
             How::Tiled { tile, k, overlap } => {
                 let kernels: &[Kernel] = match backend {
-                    Backend::Cpu => &[Kernel::Auto],
-                    Backend::Cuda => &[Kernel::Shared, Kernel::Register],
+                    Backend::Cpu => &[Kernel::AUTO],
+                    Backend::Cuda => &[Kernel::SHARED, Kernel::REGISTER],
                 };
                 let with = |&kernel| MethodSpec {
                     tile: vec![tile],
@@ -187,7 +188,7 @@ impl Paper {
         }
         let place = match backend {
             Backend::Cpu => Place::Cpu { threads: 0 },
-            Backend::Cuda => Place::Cuda { kernel: Kernel::Auto },
+            Backend::Cuda => Place::Cuda { devices: vec![Device::new(0)], kernel: Kernel::AUTO },
         };
         // The number of cycles is the same for every kernel, so the fastest counts them.
         let plan = Arc::new(Plan { place, ..plan.clone() });

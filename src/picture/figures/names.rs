@@ -91,7 +91,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         method.precision.name().to_owned(),
         match (method.backend, method.kernel) {
             (Backend::Cpu, _) => String::new(),
-            (Backend::Cuda, Kernel::Auto) => "CUDA".to_owned(),
+            (Backend::Cuda, Kernel::AUTO) => "CUDA".to_owned(),
             (Backend::Cuda, kernel) => format!("CUDA, {} kernel", kernel.name()),
         },
     ]
@@ -125,10 +125,10 @@ mod tests {
         assert_eq!(method_title(&run), title);
         run.method.backend = Backend::Cuda;
         assert_eq!(method_title(&run), format!("{title} · CUDA"));
-        run.method.kernel = Kernel::Register;
+        run.method.kernel = Kernel::REGISTER;
         assert_eq!(method_title(&run), format!("{title} · CUDA, register kernel"));
         run.method.name = MethodName::Classic;
-        run.method.kernel = Kernel::Auto;
+        run.method.kernel = Kernel::AUTO;
         assert_eq!(method_title(&run), "classic Jacobi · f64 · CUDA");
     }
 

@@ -23,10 +23,10 @@ impl Run {
     /// [`SolverError`] if that place cannot be had; the run is as it was then.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
         let method = self.method.clone();
-        let mut solver = if !self.is_lost && self.plan.place.shares_with(plan.place) {
+        let mut solver = if !self.is_lost && self.plan.place.shares_with(&plan.place) {
             self.solver.with_method(method, plan.place.kernel())?
         } else {
-            solver::set_up(&plan.problem, method, plan.precision, plan.place)?
+            solver::set_up(&plan.problem, method, plan.precision, &plan.place)?
         };
         if let Some(exact) = &self.exact {
             solver.set_exact(Arc::clone(exact))?;

@@ -97,7 +97,7 @@ impl Run {
     /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let method = plan.method.clone();
-        let solver = solver::set_up(&plan.problem, method.clone(), plan.precision, plan.place)?;
+        let solver = solver::set_up(&plan.problem, method.clone(), plan.precision, &plan.place)?;
         Self::at_start(Arc::clone(plan), method, solver)
     }
 
@@ -119,7 +119,7 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
     pub fn classic(&self) -> Result<Self, SolverError> {
-        let solver = self.solver.with_method(Method::Classic, Kernel::Auto)?;
+        let solver = self.solver.with_method(Method::Classic, Kernel::AUTO)?;
         let mut plan = Plan::clone(&self.plan);
         plan.place = plan.place.automatic();
         plan.stop = self.classic_stop();

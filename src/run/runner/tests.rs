@@ -25,7 +25,7 @@ fn small() -> RunSpec {
 fn run_of(spec: &RunSpec, sizes: Vec<u64>) -> Run {
     let plan = Arc::new(Planner::default().plan(spec).unwrap());
     let solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place).unwrap();
     let method = plan.method.clone();
     Run::at_start(plan, method, Box::new(Batches::new(solver, sizes))).unwrap()
 }
@@ -176,7 +176,7 @@ fn a_rewound_run_steps_on_to_where_it_was() {
 fn failing(spec: &RunSpec, sizes: Vec<u64>, after: u64, kept: bool) -> Run {
     let plan = Arc::new(Planner::default().plan(spec).unwrap());
     let solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place).unwrap();
     let method = plan.method.clone();
     let solver = Batches::new(solver, sizes).failing_after(after);
     let mut run = Run::at_start(plan, method, Box::new(solver)).unwrap();
@@ -256,11 +256,12 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
     let mut run = run_of(&small(), vec![5]);
     run.advance(1).unwrap();
     let mut nowhere = Plan::clone(run.plan());
-    nowhere.place = solver::Place::Cuda { kernel: Kernel::Auto };
+    let devices = vec![solver::cuda::Device::new(0)];
+    nowhere.place = solver::Place::Cuda { devices, kernel: Kernel::AUTO };
     // A machine with a GPU could go there.
     if run.move_to(&Arc::new(nowhere)).is_err() {
         let device = run.solver().device();
-        assert_eq!((run.cycle(), device.map(|it| it.kernel)), (1, Some(Kernel::Shared)));
+        assert_eq!((run.cycle(), device.map(|it| it.kernel)), (1, Some(Kernel::SHARED)));
         run.advance(1).unwrap();
         assert_eq!(run.cycle(), 2);
     }

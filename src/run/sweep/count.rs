@@ -92,7 +92,7 @@ fn key(run: &RunSpec) -> String {
     let mut run = run.clone();
     run.method.backend = Backend::default();
     run.method.threads = 0;
-    run.method.kernel = Kernel::Auto;
+    run.method.kernel = Kernel::AUTO;
     command_line(&run)
 }
 
@@ -113,7 +113,7 @@ mod tests {
         assert!((0.0..=1.0).contains(&counted.edge_share));
         let mut cache = CycleCache::default();
         cache.insert(&spec, counted);
-        (spec.method.backend, spec.method.kernel) = (Backend::Cuda, Kernel::Register);
+        (spec.method.backend, spec.method.kernel) = (Backend::Cuda, Kernel::REGISTER);
         assert_eq!(cache.get(&spec), Some(counted));
         spec.method.overlap = vec![2];
         assert_eq!(cache.get(&spec), None);

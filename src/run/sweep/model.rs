@@ -213,8 +213,8 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let seconds = |work: [f64; 3]| update * work[0] + value * work[1];
             let probes = probed.map(|plan| (work(&plan, None), seconds(work(&plan, None))));
-            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
-            model.pyramid(PerAxis::all(32), Kernel::Auto).unwrap().height
+            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
+            model.pyramid(PerAxis::all(32), Kernel::AUTO).unwrap().height
         };
         assert_eq!(best(1e-9, 0.0), 1);
         assert_eq!(best(0.0, 1e-9), 9);
@@ -262,11 +262,11 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let probes: Vec<_> = probed.iter().map(|plan| (work(plan, None), seconds(plan))).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
+            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
             let asked = plan(k, 2 * overlap);
-            let predicted = model.seconds(PerAxis::all(32), Kernel::Auto, &asked).unwrap();
+            let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &asked).unwrap();
             prop_assert!((predicted / seconds(&asked) - 1.0).abs() < 1e-3);
-            prop_assert_eq!(model.seconds(PerAxis::all(16), Kernel::Auto, &asked), None);
+            prop_assert_eq!(model.seconds(PerAxis::all(16), Kernel::AUTO, &asked), None);
         }
 
         /// Whatever the probes measured, a prediction is a number that is not negative.
@@ -276,8 +276,8 @@ mod tests {
             let probes: Vec<_> =
                 probed.iter().zip(&times).map(|(plan, time)| (work(plan, None), *time)).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::Auto, None, &probes);
-            let predicted = model.seconds(PerAxis::all(32), Kernel::Auto, &plan(8, 4)).unwrap();
+            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
+            let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &plan(8, 4)).unwrap();
             prop_assert!(predicted >= 0.0 && predicted.is_finite());
         }
     }

@@ -101,7 +101,7 @@ mod tests {
                 k: (1..=6).collect(),
                 overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
                 tile: vec![PerAxis::all(32)],
-                kernel: vec![Kernel::Auto],
+                kernel: vec![Kernel::AUTO],
                 measure: vec![Measure::Time],
             };
             let reason = |odd: bool| odd.then(|| "it cannot".to_owned());

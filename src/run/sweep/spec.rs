@@ -233,7 +233,7 @@ mod tests {
             k: many,
             overlap: sides.clone(),
             tile: sides,
-            kernel: vec![Kernel::Auto],
+            kernel: vec![Kernel::AUTO],
             measure: vec![Measure::Time],
         };
         let said = spec.settings().unwrap_err().to_string();

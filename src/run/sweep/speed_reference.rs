@@ -31,7 +31,7 @@ impl SpeedReference {
     pub fn start(plan: &Plan) -> Result<Self, SolverError> {
         let (shape, tiling) =
             (Shape::grid_2d(SIDE, SIDE), Tiling::new(&[SIDE; 2], &[32; 2], &[0; 2]));
-        let (Place::Cpu { .. }, Ok(shape), Ok(tiling)) = (plan.place, shape, tiling) else {
+        let (Place::Cpu { .. }, Ok(shape), Ok(tiling)) = (&plan.place, shape, tiling) else {
             return Ok(Self { solver: None });
         };
         let problem = Problem {
@@ -42,7 +42,7 @@ impl SpeedReference {
             boundary: Boundary::default(),
         };
         let method = Method::Hierarchical { k: 16, tiling };
-        let mut solver = solver::set_up(&Arc::new(problem), method, Precision::F64, plan.place)?;
+        let mut solver = solver::set_up(&Arc::new(problem), method, Precision::F64, &plan.place)?;
         let mut beats = Vec::with_capacity(FIRST);
         for _ in 0..FIRST {
             beats.push(running(|| repeat(&mut *solver, REPEAT))?);

@@ -262,7 +262,7 @@ impl Sweep {
         halt: ShouldStop<'_>,
     ) -> Result<Option<ClassicBaseline>, MeasureError> {
         let mut run = self.outline.spec.run.clone();
-        (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::Auto);
+        (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::AUTO);
         let plan = self.planner.plan(&run)?;
         let mut time: Option<CycleTime> = None;
         if self.outline.spec.measures(Measure::Time) {
@@ -335,7 +335,7 @@ impl Sweep {
                 rows.push(row.cannot_run(reason));
                 continue;
             };
-            if let Place::Cuda { kernel } = plan.place
+            if let Place::Cuda { kernel, .. } = plan.place
                 && let Ok(kernel) = cuda::takes(kernel, &plan.method, plan.precision)
             {
                 kernel.name().clone_into(&mut row.kernel);
@@ -475,7 +475,7 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
     match planner.plan(run) {
         Ok(plan) => Ok(match plan.place {
             Place::Cpu { .. } => None,
-            Place::Cuda { kernel } => cuda::takes(kernel, &plan.method, plan.precision)
+            Place::Cuda { kernel, .. } => cuda::takes(kernel, &plan.method, plan.precision)
                 .err()
                 .map(|why| format!("kernel {} {why}", kernel.name())),
         }),

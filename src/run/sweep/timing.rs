@@ -67,7 +67,7 @@ pub(super) fn time(
     halt: ShouldStop<'_>,
 ) -> Result<Option<Timed>, SolverError> {
     let method = plan.method.clone();
-    let mut solver = solver::set_up(&plan.problem, method, plan.precision, plan.place)?;
+    let mut solver = solver::set_up(&plan.problem, method, plan.precision, &plan.place)?;
     let begin = Instant::now();
     while begin.elapsed() < WARM_UP {
         if halt() {

@@ -83,7 +83,7 @@ pub struct Report {
     pub cycles_per_second: Option<f64>,
     /// The GPU that it runs on; `None` on the CPU.
     pub device: Option<String>,
-    /// The kernel that runs there, never [`Kernel::Auto`].
+    /// The kernel that runs there, never [`Kernel::AUTO`].
     pub kernel: Option<Kernel>,
     /// What the kernel takes of the GPU.
     pub footprint: Option<Footprint>,

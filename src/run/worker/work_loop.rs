@@ -152,7 +152,7 @@ impl WorkLoop {
         let shared = self.job.as_mut().filter(|old| {
             Arc::ptr_eq(&old.plan.problem, &plan.problem)
                 && old.plan.precision == plan.precision
-                && old.plan.place.shares_with(plan.place)
+                && old.plan.place.shares_with(&plan.place)
                 && old.failed.is_none()
         });
         let experiment = match shared {

@@ -1,5 +1,6 @@
 //! What kernels are given, laid out as in `kernels/stencil.cuh`.
 
+use super::build::BuildPrecision;
 use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
@@ -166,6 +167,6 @@ unsafe impl DeviceRepr for Norms {}
 unsafe impl ValidAsZeroBits for Norms {}
 
 /// A type that the iterates on a GPU can have.
-pub(super) trait DeviceReal: Real + DeviceRepr + ValidAsZeroBits {}
+pub(super) trait DeviceReal: Real + DeviceRepr + ValidAsZeroBits + BuildPrecision {}
 impl DeviceReal for f32 {}
 impl DeviceReal for f64 {}

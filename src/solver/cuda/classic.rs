@@ -2,6 +2,7 @@
 
 use super::arguments::Pointer;
 use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step};
+use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::Real;
 use crate::solver::{Footprint, SolverError};
@@ -21,6 +22,16 @@ const MOST_DOWN: u32 = 65_535;
 
 /// Rows that a thread of a sweep with norms looks at, as in `classic.cu`.
 const MEASURED: u32 = 8;
+
+/// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
+pub(super) fn build<R: Real + DeviceRepr>(
+    system: &DeviceSystem<R>,
+    _setting: &Setting<'_>,
+    stream: &Arc<CudaStream>,
+    arrays: [Pointer; 2],
+) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
+    Ok(Some(Box::new(Classic::new(system, stream, arrays)?)))
+}
 
 pub(super) struct Classic {
     sweep: Launch,
@@ -47,7 +58,7 @@ impl Classic {
         let mut best: Option<(f32, [u32; 2], Self)> = None;
         for block in candidates {
             let rung = Self::with_block(system, block)?;
-            let took = system.gpu.told(rung.time(system, stream, arrays))?;
+            let took = system.gpu.check(rung.time(system, stream, arrays))?;
             if best.as_ref().is_none_or(|(fastest, ..)| took < *fastest) {
                 best = Some((took, block, rung));
             }

@@ -1,13 +1,22 @@
-//! What the rungs of the ladder have in common.
+//! What the kernels have in common.
 
 use super::arguments::{GridArgument, Pointer, RightHandSideArgument, WeightsArgument};
 use super::gpu::Gpu;
 use super::ptx::{File, Form};
-use crate::grid::{Precision, Shape};
+use crate::grid::{Precision, Shape, Tiling};
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig};
 use std::sync::Arc;
+
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// The tile of a refusal: `tile 96`, or `tile 96x64`.
+pub(super) fn tile_name(tiling: &Tiling) -> String {
+    let sides: Vec<_> = tiling.axes().iter().map(|axis| axis.tile().to_string()).collect();
+    format!("tile {}", sides.join("x"))
+}
 
 /// A system on a GPU: what every kernel is told of it. The right-hand side is shared by all solvers
 /// of the system.
@@ -100,7 +109,7 @@ impl Launch {
         let gpu = &system.gpu;
         let function = gpu.function(file, system.precision, system.form, name)?;
         let bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
-        gpu.told(function.set_attribute(
+        gpu.check(function.set_attribute(
             CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
             i32::try_from(bytes).unwrap_or(i32::MAX),
         ))?;
@@ -127,7 +136,7 @@ impl Launch {
                 points_per_second: limit(system)?,
             })
         };
-        let footprint = gpu.told(ask())?;
+        let footprint = gpu.check(ask())?;
         Ok(Self { function, config, footprint })
     }
 

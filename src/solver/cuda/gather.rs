@@ -47,5 +47,5 @@ pub(super) fn values<R: DeviceReal>(
         stream.synchronize()?;
         Ok(values)
     };
-    gpu.told(ask())
+    gpu.check(ask())
 }

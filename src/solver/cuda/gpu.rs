@@ -1,13 +1,14 @@
-//! A GPU: its context, the kernels that it has loaded, and how its failures are told.
+//! An open GPU: its context, the kernels that it has loaded, and its failures.
 
 use super::ptx::{self, File, Form};
-use super::{Device, OLDEST_CUDA, Unavailable, check_age};
+use super::{DeviceProperties, OLDEST_CUDA, Unavailable, check_age};
 use crate::grid::Precision;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A kernel, for one precision and form.
@@ -16,8 +17,10 @@ type Key = (File, Precision, Form, &'static str);
 /// What the block of the classic kernel was found for: columns, rows, precision, form.
 type ClassicKey = (usize, usize, Precision, Form);
 
-/// A GPU that is in use. All solvers share it.
+/// A GPU that is open. The solvers of one [`Device`](super::Device) share it.
 pub(super) struct Gpu {
+    /// Its place in the driver's order.
+    pub ordinal: u32,
     pub name: String,
     pub context: Arc<CudaContext>,
     pub multiprocessors: u32,
@@ -26,10 +29,9 @@ pub(super) struct Gpu {
     kernels: Mutex<HashMap<Key, CudaFunction>>,
     /// The block that was the fastest for the classic kernel.
     pub classic_blocks: Mutex<HashMap<ClassicKey, [u32; 2]>>,
+    /// Whether it failed in a way that leaves its context useless.
+    has_failed: AtomicBool,
 }
-
-/// The GPU that is in use. One that failed is let go, so that the next solver finds it anew.
-static GPU: Mutex<Option<Arc<Gpu>>> = Mutex::new(None);
 
 /// Asks the driver, if there is one that understands the kernels.
 fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
@@ -56,7 +58,7 @@ fn newest_cuda() -> Result<i32, DriverError> {
 
 fn unavailable(error: DriverError) -> Unavailable {
     match error.0 {
-        CUresult::CUDA_ERROR_NO_DEVICE => Unavailable::NoCard,
+        CUresult::CUDA_ERROR_NO_DEVICE => Unavailable::NoGpu,
         CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION
         | CUresult::CUDA_ERROR_INVALID_PTX
         | CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU
@@ -71,7 +73,7 @@ fn sentence(error: DriverError) -> String {
     text.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
-/// The names of the GPUs, in the driver's order, if the first can be used.
+/// The names of the GPUs, in the driver's order, if one of them can be used.
 pub(super) fn names() -> Result<Vec<String>, Unavailable> {
     let gpus: Vec<_> = driver(|| {
         let about = |ordinal| {
@@ -80,8 +82,10 @@ pub(super) fn names() -> Result<Vec<String>, Unavailable> {
         };
         (0..result::device::get_count()?).map(about).collect()
     })?;
-    let (name, capability) = gpus.first().ok_or(Unavailable::NoCard)?;
-    check_age(name, *capability)?;
+    let (name, capability) = gpus.first().ok_or(Unavailable::NoGpu)?;
+    if gpus.iter().all(|(name, capability)| check_age(name, *capability).is_err()) {
+        check_age(name, *capability)?;
+    }
     Ok(gpus.into_iter().map(|(name, _)| name).collect())
 }
 
@@ -96,12 +100,12 @@ fn capability(gpu: sys::CUdevice) -> Result<(i32, i32), DriverError> {
 }
 
 /// The GPUs, in the driver's order.
-pub(super) fn devices() -> Result<Vec<Device>, Unavailable> {
-    let gpus: Vec<_> = driver(|| (0..result::device::get_count()?).map(device).collect())?;
-    if gpus.is_empty() { Err(Unavailable::NoCard) } else { Ok(gpus) }
+pub(super) fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
+    let gpus: Vec<_> = driver(|| (0..result::device::get_count()?).map(properties).collect())?;
+    if gpus.is_empty() { Err(Unavailable::NoGpu) } else { Ok(gpus) }
 }
 
-fn device(ordinal: i32) -> Result<Device, DriverError> {
+fn properties(ordinal: i32) -> Result<DeviceProperties, DriverError> {
     let gpu = result::device::get(ordinal)?;
     // SAFETY: the GPU is one that the driver just gave.
     let of = |attribute| unsafe { result::device::get_attribute(gpu, attribute) };
@@ -116,7 +120,8 @@ fn device(ordinal: i32) -> Result<Device, DriverError> {
     let rate = 2.0 * f64::from(clock) * 1e3 * f64::from(width) / 8.0;
     let free =
         || Some(CudaContext::new(usize::try_from(ordinal).ok()?).ok()?.mem_get_info().ok()?.0);
-    Ok(Device {
+    Ok(DeviceProperties {
+        ordinal: u32::try_from(ordinal).unwrap_or(0),
         name: result::device::get_name(gpu)?,
         capability: capability(gpu)?,
         multiprocessors: positive(of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?),
@@ -138,32 +143,29 @@ const VERSION_FILE: &str = "/proc/driver/nvidia/version";
 pub(super) fn driver_version() -> Result<String, Unavailable> {
     let newest = driver(newest_cuda)?;
     let cuda = format!("CUDA {}.{}", newest / 1000, newest % 1000 / 10);
-    let told = std::fs::read_to_string(VERSION_FILE).unwrap_or_default();
+    let text = std::fs::read_to_string(VERSION_FILE).unwrap_or_default();
     let is_version =
         |word: &&str| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
-    Ok(match told.split_whitespace().find(is_version) {
+    Ok(match text.split_whitespace().find(is_version) {
         Some(version) => format!("{version}, {cuda}"),
         None => cuda,
     })
 }
 
 impl Gpu {
-    /// The first GPU. What its first use takes (a context) is taken once.
+    /// The GPU with this ordinal, with a context of its own.
     ///
     /// # Errors
-    /// [`Unavailable`] if there is none that can be used.
-    pub fn open() -> Result<Arc<Self>, Unavailable> {
-        let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gpu) = &*gpu {
-            return Ok(Arc::clone(gpu));
+    /// [`Unavailable`] if there is none, or it cannot be used.
+    pub fn open(ordinal: u32) -> Result<Self, Unavailable> {
+        let count = driver(result::device::get_count)?;
+        let count = u32::try_from(count).unwrap_or(0);
+        match count {
+            0 => return Err(Unavailable::NoGpu),
+            _ if ordinal >= count => return Err(Unavailable::NoSuchGpu { ordinal, count }),
+            _ => {}
         }
-        let new = Arc::new(Self::new()?);
-        *gpu = Some(Arc::clone(&new));
-        Ok(new)
-    }
-
-    fn new() -> Result<Self, Unavailable> {
-        let context = driver(|| CudaContext::new(0))?;
+        let context = driver(|| CudaContext::new(ordinal as usize))?;
         let ask = || -> Result<_, DriverError> {
             let name = context.name()?;
             let capability = context.compute_capability()?;
@@ -178,18 +180,20 @@ impl Gpu {
         // made is used elsewhere, in the other one too.
         unsafe { context.disable_event_tracking() };
         Ok(Self {
+            ordinal,
             name,
             context,
             multiprocessors: u32::try_from(count).unwrap_or(1),
             most_shared: usize::try_from(shared).unwrap_or(0),
             kernels: Mutex::default(),
             classic_blocks: Mutex::default(),
+            has_failed: AtomicBool::new(false),
         })
     }
 
     /// A stream of work on this GPU.
     pub fn stream(&self) -> Result<Arc<CudaStream>, SolverError> {
-        self.told(self.context.new_stream())
+        self.check(self.context.new_stream())
     }
 
     /// A stream whose work goes before that of the others, as soon as there is room for a block.
@@ -199,7 +203,7 @@ impl Gpu {
             let (_, most) = result::stream::get_priority_range()?;
             self.context.new_stream_with_priority(most)
         };
-        self.told(stream())
+        self.check(stream())
     }
 
     /// A kernel. The driver makes machine code of it when it is first asked for, and keeps that on
@@ -233,23 +237,25 @@ impl Gpu {
 
     /// Bytes of memory that are free.
     pub fn free(&self) -> Result<u64, SolverError> {
-        self.told(self.context.mem_get_info()).map(|(free, _)| free as u64)
+        self.check(self.context.mem_get_info()).map(|(free, _)| free as u64)
     }
 
-    /// A failure of the driver, as it is told. Most leave the context useless: it is let go, and the
-    /// next solver gets a new one. A lack of memory does not.
+    /// Whether it failed, so that the next solver needs a new context.
+    pub fn has_failed(&self) -> bool {
+        self.has_failed.load(Ordering::Relaxed)
+    }
+
+    /// The error of a solver after a failure of the driver. Most failures leave the context useless; a lack
+    /// of memory does not.
     pub fn failed(&self, error: DriverError) -> SolverError {
-        let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_useless = error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-        let is_this = |gpu: &Arc<Self>| std::ptr::eq(&raw const **gpu, self);
-        if is_useless && gpu.as_ref().is_some_and(is_this) {
-            *gpu = None;
+        if error.0 != CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            self.has_failed.store(true, Ordering::Relaxed);
         }
         SolverError::Device { gpu: self.name.clone(), what: sentence(error) }
     }
 
-    /// What the driver answered, or its failure as it is told.
-    pub fn told<T>(&self, answer: Result<T, DriverError>) -> Result<T, SolverError> {
-        answer.map_err(|error| self.failed(error))
+    /// The result of a call of the driver, with its failure as an error of the solver.
+    pub fn check<T>(&self, result: Result<T, DriverError>) -> Result<T, SolverError> {
+        result.map_err(|error| self.failed(error))
     }
 }

@@ -159,14 +159,14 @@ impl GraphBatch {
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
         let function = |name| gpu.function(File::Observe, system.precision, system.form, name);
-        let event = || gpu.told(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
+        let event = || gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
         // SAFETY: nothing is read of these arrays before it was written.
         let (parts, sums, cycles, pinned) = unsafe {
             (
                 gpu.allocate(stream, parts_of_a_cycle * together)?,
                 gpu.allocate(stream, sums_of_a_cycle * together)?,
                 gpu.allocate(stream, MOST_CYCLES)?,
-                gpu.told(gpu.context.alloc_pinned_with_flags(MOST_CYCLES, 0))?,
+                gpu.check(gpu.context.alloc_pinned_with_flags(MOST_CYCLES, 0))?,
             )
         };
         Ok(Self {
@@ -219,7 +219,7 @@ impl GraphBatch {
     ) -> Result<(), SolverError> {
         if self.begun.is_none() {
             let asked = self.ask(system, stream, rung, iterates.apart(), most, measure);
-            self.begun = Some(system.gpu.told(asked)?);
+            self.begun = Some(system.gpu.check(asked)?);
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl GraphBatch {
             *iterates = asked.iterates;
             Ok(found)
         };
-        system.gpu.told(make())
+        system.gpu.check(make())
     }
 
     /// Asks the GPU for at least one and at most `most` cycles.
@@ -464,7 +464,7 @@ impl Gpu {
                 needed: (values * size_of::<T>()) as u64,
                 free: self.free()?,
             }),
-            answer => self.told(answer),
+            answer => self.check(answer),
         }
     }
 }

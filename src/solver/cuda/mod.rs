@@ -1,4 +1,4 @@
-//! The CUDA back end: three kernels, from the plainest to the fastest, on the first NVIDIA GPU.
+//! The CUDA back end: kernels from a table, the fastest first, on an NVIDIA GPU.
 //!
 //! The driver is opened at run time and is all that is needed: the kernels are compiled ahead to PTX
 //! (`kernels/build.py`), of which it makes machine code.
@@ -6,16 +6,19 @@
 #[cfg(feature = "cuda")]
 mod arguments;
 #[cfg(feature = "cuda")]
+mod build;
+#[cfg(feature = "cuda")]
 mod classic;
 #[cfg(feature = "cuda")]
 mod cycle_kernel;
+mod device;
 #[cfg(feature = "cuda")]
 mod gather;
 #[cfg(feature = "cuda")]
 mod gpu;
 #[cfg(feature = "cuda")]
 mod graph_batch;
-mod ladder;
+pub(super) mod kernels;
 #[cfg(feature = "cuda")]
 mod observe;
 #[cfg(feature = "cuda")]
@@ -28,6 +31,8 @@ mod shared;
 mod solver;
 #[cfg(feature = "cuda")]
 mod statistics;
+
+pub use device::Device;
 
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
@@ -45,10 +50,21 @@ pub enum Unavailable {
     NoDriver,
     /// There is a driver, and no GPU that it can use.
     #[error("the NVIDIA driver finds no GPU")]
-    NoCard,
+    NoGpu,
+    /// There are fewer GPUs.
+    #[error("devices has GPU {ordinal}, and this machine has {}", ordinals(*.count))]
+    NoSuchGpu {
+        /// The ordinal that was chosen.
+        ordinal: u32,
+        /// How many GPUs there are.
+        count: u32,
+    },
+    /// More than one GPU was chosen.
+    #[error("devices has {0} GPUs, and a solver runs on one")]
+    SeveralGpus(usize),
     /// The GPU lacks what the kernels need.
     #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]
-    OldCard {
+    OldGpu {
         /// Its name.
         name: String,
         /// Its compute capability.
@@ -62,7 +78,7 @@ pub enum Unavailable {
     Driver(String),
 }
 
-/// The names of the GPUs, in the driver's order; at least one, and the first can be used. It opens the
+/// The names of the GPUs, by their ordinals; at least one, of which at least one can be used. It opens the
 /// driver, which may take a second: not for a thread that draws.
 ///
 /// # Errors
@@ -83,7 +99,9 @@ pub fn gpus() -> Result<Vec<String>, Unavailable> {
 
 /// A GPU, as its driver describes it.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Device {
+pub struct DeviceProperties {
+    /// Its place in the driver's order, from 0.
+    pub ordinal: u32,
     /// Its name.
     pub name: String,
     /// Its compute capability, such as 9.0.
@@ -102,11 +120,11 @@ pub struct Device {
     pub l2_bytes: Option<u64>,
 }
 
-impl Device {
+impl DeviceProperties {
     /// Whether the kernels can run on it.
     ///
     /// # Errors
-    /// [`Unavailable::OldCard`].
+    /// [`Unavailable::OldGpu`].
     pub fn check(&self) -> Result<(), Unavailable> {
         check_age(&self.name, self.capability)
     }
@@ -117,7 +135,16 @@ fn check_age(name: &str, capability: (i32, i32)) -> Result<(), Unavailable> {
     if capability >= OLDEST {
         return Ok(());
     }
-    Err(Unavailable::OldCard { name: name.to_owned(), capability })
+    Err(Unavailable::OldGpu { name: name.to_owned(), capability })
+}
+
+/// `GPU 0 alone`, or `GPUs 0 to 3`.
+fn ordinals(count: u32) -> String {
+    if count == 1 {
+        "GPU 0 alone".to_owned()
+    } else {
+        format!("GPUs 0 to {}", count.saturating_sub(1))
+    }
 }
 
 /// The oldest compute capability that the kernels are made for.
@@ -128,12 +155,12 @@ const OLDEST: (i32, i32) = (7, 0);
 #[cfg(feature = "cuda")]
 const OLDEST_CUDA: i32 = 12_040;
 
-/// The GPUs, in the driver's order; at least one. As [`gpus`], it may take a second.
+/// The GPUs, in the driver's order; at least one. Like [`gpus`], it may take a second.
 ///
 /// # Errors
 /// [`Unavailable`] says why there is none.
 #[cfg(feature = "cuda")]
-pub fn devices() -> Result<Vec<Device>, Unavailable> {
+pub fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
     gpu::devices()
 }
 
@@ -142,7 +169,7 @@ pub fn devices() -> Result<Vec<Device>, Unavailable> {
 /// # Errors
 /// Always [`Unavailable::NotBuilt`].
 #[cfg(not(feature = "cuda"))]
-pub fn devices() -> Result<Vec<Device>, Unavailable> {
+pub fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
@@ -164,20 +191,26 @@ pub fn driver_version() -> Result<String, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// Sets up a solver on the first GPU at the start u₀.
+/// Sets up a solver on a GPU at the initial guess u₀.
 ///
 /// # Errors
-/// [`SolverError`] if there is no GPU, or if the run does not fit onto it.
+/// [`SolverError`] if there is no such GPU, more than one is chosen, or the run does not fit onto it.
 #[cfg(feature = "cuda")]
 pub fn solver(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
+    devices: &[Device],
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
+    let device = device::single(devices)?;
     Ok(match precision {
-        Precision::F32 => Box::new(solver::CudaSolver::<f32>::new(problem, method, kernel)?),
-        Precision::F64 => Box::new(solver::CudaSolver::<f64>::new(problem, method, kernel)?),
+        Precision::F32 => {
+            Box::new(solver::CudaSolver::<f32>::new(problem, method, device, kernel)?)
+        }
+        Precision::F64 => {
+            Box::new(solver::CudaSolver::<f64>::new(problem, method, device, kernel)?)
+        }
     })
 }
 
@@ -191,16 +224,17 @@ pub fn poisoned_solver(
     problem: &Arc<Problem>,
     method: Method,
     precision: Precision,
+    device: &Device,
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
     Ok(match precision {
         Precision::F32 => {
-            let mut solver = solver::CudaSolver::<f32>::new(problem, method, kernel)?;
+            let mut solver = solver::CudaSolver::<f32>::new(problem, method, device, kernel)?;
             solver.poison()?;
             Box::new(solver)
         }
         Precision::F64 => {
-            let mut solver = solver::CudaSolver::<f64>::new(problem, method, kernel)?;
+            let mut solver = solver::CudaSolver::<f64>::new(problem, method, device, kernel)?;
             solver.poison()?;
             Box::new(solver)
         }
@@ -210,33 +244,27 @@ pub fn poisoned_solver(
 /// There is none in this build.
 ///
 /// # Errors
-/// Always [`Unavailable::NotBuilt`].
+/// Always a [`SolverError`].
 #[cfg(not(feature = "cuda"))]
 pub fn solver(
     _problem: &Arc<Problem>,
     _method: Method,
     _precision: Precision,
+    devices: &[Device],
     _kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
+    device::single(devices)?;
     Err(Unavailable::NotBuilt.into())
 }
 
-/// Bytes of memory that are free on the first GPU.
+/// The kernel that runs where `kernel` is chosen, on a GPU that is not known: for [`Kernel::AUTO`], the
+/// first of the table that accepts the method.
 ///
 /// # Errors
-/// [`SolverError`] if there is no GPU, or it failed.
-#[cfg(feature = "cuda")]
-pub fn free_memory() -> Result<u64, SolverError> {
-    gpu::Gpu::open()?.free()
-}
-
-/// The kernel that runs where `kernel` was chosen: for `auto`, the fastest that takes the method.
-///
-/// # Errors
-/// Where it cannot take the method in this precision: what is to be said of it, such as “cannot take tile
-/// 96; shared can”.
+/// If it does not accept the method in this precision, a predicate such as "cannot take tile 96x96; kernel
+/// shared can".
 pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Kernel, String> {
-    ladder::takes(kernel, method, precision)
+    kernels::takes(kernel, method, precision)
 }
 
 #[cfg(test)]

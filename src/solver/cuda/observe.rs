@@ -152,7 +152,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(found)
         };
-        let found = gpu.told(ask())?;
+        let found = gpu.check(ask())?;
         Ok(found.first().copied().unwrap_or_default())
     }
 
@@ -191,7 +191,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(there)
         };
-        let there = system.gpu.told(ask())?;
+        let there = system.gpu.check(ask())?;
         let pointers = there.each_ref().map(|marks| marks.device_ptr(stream).0);
         let borders = Borders { tiling: tiling.clone(), marks, pointers, _there: there };
         Ok(Arc::clone(kept.insert(Arc::new(borders))))
@@ -218,7 +218,7 @@ impl Observer {
             unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
             sampling.values(stream)
         };
-        system.gpu.told(ask())?;
+        system.gpu.check(ask())?;
         self.fetch(system, stream, &sampling)
     }
 
@@ -262,7 +262,7 @@ impl Observer {
         let mut pinned = self.pinned.borrow_mut();
         if pinned.as_ref().is_none_or(|pinned| pinned.len() < count) {
             // SAFETY: it is written before it is read.
-            *pinned = Some(gpu.told(unsafe { gpu.context.alloc_pinned_with_flags(count, 0) })?);
+            *pinned = Some(gpu.check(unsafe { gpu.context.alloc_pinned_with_flags(count, 0) })?);
         }
         let Some(pinned) = pinned.as_mut() else {
             return Ok(Vec::new());
@@ -272,7 +272,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(pinned.as_slice()?[..count].to_vec())
         };
-        gpu.told(ask())
+        gpu.check(ask())
     }
 }
 
@@ -385,7 +385,7 @@ impl Sampling {
         let DeviceSystem { gpu, precision, form, .. } = system;
         let function = |name| gpu.function(File::Observe, *precision, *form, name);
         let (sample, values_of_ranks) = (function(sample)?, function("values_of_ranks")?);
-        let ranks = gpu.told(stream.alloc_zeros(count))?;
+        let ranks = gpu.check(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
         let there = unsafe { gpu.allocate::<f32>(stream, count) }?;
         let together = number(together);

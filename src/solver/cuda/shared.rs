@@ -1,13 +1,91 @@
 //! The papers' kernel: a block a tile, the tile in shared memory.
 
+use super::arguments::Pointer;
 use super::arguments::{AxisArgument, counted};
-use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step};
-use super::ladder::{ADDING, Shape, WARP};
+use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
+use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};
-use crate::solver::{Footprint, SolverError};
+use crate::solver::{Footprint, Method, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError, PushKernelArg};
 use std::sync::Arc;
+
+/// The most threads of a block.
+const MOST_THREADS: u32 = 1024;
+
+/// Bytes of shared memory that the kernel keeps for itself.
+const OWN_SHARED: usize = 1024;
+
+/// Functions of `shared.cu`, of which the first that can runs: the points of a thread, one below the other,
+/// the most threads of a block, and whether the right-hand side stays in their registers.
+const COLUMNS: [(&str, usize, usize, bool); 3] = [
+    ("one_point", 1, 1024, true),
+    ("eight_points", 8, 512, true),
+    ("twelve_points", 12, 768, false),
+];
+
+/// Threads of a block that add up the norms of all, through shared memory, and the bytes of each.
+const ADDING: usize = 128;
+const ADDED_BYTES: usize = size_of::<f64>();
+
+/// How the kernel takes tiles: one block per tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    function: &'static str,
+    /// Threads across and down.
+    block: [u32; 2],
+    /// Bytes of shared memory.
+    bytes: usize,
+}
+
+/// How it takes the tiles of a setting: two copies of the tile with its halo and its right-hand side, as in
+/// the paper.
+///
+/// # Errors
+/// What it does not accept, such as `tile 96x96`.
+pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
+    let Setting { method, precision, shared_bytes } = setting;
+    let Method::Hierarchical { tiling, .. } = method else {
+        return Err(format!("method {}", method.name().name()));
+    };
+    let all = tiling.bytes_per_tile(precision.bytes());
+    if all + OWN_SHARED > *shared_bytes {
+        return Err(tile_name(tiling));
+    }
+    let width = tiling.x().tile();
+    let height = tiling.y().map_or(1, |y| y.tile());
+    for (function, points, most_threads, keeps_right) in COLUMNS {
+        let threads = (width * height.div_ceil(points)).next_multiple_of(WARP as usize);
+        if threads > most_threads || points > height {
+            continue;
+        }
+        let right = if keeps_right { width * height * precision.bytes() } else { 0 };
+        let added = if threads > ADDING { threads * ADDED_BYTES } else { 0 };
+        let threads = u32::try_from(threads).map_err(|_| tile_name(tiling))?;
+        return Ok(Layout { function, block: [threads, 1], bytes: added.max(all - right) });
+    }
+    // What is wide and flat: threads go over it as often as they must.
+    let across =
+        width.next_power_of_two().min(if height > 1 { WARP } else { MOST_THREADS } as usize);
+    let down = MOST_THREADS as usize / across;
+    let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
+    let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
+    Ok(Layout { function: "cycle", block, bytes: all })
+}
+
+/// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
+pub(super) fn build<R: Real + DeviceRepr>(
+    system: &DeviceSystem<R>,
+    setting: &Setting<'_>,
+    _stream: &Arc<CudaStream>,
+    _arrays: [Pointer; 2],
+) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
+    let (Method::Hierarchical { k, tiling }, Ok(layout)) = (setting.method, layout(setting)) else {
+        return Ok(None);
+    };
+    let kernel = Shared::new(system, tiling, *k, layout).transpose()?;
+    Ok(kernel.map(|kernel| Box::new(kernel) as _))
+}
 
 pub(super) struct Shared {
     kernel: Launch,
@@ -23,11 +101,9 @@ impl Shared {
         system: &DeviceSystem<R>,
         tiling: &Tiling,
         k: usize,
-        shape: Shape,
+        layout: Layout,
     ) -> Option<Result<Self, SolverError>> {
-        let Shape::Shared { function, block, bytes } = shape else {
-            return None;
-        };
+        let Layout { function, block, bytes } = layout;
         let parts_of_a_block = match function {
             "cycle" => 1,
             _ => (block[0] as usize).min(ADDING) / WARP as usize,
@@ -41,7 +117,7 @@ impl Shared {
     }
 }
 
-/// Both axes of a tiling, as kernels are told them.
+/// Both axes of a tiling as arguments of a kernel; `None` if they are too long.
 pub(super) fn axes(tiling: &Tiling) -> Option<[AxisArgument; 2]> {
     let y = tiling.y().map_or(Some(AxisArgument::NONE), AxisArgument::of);
     Some([AxisArgument::of(tiling.x())?, y?])
@@ -69,5 +145,44 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
 
     fn footprint(&self) -> Footprint {
         self.kernel.footprint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Precision;
+
+    fn of_tile(tile: [usize; 2]) -> Option<Layout> {
+        let tiling = Tiling::new(&[1024, 1024], &tile, &[0, 0]).unwrap();
+        let method = Method::Hierarchical { k: 4, tiling };
+        let shared_bytes = 227 * 1024;
+        layout(&Setting { method: &method, precision: Precision::F64, shared_bytes }).ok()
+    }
+
+    #[test]
+    fn the_papers_tile_is_a_block_of_a_thread_per_point() {
+        // Two copies with their halos; the right-hand side stays in registers.
+        let bytes = 2 * 34 * 34 * 8;
+        let expected = Layout { function: "one_point", block: [1024, 1], bytes };
+        assert_eq!(of_tile([32, 32]), Some(expected));
+    }
+
+    #[test]
+    fn the_largest_tile_of_the_paper_takes_all_that_a_block_may_have() {
+        // Two copies with their halos, and the right-hand side.
+        let bytes = (2 * 98 * 98 + 96 * 96) * 8;
+        let expected = Layout { function: "twelve_points", block: [768, 1], bytes };
+        assert_eq!(of_tile([96, 96]), Some(expected));
+    }
+
+    #[test]
+    fn blocks_are_whole_warps() {
+        for side in 1..=200 {
+            if let Some(Layout { block, .. }) = of_tile([side, 200 / side]) {
+                assert_eq!(block[0] * block[1] % WARP, 0, "{side}");
+                assert!(block[0] * block[1] <= MOST_THREADS);
+            }
+        }
     }
 }

@@ -3,16 +3,14 @@
 use super::arguments::{
     self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, WeightsArgument,
 };
-use super::classic::Classic;
 use super::cycle_kernel::{Array, CycleKernel, DeviceSystem};
+use super::device::Device;
 use super::gather;
 use super::gpu::Gpu;
 use super::graph_batch::{GraphBatch, Iterates, MOST_ARRAYS};
-use super::ladder::{self, Shape};
+use super::kernels::{self, Refused, Setting};
 use super::observe::{Observer, Values};
 use super::ptx::Form;
-use super::register::Register;
-use super::shared::Shared;
 use super::statistics::Folder;
 use crate::grid::{self, Field, Tiling, memory};
 use crate::problem::{Problem, System};
@@ -33,7 +31,7 @@ const ARRAYS: u64 = 3;
 /// Of the GPU's free memory, arrays that can be done without take no more than this part.
 const SPARE: f64 = 0.5;
 
-/// A solver on the first NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
+/// A solver on one NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct CudaSolver<R: DeviceReal> {
     /// Let go first: it waits for what was begun, which reads and writes what the others keep.
@@ -66,13 +64,13 @@ impl<R: DeviceReal> DeviceSystem<R> {
         // One array here at a time.
         memory::check(&shape, 1, R::PRECISION)?;
         let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
-            kernel: Kernel::Auto,
+            kernel: Kernel::AUTO,
             setting: format!("shape {shape}"),
             instead: "backend cpu".into(),
         })?;
         let System { weights, diagonal, g } = System::<R>::new(problem);
-        let g = gpu.told(stream.clone_htod(g.as_slice()))?;
-        gpu.told(stream.synchronize())?;
+        let g = gpu.check(stream.clone_htod(g.as_slice()))?;
+        gpu.check(stream.synchronize())?;
         let g = Array::new(g, &shape, stream);
         let form = Form::of(&weights, shape.dim());
         let weights = WeightsArgument::of(&weights);
@@ -89,13 +87,15 @@ impl<R: DeviceReal> CudaSolver<R> {
     pub fn new(
         problem: &Arc<Problem>,
         method: Method,
+        device: &Device,
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
-        let gpu = Gpu::open()?;
+        let gpu = device.open()?;
         check_memory(&gpu, problem, ARRAYS, R::PRECISION.bytes())?;
         // Before anything is copied.
-        ladder::choose(kernel, &method, R::PRECISION, gpu.most_shared)
-            .map_err(|(setting, instead)| SolverError::Kernel { kernel, setting, instead })?;
+        let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
+        kernels::choose(kernel, &Setting { method: &method, precision, shared_bytes })
+            .map_err(|refused| refused.error(kernel))?;
         let stream = gpu.stream()?;
         let system = Arc::new(DeviceSystem::new(gpu, &stream, problem)?);
         Self::at_start(Arc::clone(problem), system, stream, None, method, kernel)
@@ -110,32 +110,28 @@ impl<R: DeviceReal> CudaSolver<R> {
         chosen: Kernel,
     ) -> Result<Self, SolverError> {
         let gpu = Arc::clone(&system.gpu);
-        let refused = |(setting, instead)| SolverError::Kernel { kernel: chosen, setting, instead };
-        let (kernel, shape) =
-            ladder::choose(chosen, &method, R::PRECISION, gpu.most_shared).map_err(refused)?;
+        let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
+        let setting = Setting { method: &method, precision, shared_bytes };
+        let row = kernels::choose(chosen, &setting).map_err(|refused| refused.error(chosen))?;
         let start = problem.initial_iterate::<R>();
-        let first = gpu.told(stream.clone_htod(start.as_slice()))?;
-        let second = gpu.told(stream.clone_dtod(&first))?;
+        let first = gpu.check(stream.clone_htod(start.as_slice()))?;
+        let second = gpu.check(stream.clone_dtod(&first))?;
         let arrays = [first, second].map(|array| Array::new(array, &problem.shape, &stream));
         let [one, other] = arrays.each_ref().map(|array| array.interior);
         let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
         let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
-        let too_many =
-            || refused(("so many tiles".to_owned(), "a larger tile or backend cpu".to_owned()));
-        let rung: Box<dyn CycleKernel<R>> = match (&method, shape) {
-            (Method::Hierarchical { k, tiling }, Shape::Shared { .. }) => {
-                let rung = Shared::new(&*system, tiling, *k, shape);
-                Box::new(rung.ok_or_else(too_many)??)
-            }
-            (Method::Hierarchical { k, tiling }, _) => {
-                let rung = Register::new(&*system, tiling, *k, shape);
-                Box::new(rung.ok_or_else(too_many)??)
-            }
-            (Method::Classic, _) => Box::new(Classic::new(&*system, &stream, [one, other])?),
-        };
+        let build = R::of(row.build);
+        let rung = build(&system, &setting, &stream, [one, other])?.ok_or_else(|| {
+            let instead = "a larger tile or backend cpu".to_owned();
+            Refused { setting: "so many tiles".to_owned(), instead }.error(chosen)
+        })?;
         let replay = GraphBatch::new(&system, &stream, &*rung, false)?;
-        let device =
-            DeviceInfo { name: system.gpu.name.clone(), kernel, footprint: rung.footprint() };
+        let device = DeviceInfo {
+            ordinal: gpu.ordinal,
+            name: gpu.name.clone(),
+            kernel: Kernel::named(row),
+            footprint: rung.footprint(),
+        };
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
@@ -164,7 +160,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
         let next = &mut self.arrays[self.iterates.next()].values;
         let copied = self.stream.memcpy_htod(field.as_slice(), next);
-        self.system.gpu.told(copied.and_then(|()| self.stream.synchronize()))
+        self.system.gpu.check(copied.and_then(|()| self.stream.synchronize()))
     }
 
     /// Makes `field` the iterate, and the one before.
@@ -177,7 +173,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             }
             self.stream.synchronize()
         };
-        self.system.gpu.told(ask())
+        self.system.gpu.check(ask())
     }
 
     /// Gets two more arrays, so that cycles can be made while others are looked at; says whether they
@@ -190,7 +186,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             self.lacks_memory = bytes as f64 > gpu.free()? as f64 * SPARE;
             while arrays.len() < MOST_ARRAYS && !self.lacks_memory {
                 // With the ring, which no cycle writes.
-                let copy = gpu.told(stream.clone_dtod(&arrays[0].values))?;
+                let copy = gpu.check(stream.clone_dtod(&arrays[0].values))?;
                 let array = Array::new(copy, &system.shape, stream);
                 iterates.arrays[arrays.len()] = array.interior;
                 arrays.push(array);
@@ -216,7 +212,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             self.looks.synchronize()?;
             Ok(values)
         };
-        self.system.gpu.told(ask())
+        self.system.gpu.check(ask())
     }
 
     /// Gets what cycles with these norms need.
@@ -290,7 +286,7 @@ impl<R: DeviceReal> CudaSolver<R> {
                 _ => {
                     let gpu = &self.system.gpu;
                     let there = other.solution()?;
-                    let there = gpu.told(self.looks.clone_htod(there.as_slice()))?;
+                    let there = gpu.check(self.looks.clone_htod(there.as_slice()))?;
                     let there = Array::new(there, &self.system.shape, &self.looks);
                     look(Values::MinusDouble(there.interior))
                 }
@@ -352,12 +348,12 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         let gpu = &self.system.gpu;
         check_memory(gpu, &self.problem, 1, size_of::<f64>())?;
-        let array = gpu.told(self.stream.clone_htod(exact.as_slice()))?;
-        gpu.told(self.stream.synchronize())?;
+        let array = gpu.check(self.stream.clone_htod(exact.as_slice()))?;
+        gpu.check(self.stream.synchronize())?;
         let array = Array::new(array, &self.system.shape, &self.stream);
         self.iterates.exact = array.interior;
         self.exact = Some(Arc::new(array));
-        gpu.told(self.replay.forget())
+        gpu.check(self.replay.forget())
     }
 }
 

@@ -104,7 +104,7 @@ impl Folder {
             stream.synchronize()?;
             Ok((counts, sums))
         };
-        let (counts, sums) = gpu.told(ask())?;
+        let (counts, sums) = gpu.check(ask())?;
         Ok(Some(sorting.finish(&counts[..sorting.count * BINS], &sums[..places])))
     }
 }

@@ -50,7 +50,7 @@ fn on_a_gpu(gpu: impl FnOnce(Batches) -> Batches) -> Bench {
     let request = request(1);
     let plan = Arc::new(bench.work.planner.plan(&request.spec).unwrap());
     let solver =
-        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, plan.place).unwrap();
+        solver::set_up(&plan.problem, plan.method.clone(), plan.precision, &plan.place).unwrap();
     let solver = Box::new(gpu(Batches::new(solver, vec![5])));
     let experiment = Experiment::with_solver(&plan, solver).unwrap();
     bench.work.job = Some(Job::new(request, plan, experiment));

@@ -1,0 +1,85 @@
+//! A GPU as a value.
+
+use super::Unavailable;
+#[cfg(feature = "cuda")]
+use super::gpu::Gpu;
+#[cfg(feature = "cuda")]
+use crate::solver::SolverError;
+use std::fmt;
+#[cfg(feature = "cuda")]
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A GPU, by its ordinal: its place in the driver's order, from 0. Nothing is asked of the driver before
+/// a solver is set up on it.
+///
+/// Clones share the GPU's context and loaded kernels, which stay as long as one of them or a solver
+/// lives. When the GPU fails, the next solver on it opens it anew.
+#[derive(Clone)]
+pub struct Device {
+    ordinal: u32,
+    #[cfg(feature = "cuda")]
+    gpu: Arc<Mutex<Option<Arc<Gpu>>>>,
+}
+
+impl Device {
+    /// The GPU with this ordinal.
+    pub fn new(ordinal: u32) -> Self {
+        Self {
+            ordinal,
+            #[cfg(feature = "cuda")]
+            gpu: Arc::default(),
+        }
+    }
+
+    /// Its place in the driver's order, from 0.
+    pub fn ordinal(&self) -> u32 {
+        self.ordinal
+    }
+
+    /// Bytes of memory that are free on it.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it cannot be used, or failed.
+    #[cfg(feature = "cuda")]
+    pub fn free_memory(&self) -> Result<u64, SolverError> {
+        self.open()?.free()
+    }
+
+    /// The GPU, opened at first use, and anew after it failed.
+    #[cfg(feature = "cuda")]
+    pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {
+        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gpu) = gpu.as_ref().filter(|gpu| !gpu.has_failed()) {
+            return Ok(Arc::clone(gpu));
+        }
+        // Let go of a failed one first: its context may be the same as the new one's.
+        *gpu = None;
+        Ok(Arc::clone(gpu.insert(Arc::new(Gpu::open(self.ordinal)?))))
+    }
+}
+
+/// The one GPU of a list of devices.
+///
+/// # Errors
+/// [`Unavailable::NoGpu`] of an empty list, [`Unavailable::SeveralGpus`] of a longer one.
+pub(super) fn single(devices: &[Device]) -> Result<&Device, Unavailable> {
+    match devices {
+        [device] => Ok(device),
+        [] => Err(Unavailable::NoGpu),
+        _ => Err(Unavailable::SeveralGpus(devices.len())),
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        self.ordinal == other.ordinal
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Device").field(&self.ordinal).finish()
+    }
+}

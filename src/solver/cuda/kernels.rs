@@ -1,0 +1,200 @@
+//! The table of kernels, the fastest first. Menus, options, sweeps, benches and refusals come from it.
+//!
+//! To add a kernel, write its `.cu` file, a file beside this one that says what it accepts and how a
+//! cycle is launched, and a row here.
+
+#[cfg(feature = "cuda")]
+use super::build::Build;
+#[cfg(feature = "cuda")]
+use super::{classic, register, shared};
+use crate::grid::Precision;
+#[cfg(feature = "cuda")]
+use crate::solver::SolverError;
+use crate::solver::{Kernel, Method, MethodName};
+
+/// The kernels, the fastest first on every setting that was measured (`benches/results`).
+pub(in crate::solver) static KERNELS: [KernelType; 3] = [
+    KernelType {
+        name: "register",
+        label: "Register",
+        about: "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles.",
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| register::layout(setting).map(drop),
+        #[cfg(feature = "cuda")]
+        build: Build { f32: register::build, f64: register::build },
+    },
+    KernelType {
+        name: "shared",
+        label: "Shared",
+        about: "The papers' kernel: one block of threads per tile, which stays in shared memory for k sweeps.",
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| shared::layout(setting).map(drop),
+        #[cfg(feature = "cuda")]
+        build: Build { f32: shared::build, f64: shared::build },
+    },
+    KernelType {
+        name: "classic",
+        label: "Classic",
+        about: "One thread per point; every sweep goes through global memory.",
+        methods: &[MethodName::Classic],
+        #[cfg(feature = "cuda")]
+        accepts: |_| Ok(()),
+        #[cfg(feature = "cuda")]
+        build: Build { f32: classic::build, f64: classic::build },
+    },
+];
+
+/// One row of the table.
+pub(in crate::solver) struct KernelType {
+    /// The name in files and on the command line.
+    pub name: &'static str,
+    /// The name in menus and titles.
+    pub label: &'static str,
+    /// How it works, in one sentence.
+    pub about: &'static str,
+    /// The methods that it runs.
+    pub methods: &'static [MethodName],
+    /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
+    #[cfg(feature = "cuda")]
+    accepts: fn(&Setting<'_>) -> Result<(), String>,
+    /// Prepares it for a system and a setting that it accepts.
+    #[cfg(feature = "cuda")]
+    pub(super) build: Build,
+}
+
+/// What is asked of a kernel.
+pub(super) struct Setting<'a> {
+    pub method: &'a Method,
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
+    pub precision: Precision,
+    /// Bytes of shared memory that a block may have.
+    #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]
+    pub shared_bytes: usize,
+}
+
+/// What a kernel does not accept of a setting, and what accepts it instead.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refused {
+    /// Such as `tile 96x96`.
+    pub setting: String,
+    /// Such as `kernel shared`.
+    pub instead: String,
+}
+
+#[cfg(feature = "cuda")]
+impl Refused {
+    /// The error of a solver where `kernel` was chosen.
+    pub(super) fn error(self, kernel: Kernel) -> SolverError {
+        let Self { setting, instead } = self;
+        SolverError::Kernel { kernel, setting, instead }
+    }
+}
+
+/// What to choose where no kernel accepts the setting.
+const NO_KERNEL: &str = "a smaller tile or backend cpu";
+
+/// The kernel that runs where `chosen` is: for [`Kernel::AUTO`], the first of the table that accepts the
+/// setting.
+///
+/// # Errors
+/// [`Refused`] if the chosen kernel, or all of them, do not accept it.
+pub(super) fn choose(
+    chosen: Kernel,
+    setting: &Setting<'_>,
+) -> Result<&'static KernelType, Refused> {
+    let is_auto = chosen == Kernel::AUTO;
+    let mut rows = KERNELS.iter().filter(|row| is_auto || row.name == chosen.name());
+    let refused = match rows.next().map(|row| (row, row.check(setting))) {
+        Some((row, Ok(()))) => return Ok(row),
+        Some((_, Err(refused))) => refused,
+        None => format!("the name {}", chosen.name()),
+    };
+    match KERNELS.iter().find(|row| row.check(setting).is_ok()) {
+        Some(row) if is_auto => Ok(row),
+        Some(row) => Err(Refused { setting: refused, instead: format!("kernel {}", row.name) }),
+        None => Err(Refused { setting: refused, instead: NO_KERNEL.to_owned() }),
+    }
+}
+
+impl KernelType {
+    /// Whether it runs the method and accepts the setting; if not, what it does not accept.
+    fn check(&self, setting: &Setting<'_>) -> Result<(), String> {
+        let method = setting.method.name();
+        if !self.methods.contains(&method) {
+            return Err(format!("method {}", method.name()));
+        }
+        #[cfg(feature = "cuda")]
+        (self.accepts)(setting)?;
+        Ok(())
+    }
+}
+
+/// The most shared memory of a block on any GPU so far (an H200).
+const MOST_SHARED: usize = 227 * 1024;
+
+/// The kernel that runs where `kernel` is chosen, on a GPU that is not known.
+///
+/// # Errors
+/// A predicate, such as "cannot take tile 96x96; kernel shared can".
+pub(super) fn takes(
+    kernel: Kernel,
+    method: &Method,
+    precision: Precision,
+) -> Result<Kernel, String> {
+    let setting = Setting { method, precision, shared_bytes: MOST_SHARED };
+    choose(kernel, &setting)
+        .map(|row| Kernel::named(row))
+        .map_err(|Refused { setting, instead }| format!("cannot take {setting}; {instead} can"))
+}
+
+#[cfg(all(test, feature = "cuda"))]
+mod tests {
+    use super::*;
+    use crate::grid::Tiling;
+
+    fn tiles(axes: &[usize], tile: &[usize]) -> Method {
+        let tiling = Tiling::new(axes, tile, &[0, 0]).unwrap();
+        Method::Hierarchical { k: 4, tiling }
+    }
+
+    fn chosen(kernel: Kernel, method: &Method, shared_bytes: usize) -> Result<&str, Refused> {
+        let setting = Setting { method, precision: Precision::F64, shared_bytes };
+        choose(kernel, &setting).map(|row| row.name)
+    }
+
+    fn refused(kernel: Kernel, method: &Method, shared_bytes: usize) -> [String; 2] {
+        let Refused { setting, instead } = chosen(kernel, method, shared_bytes).unwrap_err();
+        [setting, instead]
+    }
+
+    #[test]
+    fn a_refusal_names_the_fastest_kernel_that_accepts_the_setting() {
+        let large = tiles(&[512, 512], &[96, 96]);
+        assert_eq!(chosen(Kernel::AUTO, &large, MOST_SHARED), Ok("shared"));
+        let said = refused(Kernel::REGISTER, &large, MOST_SHARED);
+        assert_eq!(said, ["tile 96x96", "kernel shared"]);
+        let wide = tiles(&[512, 512], &[128, 64]);
+        assert_eq!(refused(Kernel::SHARED, &wide, 96 * 1024)[1], "kernel register");
+        let huge = tiles(&[4096, 4096], &[512, 512]);
+        for kernel in [Kernel::AUTO, Kernel::REGISTER, Kernel::SHARED] {
+            assert_eq!(refused(kernel, &huge, MOST_SHARED), ["tile 512x512", NO_KERNEL]);
+        }
+    }
+
+    #[test]
+    fn auto_is_the_first_of_the_table() {
+        let method = tiles(&[1024, 1024], &[32, 32]);
+        assert_eq!(chosen(Kernel::AUTO, &method, MOST_SHARED), Ok("register"));
+        assert_eq!(chosen(Kernel::AUTO, &Method::Classic, MOST_SHARED), Ok("classic"));
+    }
+
+    #[test]
+    fn a_kernel_of_another_method_is_refused() {
+        let said = refused(Kernel::SHARED, &Method::Classic, MOST_SHARED);
+        assert_eq!(said, ["method classic", "kernel classic"]);
+        let said = refused(Kernel::CLASSIC, &tiles(&[64, 64], &[32, 32]), MOST_SHARED);
+        assert_eq!(said, ["method hierarchical", "kernel register"]);
+    }
+}
