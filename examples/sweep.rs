@@ -14,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         k: vec![4, 8, 16],
         overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
         tile: vec![PerAxis::all(32)],
-        kernel: vec![Kernel::Auto],
+        kernel: vec![Kernel::AUTO],
         measure: vec![Measure::Time, Measure::Cycles],
     })?;
 
