@@ -138,7 +138,7 @@ pub fn changed_view(
     context: &ActionContext<'_>,
     change: impl FnOnce(&mut ViewSettings),
 ) -> Option<Command> {
-    let mut look = context.session.look.clone();
-    change(&mut look);
-    (look != context.session.look).then_some(Command::Look(look))
+    let mut view = context.session.view.clone();
+    change(&mut view);
+    (view != context.session.view).then_some(Command::SetView(view))
 }

@@ -87,22 +87,22 @@ pub fn panes(
 pub fn fields() -> impl Iterator<Item = Action> {
     let members = FieldKind::ALL.map(|field| (field.label(), field.about()));
     numbered("Field", members, |it, which| {
-        changed_view(it, |look| look.field = FieldKind::ALL[which])
+        changed_view(it, |view| view.field = FieldKind::ALL[which])
     })
 }
 
 pub fn colouring() -> impl Iterator<Item = Action> {
     let members = ScaleKind::ALL.map(|scale| (scale.label(), scale.about()));
     let scales = numbered("Scale", members, |it, which| {
-        changed_view(it, |look| look.of_field_mut(look.field).set_scale(ScaleKind::ALL[which]))
+        changed_view(it, |view| view.of_field_mut(view.field).set_scale(ScaleKind::ALL[which]))
     });
     let members = ColourMap::ALL.map(|map| (map.label(), map.about()));
     let maps = numbered("Colour map", members, |it, which| {
-        changed_view(it, |look| look.of_field_mut(look.field).map = ColourMap::ALL[which])
+        changed_view(it, |view| view.of_field_mut(view.field).map = ColourMap::ALL[which])
     });
     let members = AUTOMATIC.iter().map(|&(_, name, about)| (name, about));
     let ranges = numbered("Range", members, |it, which| {
-        changed_view(it, |look| look.of_field_mut(look.field).range = AUTOMATIC[which].0)
+        changed_view(it, |view| view.of_field_mut(view.field).range = AUTOMATIC[which].0)
     });
     scales.chain(maps).chain(ranges)
 }
@@ -111,18 +111,18 @@ pub fn cuts() -> impl Iterator<Item = Action> {
     let members = LineKind::ALL.map(|kind| (kind.label(), kind.about()));
     numbered("Cut along", members, |it, which| {
         let shape = it.report.as_ref()?.plan.problem.shape;
-        (shape.dim() == 2).then(|| Command::CutAlong(LineKind::ALL[which].line(&shape)))
+        (shape.dim() == 2).then(|| Command::SetProfileLine(LineKind::ALL[which].line(&shape)))
     })
 }
 
 pub fn curves() -> impl Iterator<Item = Action> {
     let members = CurveKind::ALL.map(|curve| (curve.label(), curve.about()));
     let norms = numbered("Norm", members, |it, which| {
-        changed_view(it, |look| look.curve = CurveKind::ALL[which])
+        changed_view(it, |view| view.curve = CurveKind::ALL[which])
     });
     let members = Against::ALL.map(|against| (against.label(), against.about()));
     let against = numbered("Curves over", members, |it, which| {
-        changed_view(it, |look| look.against = Against::ALL[which])
+        changed_view(it, |view| view.against = Against::ALL[which])
     });
     norms.chain(against)
 }

@@ -183,7 +183,7 @@ pub const BORDERS: Action = Action {
     name: "Tile borders",
     about: "Show or hide tile borders on the map.",
     keys: &[plain(Key::B)],
-    command: |it, _| changed_view(it, |look| look.borders = !look.borders),
+    command: |it, _| changed_view(it, |view| view.borders = !view.borders),
     ..BLANK
 };
 
@@ -210,7 +210,7 @@ pub const CLASSIC: Action = Action {
     name: "Classic Jacobi as reference",
     about: "Run classic Jacobi on the same problem in the background, as a reference.",
     keys: &[plain(Key::J)],
-    command: |it, _| changed_view(it, |look| look.reference = !look.reference),
+    command: |it, _| changed_view(it, |view| view.reference = !view.reference),
     ..BLANK
 };
 

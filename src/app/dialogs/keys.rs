@@ -6,13 +6,13 @@ use eframe::egui::{self, RichText, Ui};
 
 /// Width of the dialog, and the height that it leaves free, in points.
 const WIDTH: f32 = 720.0;
-const BESIDE: f32 = 170.0;
+const MARGIN: f32 = 170.0;
 
 /// Distance from the top of the window, in points.
 const TOP: f32 = 24.0;
 
 /// Width of the widest column, in points.
-const SENTENCE: f32 = 330.0;
+const COLUMN_WIDTH: f32 = 330.0;
 
 /// Mouse gestures: what is dragged or clicked, and the effect.
 const GESTURES: [(&str, &str); 9] = [
@@ -38,7 +38,7 @@ pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Comman
         let hint = format!("{palette} searches all commands by name.");
         ui.label(RichText::new(hint).weak());
         ui.add_space(8.0);
-        let height = context.content_rect().height() - BESIDE;
+        let height = context.content_rect().height() - MARGIN;
         let scroll = egui::ScrollArea::vertical().max_height(height).min_scrolled_height(height);
         scroll.auto_shrink(false).show(ui, |ui| table(ui, actions));
         ui.add_space(8.0);
@@ -52,7 +52,7 @@ pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Comman
 }
 
 fn table(ui: &mut Ui, actions: &[Action]) {
-    let grid = egui::Grid::new("keys").num_columns(4).max_col_width(SENTENCE);
+    let grid = egui::Grid::new("keys").num_columns(4).max_col_width(COLUMN_WIDTH);
     grid.spacing([16.0, 4.0]).striped(true).show(ui, |ui| {
         let mut group = "";
         for action in actions {

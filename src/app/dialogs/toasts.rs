@@ -7,19 +7,19 @@ use eframe::egui::{self, Align2, Color32, Frame, Id, Label, Order, Rect, Ui, Vis
 
 /// Seconds that any message stays, and those per character to read.
 const SHORTEST: f64 = 4.0;
-const A_CHARACTER: f64 = 0.06;
+const PER_CHARACTER: f64 = 0.06;
 
 /// Width of a line of a message, in points.
 const WIDTH: f32 = 420.0;
 
 /// Width that a message takes beside its text: icon, button and frame.
-const BESIDE: f32 = 70.0;
+const DECORATION: f32 = 70.0;
 
 /// Width of the button that offers a remedy.
 const REMEDY: f32 = 130.0;
 
 /// Size of the icon, in points.
-const SIGN: f32 = 14.0;
+const ICON: f32 = 14.0;
 
 /// Distance from the edges of the map.
 const INSET: f32 = 8.0;
@@ -84,7 +84,7 @@ impl Toasts {
         if self.toasts.len() >= MAX_SHOWN {
             self.toasts.remove(0);
         }
-        let stays = SHORTEST + A_CHARACTER * text.chars().count() as f64;
+        let stays = SHORTEST + PER_CHARACTER * text.chars().count() as f64;
         self.toasts.push(Toast { kind, text, remedy, stays, until: None });
     }
 
@@ -99,7 +99,7 @@ impl Toasts {
             .pivot(Align2::LEFT_BOTTOM)
             .fixed_pos(map.left_bottom() + egui::vec2(INSET, -INSET))
             .show(context, |ui| {
-                let width = WIDTH.min(map.width() - BESIDE - 2.0 * INSET);
+                let width = WIDTH.min(map.width() - DECORATION - 2.0 * INSET);
                 self.toasts.retain(|toast| !toast.ui(ui, width, &mut asked));
             });
         let now = context.input(|input| input.time);
@@ -127,9 +127,9 @@ impl Toast {
         let dismissed = frame.show(ui, |ui| {
             ui.horizontal(|ui| {
                 let (sign, colour) = self.kind.mark(ui.visuals());
-                let room = egui::Vec2::splat(SIGN);
+                let room = egui::Vec2::splat(ICON);
                 let (place, _) = ui.allocate_exact_size(room, egui::Sense::hover());
-                let font = egui::FontId::proportional(SIGN);
+                let font = egui::FontId::proportional(ICON);
                 ui.painter().text(place.center(), Align2::CENTER_CENTER, sign, font, colour);
                 let font = egui::TextStyle::Body.resolve(ui.style());
                 let text = ui.fonts_mut(|fonts| {

@@ -42,9 +42,9 @@ impl Explorer {
                 self.session.running = false;
             }
             Command::Pace(pace) => self.session.pace = pace,
-            Command::Look(look) => {
+            Command::SetView(view) => {
                 self.undo.record(&self.session);
-                self.session.look = look;
+                self.session.view = view;
             }
             Command::Travel(travel) => self.session.travel = travel,
             Command::Preview(cycle) => self.session.travel.preview = Some(cycle),
@@ -67,16 +67,16 @@ impl Explorer {
             Command::SortPins(sorted) => self.session.pins.sorted = sorted,
             Command::Memory(bytes) => self.session.memory = bytes,
             Command::ZoomOut => self.map.zoom_out(),
-            Command::CutAlong(line) => {
+            Command::SetProfileLine(line) => {
                 self.undo.record(&self.session);
-                self.session.look.cut.line = Some(line);
+                self.session.view.profile.line = Some(line);
                 if !self.panes.is_visible(profile::ID) {
                     self.panes.show(profile::ID, true);
                 }
             }
             Command::ToggleProbe(point) => {
-                self.session.look.toggle_probe(point);
-                let is_first = self.session.look.probes == [point];
+                self.session.view.toggle_probe(point);
+                let is_first = self.session.view.probes == [point];
                 if is_first && !self.panes.is_visible(probes::ID) {
                     self.panes.show(probes::ID, true);
                 }
@@ -126,7 +126,7 @@ impl Explorer {
                     self.save = None;
                 }
             },
-            Command::LookForFile(snapshot_request) => {
+            Command::RequestPreview(snapshot_request) => {
                 if let Some(dialog) = &mut self.save {
                     let snapshot_request =
                         SnapshotRequest { id: self.files.next(), ..snapshot_request };
@@ -163,7 +163,7 @@ impl Explorer {
         self.undo.record(&self.session);
         self.welcome = false;
         self.session.begin(experiment.run());
-        self.session.look = experiment.look();
+        self.session.view = experiment.view();
         (self.session.running, self.session.pace) = (true, experiment.pace);
         self.map.zoom_out();
         for pane in [heat_map::pane::ID, convergence::ID] {
@@ -174,10 +174,10 @@ impl Explorer {
 
     /// Restores earlier settings.
     fn restore(&mut self, choice: Option<Settings>) {
-        let Some(Settings { spec, look }) = choice else {
+        let Some(Settings { spec, view }) = choice else {
             return;
         };
-        self.session.look = look;
+        self.session.view = view;
         if *spec != *self.session.spec {
             self.session.change(RunSpec::clone(&spec));
         }

@@ -103,7 +103,7 @@ impl Explorer {
     /// Updates the map from the report.
     fn redraw_map(&mut self) {
         if let Some(report) = &self.report {
-            self.map.take(report, &self.session.look);
+            self.map.take(report, &self.session.view);
         }
     }
 

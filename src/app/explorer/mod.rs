@@ -206,7 +206,7 @@ impl eframe::App for Explorer {
         });
         let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
-            let shown = map.range(session.look.field);
+            let shown = map.range(session.view.field);
             dialog.ui(ui.ctx(), session, report, shown, self.files.making(), commands);
         }
         if let Some(dialog) = open {

@@ -63,7 +63,7 @@ impl Explorer {
                 self.files.save(snapshot);
             }
         }
-        self.map.take(&report, &self.session.look);
+        self.map.take(&report, &self.session.view);
         let mut report = report;
         self.back.keep(&mut report, self.report.take());
         self.report = Some(report);
@@ -141,7 +141,7 @@ impl Explorer {
         let first = pins.iter().find(|pin| Some(&pin.number) == numbers.first());
         if let Some(pin) = first.filter(|_| others.epoch == self.session.epoch) {
             let sweeps = others.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
-            self.session.look.compare = Compare {
+            self.session.view.compare = Compare {
                 how: if others.is_beside { How::SideBySide } else { How::Alone },
                 with: Some(pin.number),
                 at_equal: AtEqual::that_pairs(others.cycle, sweeps, pin, others.beside),

@@ -9,7 +9,7 @@ use crate::run::FieldKind;
 use eframe::egui;
 
 /// Seconds between a change and its writing, so that several changes are written once.
-const PATIENCE: f64 = 1.0;
+const DELAY: f64 = 1.0;
 
 impl Explorer {
     /// Restores the settings.
@@ -23,7 +23,7 @@ impl Explorer {
         self.session.memory = settings.memory * MEGABYTE;
         for field in FieldKind::ALL {
             if let Some(&map) = settings.colour_maps.get(field.name()) {
-                self.session.look.of_field_mut(field).map = map;
+                self.session.view.of_field_mut(field).map = map;
             }
         }
         if let Some(message) = self.settings_file.message.take() {
@@ -45,7 +45,7 @@ impl Explorer {
             settings_file.due = None;
             return;
         }
-        let due = *settings_file.due.get_or_insert(time + PATIENCE);
+        let due = *settings_file.due.get_or_insert(time + DELAY);
         if time < due {
             context.request_repaint_after_secs((due - time) as f32);
             return;
@@ -88,7 +88,7 @@ impl Explorer {
         let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
         let panes = self.panes_before.as_ref().unwrap_or(&self.panes);
         let map =
-            |field: FieldKind| (field.name().to_owned(), self.session.look.of_field(field).map);
+            |field: FieldKind| (field.name().to_owned(), self.session.view.of_field(field).map);
         Settings {
             version: VERSION,
             welcomed: before.welcomed || !self.welcome,

@@ -164,10 +164,10 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
 
 /// The cycles and sweeps made. Large numbers of sweeps are left out where there is no room.
 fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
-    const MOST_SWEEPS: u64 = 999_999;
+    const MAX_SWEEPS: u64 = 999_999;
     let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
     let cycle = format!("cycle {}", grouped(cycle));
-    if narrow || (!roomy && sweeps > MOST_SWEEPS) {
+    if narrow || (!roomy && sweeps > MAX_SWEEPS) {
         cycle
     } else {
         format!("{cycle} · {} sweeps", grouped(sweeps))

@@ -21,7 +21,7 @@ use eframe::egui::{
 const TABLE_ROOM: f32 = 96.0;
 
 /// The smallest useful height of the plot, in points.
-const LEAST_PLOT: f32 = 96.0;
+const MIN_PLOT: f32 = 96.0;
 
 /// In a pane narrower than this, in points, the table has a small font.
 const NARROW: f32 = 320.0;
@@ -72,7 +72,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
         return;
     };
     // In a low pane, the curves are shown without the table.
-    let has_table = ui.available_height() >= TABLE_ROOM + LEAST_PLOT;
+    let has_table = ui.available_height() >= TABLE_ROOM + MIN_PLOT;
     let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
     convergence(ui, session, report, height, commands);
     if has_table {
@@ -81,35 +81,35 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
 }
 
 fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
-    let mut look = session.look.clone();
+    let mut view = session.view.clone();
     ui.horizontal_wrapped(|ui| {
-        let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(look.curve.label());
+        let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(view.curve.label());
         let response = combo.show_ui(ui, |ui| {
             for curve in CurveKind::ALL {
-                ui.selectable_value(&mut look.curve, curve, curve.label())
+                ui.selectable_value(&mut view.curve, curve, curve.label())
                     .on_hover_text(curve.about());
             }
         });
         let about = actions::menu_tooltip("Norm", "Which norm the curve shows.");
         named(response.response, "Norm").on_hover_text(about);
         let combo =
-            ComboBox::from_id_salt("against").width(90.0).selected_text(look.against.label());
+            ComboBox::from_id_salt("against").width(90.0).selected_text(view.against.label());
         let response = combo.show_ui(ui, |ui| {
             for against in Against::ALL {
-                ui.selectable_value(&mut look.against, against, against.label())
+                ui.selectable_value(&mut view.against, against, against.label())
                     .on_hover_text(against.about());
             }
         });
         let about = actions::menu_tooltip("Curves over", "The x axis of the curves.");
         named(response.response, "Against").on_hover_text(about);
-        ui.checkbox(&mut look.reference, "Classic")
+        ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {
             commands.push(Command::Pin);
         }
     });
-    if look != session.look {
-        commands.push(Command::Look(look));
+    if view != session.view {
+        commands.push(Command::SetView(view));
     }
 }
 
@@ -125,7 +125,7 @@ fn norm(record: &Record, curve: CurveKind, start_residual: f64) -> Option<f64> {
 
 /// The curves of the run, of the pinned runs and of Jacobi's iteration.
 fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
-    let (over, curve) = (session.look.against.over(), session.look.curve);
+    let (over, curve) = (session.view.against.over(), session.view.curve);
     let theme = theme::of_figures(ui);
     let cycle = report.plan.sweeps_per_cycle();
     let norm_of = |start: f64| move |record: &Record| norm(record, curve, start);
@@ -141,7 +141,7 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         Series::line(name, points, theme.beside(pin.number))
     });
     let pinned: Vec<_> = pinned.collect();
-    let name = match (pinned.is_empty(), session.look.reference) {
+    let name = match (pinned.is_empty(), session.view.reference) {
         (true, false) => String::new(),
         (true, true) => THIS_RUN.to_owned(),
         (false, _) => own,
@@ -151,7 +151,7 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
     let shown = report.curve.iter().filter(|record| record.cycle <= report.observation.cycle);
     let so_far = shown.filter(|record| value(record).is_some()).count();
     let run = Series { so_far, ..Series::line(name, points, theme.curve(0)) };
-    let classic = session.look.reference.then(|| {
+    let classic = session.view.reference.then(|| {
         let points = norm_points(&*report.reference, 1, over, cycle, value);
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
@@ -167,7 +167,7 @@ fn convergence(
     commands: &mut Vec<Command>,
 ) {
     let plot = describe(ui, session, report);
-    let (against, cycle) = (session.look.against, report.plan.sweeps_per_cycle());
+    let (against, cycle) = (session.view.against, report.plan.sweeps_per_cycle());
     let norms = &report.observation.norms;
     let is_earlier = session.travel.earlier(report.latest.cycle).is_some()
         || report.observation.cycle < report.latest.cycle;
@@ -190,11 +190,11 @@ fn convergence(
 /// The cycle at a position along the x axis; `None` beyond the curve.
 fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
     let latest = &report.latest;
-    let over = session.look.against.over();
+    let over = session.view.against.over();
     let sweeps = report.plan.sweeps_per_cycle();
     let end = over.along(latest, sweeps, sweeps);
     let part = (0.0..=end).contains(&x).then_some(x / end.max(f64::MIN_POSITIVE))?;
-    Some(match session.look.against {
+    Some(match session.view.against {
         Against::Time => crate::run::cycle_at(&report.curve, x),
         Against::Cycles | Against::Sweeps => (part * latest.cycle as f64).round() as u64,
     })
@@ -204,7 +204,7 @@ fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
 fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     let stop = report.plan.stop;
     let shown = matches!(
-        (stop.rule, session.look.curve),
+        (stop.rule, session.view.curve),
         (StopRule::Residual, CurveKind::Reduction) | (StopRule::Change, CurveKind::Change)
     );
     stop.tolerance.filter(|_| shown)
@@ -264,7 +264,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             sweeps,
             norm_of_shown(report).or_else(|| reduction(&report.curve)),
         );
-        if session.look.reference {
+        if session.view.reference {
             let colour = theme::curve(ui, 1);
             numbers(
                 ui,

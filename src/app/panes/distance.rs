@@ -78,7 +78,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         "The median and the quartiles of the magnitude over all points at each distance from the nearest tile border (within 6 %).",
     );
     let classes = &statistics.distances;
-    let scale = session.look.of_field(sorted.field).scale;
+    let scale = session.view.of_field(sorted.field).scale;
     let plot = distance_plot(classes, sorted.field, scale, theme::of_figures(ui));
     let frame = plot::Frame {
         id: "distance",

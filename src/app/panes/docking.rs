@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 const MARGIN: i8 = 8;
 
 /// Smallest side of a pane, in points.
-const LEAST_SIDE: f32 = 160.0;
+const MIN_SIDE: f32 = 160.0;
 
 /// The panes and their layout.
 pub struct Panes {
@@ -196,7 +196,7 @@ impl Behavior<PaneId> for PaneContext<'_> {
     }
 
     fn min_size(&self) -> f32 {
-        LEAST_SIDE
+        MIN_SIDE
     }
 
     fn tab_bar_color(&self, visuals: &Visuals) -> Color32 {

@@ -24,10 +24,10 @@ const CONTROLS: f32 = 208.0;
 const NUMBER: f32 = 58.0;
 
 /// With less width than this, the slider is below the other controls.
-const LEAST_SLIDER: f32 = 100.0;
+const MIN_SLIDER: f32 = 100.0;
 
 /// Tiles of a 1D grid are outlined if they are at least this wide on the screen, in points.
-const CLOSEST_BORDERS: f32 = 5.0;
+const MIN_TILE: f32 = 5.0;
 
 /// The subiterations of one cycle.
 pub struct InsidePane;
@@ -61,7 +61,7 @@ impl PaneType for InsidePane {
     }
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {
-        request.inside = Some((session.followed(), session.look.inside.subiteration));
+        request.inside = Some((session.followed(), session.view.inside.subiteration));
     }
 
     fn mark(&self, session: &Session, marks: &mut Marks) {
@@ -105,7 +105,7 @@ fn ui(
     let line = report.plan.problem.shape.dim() == 1;
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
-    let kind = session.look.inside.kind;
+    let kind = session.view.inside.kind;
     // The range covers all subiterations, so that the colours stay while stepping.
     let (values, scale, extent, map, title) = match kind {
         InsideKind::Lag => {
@@ -152,8 +152,8 @@ fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usi
 }
 
 fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<Command>) {
-    let mut look = session.look.clone();
-    let inside = &mut look.inside;
+    let mut view = session.view.clone();
+    let inside = &mut view.inside;
     let k = usize::try_from(report.plan.sweeps_per_cycle()).unwrap_or(usize::MAX);
     let mut at = inside.subiteration.min(k);
     let room = ui.available_width() - CONTROLS;
@@ -179,11 +179,11 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         if on.on_hover_text("One subiteration forward.").clicked() {
             at += 1;
         }
-        if room >= LEAST_SLIDER {
+        if room >= MIN_SLIDER {
             slider(ui, &mut at, room);
         }
     });
-    if room < LEAST_SLIDER {
+    if room < MIN_SLIDER {
         let all = ui.available_width();
         ui.horizontal(|ui| slider(ui, &mut at, all));
     }
@@ -194,8 +194,8 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
     if at != inside.subiteration.min(k) {
         inside.subiteration = at;
     }
-    if look != session.look {
-        commands.push(Command::Look(look));
+    if view != session.view {
+        commands.push(Command::SetView(view));
     }
 }
 
@@ -218,7 +218,7 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
 /// Frames what each tile of a 1D grid owns, unless that is too narrow.
 fn borders(ui: &Ui, shown: &Shown, inside: &Inside, tiling: &AxisTiling) {
     let points = tiling.tile().saturating_sub(tiling.overlap()) as f32;
-    if points * shown.to_screen.scale().x < CLOSEST_BORDERS {
+    if points * shown.to_screen.scale().x < MIN_TILE {
         return;
     }
     let height = inside.size[1] as f32;

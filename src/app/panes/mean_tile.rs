@@ -96,7 +96,7 @@ fn plane(
 ) {
     let room = ui.available_rect_before_wrap();
     let picture = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
-    let (scale, map) = session.look.of_field(sorted.field).of_magnitudes();
+    let (scale, map) = session.view.of_field(sorted.field).of_magnitudes();
     let scale = Scale::new(scale, Range::of(scale, mean.means.iter().copied()));
     let symbol = sorted.field.symbol();
     let shown = cells.ui(
@@ -165,7 +165,7 @@ fn line(
     );
     ui.add(Label::new(RichText::new(about).small()).truncate())
         .on_hover_text("Inner tiles own the points between the vertical lines.");
-    let scale = session.look.of_field(sorted.field).scale;
+    let scale = session.view.of_field(sorted.field).scale;
     let theme = theme::of_figures(ui);
     let plot = mean_tile_plot(&mean.means, &inner_points(axis), sorted.field, scale, theme);
     let frame = plot::Frame {

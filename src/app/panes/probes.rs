@@ -4,7 +4,7 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::state::view_settings::MOST_PROBES;
+use crate::app::state::view_settings::MAX_PROBES;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
@@ -40,7 +40,7 @@ impl PaneType for ProbesPane {
     }
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
-        (!session.look.probes.is_empty()).then_some(FigureKind::PROBES)
+        (!session.view.probes.is_empty()).then_some(FigureKind::PROBES)
     }
 
     fn need(&self) -> Need {
@@ -57,32 +57,32 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     let Some(report) = report else {
         return;
     };
-    if session.look.probes.is_empty() {
+    if session.view.probes.is_empty() {
         let text = format!(
-            "Point at the map and press D, or right-click it, to add a probe; at most {MOST_PROBES}."
+            "Point at the map and press D, or right-click it, to add a probe; at most {MAX_PROBES}."
         );
         ui.add(Label::new(RichText::new(text).weak()).wrap());
         return;
     }
     let name = |point| point_label(point, report.plan.problem.shape.dim() == 1);
     ui.horizontal_wrapped(|ui| {
-        for (index, &point) in session.look.probes.iter().enumerate() {
+        for (index, &point) in session.view.probes.iter().enumerate() {
             let name = name(point);
             let text = RichText::new(format!("{name} ×")).color(theme::curve(ui, index));
             let button = named(ui.add(egui::Button::new(text)), &format!("Remove {name}"));
             if button.on_hover_text("Remove this probe.").clicked() {
-                let mut look = session.look.clone();
-                look.toggle_probe(point);
-                commands.push(Command::Look(look));
+                let mut view = session.view.clone();
+                view.toggle_probe(point);
+                commands.push(Command::SetView(view));
             }
         }
     });
     let observation = &report.observation;
-    let colours = session.look.of_field(observation.field);
+    let colours = session.view.of_field(observation.field);
     let is_1d = report.plan.problem.shape.dim() == 1;
     let theme = theme::of_figures(ui);
     let series = |probe: &ProbeSeries| {
-        let index = session.look.probes.iter().position(|point| *point == probe.point);
+        let index = session.view.probes.iter().position(|point| *point == probe.point);
         let colour = theme.curve(index.unwrap_or(0));
         probe_series(probe, is_1d, colours.scale, colours.absolute, observation.cycle, colour)
     };

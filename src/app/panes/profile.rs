@@ -19,7 +19,7 @@ use eframe::egui::{self, ComboBox, PopupCloseBehavior, RichText, Ui};
 use std::f64::consts::SQRT_2;
 
 /// Samples of a profile: as many as any screen has pixels across.
-const MOST_SAMPLES: usize = 2048;
+const MAX_SAMPLES: usize = 2048;
 
 /// A field along the cut, of the run or of a pinned one.
 struct Profile<'a> {
@@ -70,14 +70,15 @@ impl PaneType for ProfilePane {
     }
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {
-        let fields = session.cut_fields();
+        let fields = session.profile_fields();
         request.error |= fields.contains(&FieldKind::Error);
-        request.cut = Some(ProfileRequest { line: session.cut_line(), fields, most: MOST_SAMPLES });
+        request.cut =
+            Some(ProfileRequest { line: session.profile_line(), fields, most: MAX_SAMPLES });
     }
 
     fn mark(&self, session: &Session, marks: &mut Marks) {
         let is_2d = session.spec.problem.shape.len() > 1;
-        marks.cut = is_2d.then(|| session.cut_line());
+        marks.cut = is_2d.then(|| session.profile_line());
     }
 
     fn need(&self) -> Need {
@@ -111,7 +112,7 @@ fn ui(
     if known.is_empty() {
         return None;
     }
-    let log = session.look.cut.log;
+    let log = session.view.profile.log;
     let profiles = match known[..] {
         [along] => of_runs(ui, session, report, along, compared),
         _ => of_fields(ui, &known, log),
@@ -120,17 +121,17 @@ fn ui(
 }
 
 fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Command>) {
-    let mut look = session.look.clone();
-    let before = session.cut_line().within(shape);
+    let mut view = session.view.clone();
+    let before = session.profile_line().within(shape);
     let mut line = before;
     ui.horizontal_wrapped(|ui| {
-        let cut = &mut look.cut;
+        let cut = &mut view.profile;
         let is_plane = shape.dim() == 2;
         if is_plane {
             cut_line::kinds(ui, &mut line, shape);
         }
-        let text = match session.cut_fields().len() {
-            1 => session.look.field.label().to_owned(),
+        let text = match session.profile_fields().len() {
+            1 => session.view.field.label().to_owned(),
             count => format!("{count} fields"),
         };
         let combo = ComboBox::from_id_salt("cut fields")
@@ -139,7 +140,7 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
             .close_behavior(PopupCloseBehavior::CloseOnClickOutside);
         let response = combo.show_ui(ui, |ui| {
             for field in FieldKind::ALL {
-                let of_map = field == session.look.field;
+                let of_map = field == session.view.field;
                 let mut shown = of_map || cut.more.contains(&field);
                 let check = egui::Checkbox::new(&mut shown, field.label());
                 let check = ui.add_enabled(!of_map, check).on_hover_text(field.about());
@@ -158,9 +159,9 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
             cut_line::numbers(ui, &mut line, shape);
         }
     });
-    commands.extend((line != before).then_some(Command::CutAlong(line)));
-    if look != session.look {
-        commands.push(Command::Look(look));
+    commands.extend((line != before).then_some(Command::SetProfileLine(line)));
+    if view != session.view {
+        commands.push(Command::SetView(view));
     }
 }
 

@@ -29,7 +29,7 @@ pub enum Command {
     /// Limit the cycles per second.
     Pace(Option<f64>),
     /// Change the view settings.
-    Look(ViewSettings),
+    SetView(ViewSettings),
     /// Show another cycle, or replay.
     Travel(Travel),
     /// Show a cycle in this frame: while the pointer is on it.
@@ -49,7 +49,7 @@ pub enum Command {
     /// Show the whole grid.
     ZoomOut,
     /// Set the line of the profile.
-    CutAlong(CutLine),
+    SetProfileLine(CutLine),
     /// Add or remove a probe.
     ToggleProbe([usize; 2]),
     /// Show a pane, or hide it.
@@ -75,7 +75,7 @@ pub enum Command {
     /// Save a file.
     Save(Box<SaveRequest>),
     /// Request a snapshot for the preview of a file.
-    LookForFile(SnapshotRequest),
+    RequestPreview(SnapshotRequest),
     /// Copy an image to the clipboard.
     CopyImage(Arc<[Snapshot]>, Box<ViewSpec>),
     /// Stop the animation.

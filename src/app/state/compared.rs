@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The largest grid, in points, on which the profile shows every pinned run: each needs a solver of
 /// its own. On larger grids it shows the run that the map is compared with.
-const LARGEST_ALONG: usize = 1 << 20;
+const MAX_PROFILE_POINTS: usize = 1 << 20;
 
 /// Where a pinned run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl ComparisonRequest {
         view: &ObservationRequest,
         beside: u64,
     ) -> Vec<Self> {
-        let compare = &session.look.compare;
+        let compare = &session.view.compare;
         let own = report.plan.problem.shape;
         let sweeps = beside * report.plan.sweeps_per_cycle();
         let seconds = seconds_at(&report.curve, beside);
@@ -93,7 +93,7 @@ impl ComparisonRequest {
             has_cut
                 && pin.archive != report.archive
                 && pin.archive.plan().problem.shape == own
-                && (own.points() <= LARGEST_ALONG || on_map == Some(*pin))
+                && (own.points() <= MAX_PROFILE_POINTS || on_map == Some(*pin))
         });
         let on_map = on_map.map(|pin| request(pin, place));
         on_map.into_iter().chain(along.map(|pin| request(pin, Place::Cut))).collect()

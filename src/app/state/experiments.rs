@@ -75,7 +75,7 @@ impl Experiment {
     }
 
     /// What is shown, and how.
-    pub fn look(&self) -> ViewSettings {
+    pub fn view(&self) -> ViewSettings {
         ViewSettings { field: self.field, against: self.against, ..ViewSettings::default() }
     }
 }

@@ -28,7 +28,7 @@ pub struct Session {
     /// Limit the cycles per second.
     pub pace: Option<f64>,
     /// What is shown, and how.
-    pub look: ViewSettings,
+    pub view: ViewSettings,
     /// The runs that were pinned.
     pub pins: Pins,
     /// Whether one of them is shown in place of the run, while a key is held.
@@ -47,7 +47,7 @@ impl Default for Session {
             running: true,
             steps: 0,
             pace: None,
-            look: ViewSettings::default(),
+            view: ViewSettings::default(),
             pins: Pins::default(),
             flipped: false,
             travel: Travel::default(),
@@ -72,9 +72,9 @@ impl Session {
         let ViewSpec { cycle, field, kind, over, cut, figure, .. } = *view;
         let uses = view.uses();
         (self.running, self.steps) = (false, cycle);
-        let look = &mut self.look;
-        look.field = field;
-        *look.of_field_mut(field) = Colours {
+        let settings = &mut self.view;
+        settings.field = field;
+        *settings.of_field_mut(field) = Colours {
             scale: figure.scale,
             map: figure.map,
             range: match figure.range.filter(|_| uses.field) {
@@ -84,21 +84,21 @@ impl Session {
             absolute: figure.absolute,
         };
         if uses.over {
-            look.against = Against::of(over);
+            settings.against = Against::of(over);
         }
         // Some figures have tile borders whatever was chosen.
         if !kind.always_has_borders() {
-            look.borders = figure.borders;
+            settings.borders = figure.borders;
         }
-        look.cut.line = cut.or(look.cut.line);
+        settings.profile.line = cut.or(settings.profile.line);
         if uses.probes {
-            look.probes.clone_from(&view.probes);
+            settings.probes.clone_from(&view.probes);
         }
         if uses.inside {
-            look.inside = view.inside;
+            settings.inside = view.inside;
         }
         if uses.reference {
-            look.reference = view.classic.is_some();
+            settings.reference = view.classic.is_some();
         }
     }
 
@@ -112,14 +112,14 @@ impl Session {
         probe: Option<[usize; 2]>,
     ) -> ObservationRequest {
         ObservationRequest {
-            field: self.look.field,
+            field: self.view.field,
             part,
             most,
             probe,
-            probes: self.look.probes.clone(),
-            reference: self.look.reference,
-            error: self.look.curve == CurveKind::Error,
-            all_norms: self.look.curve != CurveKind::Reduction,
+            probes: self.view.probes.clone(),
+            reference: self.view.reference,
+            error: self.view.curve == CurveKind::Error,
+            all_norms: self.view.curve != CurveKind::Reduction,
             ..ObservationRequest::default()
         }
     }
@@ -140,8 +140,8 @@ impl Session {
 
     /// The line of the profile: the chosen one or the middle row in 2D, the first system of a batch
     /// in 1D.
-    pub fn cut_line(&self) -> CutLine {
-        match (&self.spec.problem.shape[..], self.look.cut.line) {
+    pub fn profile_line(&self) -> CutLine {
+        match (&self.spec.problem.shape[..], self.view.profile.line) {
             ([_, _, ..], Some(line)) => line,
             ([_, ny, ..], None) => CutLine::Row(ny / 2),
             _ => CutLine::Row(0),
@@ -150,13 +150,13 @@ impl Session {
 
     /// What the view inside a cycle shows.
     pub fn followed(&self) -> Followed {
-        self.look.inside.followed(self.spec.problem.shape.len() == 1)
+        self.view.inside.followed(self.spec.problem.shape.len() == 1)
     }
 
     /// The fields of the profile, that of the map first.
-    pub fn cut_fields(&self) -> Vec<FieldKind> {
-        let more = self.look.cut.more.iter().copied().filter(|&field| field != self.look.field);
-        std::iter::once(self.look.field).chain(more).collect()
+    pub fn profile_fields(&self) -> Vec<FieldKind> {
+        let more = self.view.profile.more.iter().copied().filter(|&field| field != self.view.field);
+        std::iter::once(self.view.field).chain(more).collect()
     }
 
     /// Bytes for keyframes per run; pinned runs have the same share.

@@ -16,11 +16,11 @@ use std::time::Duration;
 const LONGEST_FRAME: Duration = Duration::from_millis(100);
 
 /// A request is left this long for an answer before a newer one replaces it.
-const PATIENCE: Duration = Duration::from_millis(100);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The share of the time that replays of pinned runs may take while the run makes cycles on the
 /// same processor.
-const FOLLOW_SHARE: f64 = 0.1;
+const COMPARISON_SHARE: f64 = 0.1;
 
 /// Time travel. The panes draw the observation in the report, of whichever cycle. While that is an
 /// earlier one, the observation of the newest cycle is kept here.
@@ -123,11 +123,11 @@ impl TimeTravel {
         // the way.
         let follows = cycle.is_none() || session.travel.playing;
         let is_answered_first =
-            self.is_unanswered && (follows || self.sent_at.elapsed() < PATIENCE);
+            self.is_unanswered && (follows || self.sent_at.elapsed() < ANSWER_TIMEOUT);
         // Between two observations of pinned runs, the run has the processor to itself.
         let rests = cycle.is_none()
             && report.phase == Phase::Running
-            && self.sent_at.elapsed() < self.answered_in.div_f64(FOLLOW_SHARE)
+            && self.sent_at.elapsed() < self.answered_in.div_f64(COMPARISON_SHARE)
             && is_of_other_cycles(&self.last_request.targets, &request.targets);
         let is_unanswered = (is_answered_first || rests)
             && request.runs == self.last_request.runs

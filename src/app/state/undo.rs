@@ -13,12 +13,12 @@ const MAX_STEPS: usize = 200;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     pub spec: Arc<RunSpec>,
-    pub look: ViewSettings,
+    pub view: ViewSettings,
 }
 
 impl Settings {
     fn of(session: &Session) -> Self {
-        Self { spec: Arc::clone(&session.spec), look: session.look.clone() }
+        Self { spec: Arc::clone(&session.spec), view: session.view.clone() }
     }
 }
 
@@ -100,10 +100,10 @@ mod tests {
     }
 
     fn restore(session: &mut Session, settings: Option<Settings>) -> bool {
-        let Some(Settings { spec, look }) = settings else {
+        let Some(Settings { spec, view }) = settings else {
             return false;
         };
-        (session.spec, session.look) = (spec, look);
+        (session.spec, session.view) = (spec, view);
         true
     }
 
@@ -114,11 +114,11 @@ mod tests {
             change(&mut session, &mut undo, k);
         }
         undo.record(&session);
-        session.look.field = FieldKind::Error;
+        session.view.field = FieldKind::Error;
         for (k, field) in [(8, FieldKind::Residual), (4, FieldKind::Residual)] {
             let before = undo.undo(&session);
             assert!(restore(&mut session, before));
-            assert_eq!((session.spec.method.k, session.look.field), (k, field));
+            assert_eq!((session.spec.method.k, session.view.field), (k, field));
         }
         let next = undo.redo(&session);
         assert!(restore(&mut session, next));

@@ -5,7 +5,7 @@ use crate::picture::{ColourMap, InsideView, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
 
 /// The largest number of probes: there are colours for no more.
-pub const MOST_PROBES: usize = 8;
+pub const MAX_PROBES: usize = 8;
 
 /// What is shown, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct ViewSettings {
     pub curve: CurveKind,
     pub against: Against,
     /// Settings of the profile.
-    pub cut: CutLook,
+    pub profile: ProfileSettings,
     /// Settings of the view inside a cycle.
     pub inside: InsideView,
     /// Probes, at most [`MOST_PROBES`].
@@ -33,7 +33,7 @@ pub struct ViewSettings {
 
 /// The line and the fields of the profile.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CutLook {
+pub struct ProfileSettings {
     /// The line; `None` for the middle row.
     pub line: Option<CutLine>,
     /// Fields in addition to that of the map.
@@ -126,7 +126,7 @@ impl Default for ViewSettings {
             compare: Compare::default(),
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
-            cut: CutLook { log: true, ..CutLook::default() },
+            profile: ProfileSettings { log: true, ..ProfileSettings::default() },
             inside: InsideView::default(),
             probes: Vec::new(),
         }
@@ -140,7 +140,7 @@ impl ViewSettings {
         self.probes.retain(|other| *other != point);
         if self.probes.len() == before {
             self.probes.push(point);
-            if self.probes.len() > MOST_PROBES {
+            if self.probes.len() > MAX_PROBES {
                 self.probes.remove(0);
             }
         }

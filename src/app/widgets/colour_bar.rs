@@ -17,7 +17,7 @@ const REACH: f32 = 7.0;
 
 /// Height of a label beside the bar, and the largest number of labels.
 const TICK_ROOM: f32 = 20.0;
-const MOST_TICKS: usize = 7;
+const MAX_TICKS: usize = 7;
 
 /// Width of the bar itself.
 const WIDTH: f32 = 16.0;
@@ -140,5 +140,5 @@ fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
 
 /// The number of labels for a bar of this height.
 fn most_ticks(height: f32) -> usize {
-    ((height / TICK_ROOM) as usize).clamp(2, MOST_TICKS)
+    ((height / TICK_ROOM) as usize).clamp(2, MAX_TICKS)
 }

@@ -30,7 +30,7 @@ const CHARACTER: f64 = 7.0;
 const BETWEEN: f64 = 22.0;
 
 /// The most ticks of the two axes, as in figures.
-const MOST_TICKS: [usize; 2] = [11, 13];
+const MAX_TICKS: [usize; 2] = [11, 13];
 
 /// Widths of curves and of their parts, in points.
 const CURVE: f32 = 1.8;
@@ -112,7 +112,7 @@ impl Warp {
             }
             false => LABEL_HEIGHT,
         };
-        let most = ((room / each) as usize).clamp(2, MOST_TICKS[usize::from(!across)]);
+        let most = ((room / each) as usize).clamp(2, MAX_TICKS[usize::from(!across)]);
         let ticks = axis.ticks(&scale, most).into_iter();
         ticks.map(|tick| (self.place(scale.value(tick.position)), tick.label)).collect()
     }
@@ -428,7 +428,7 @@ mod tests {
             }
             for bounds in [(-1e9, 1e9), (0.0, 1e-300), (-1e-12, 1e-12), (f64::MIN, f64::MAX)] {
                 let ticks = warp.ticks(&axis(kind), bounds, 300.0, true);
-                assert!(ticks.len() <= MOST_TICKS[0].max(3), "{kind:?} {bounds:?}");
+                assert!(ticks.len() <= MAX_TICKS[0].max(3), "{kind:?} {bounds:?}");
             }
         }
     }

@@ -4,7 +4,7 @@ use eframe::egui::{self, Pos2, Rect, Ui, Vec2, emath::RectTransform};
 use std::ops::Range;
 
 /// Points of the grid across, at the deepest zoom.
-const DEEPEST: f32 = 4.0;
+const MIN_VISIBLE: f32 = 4.0;
 
 /// The visible part of the grid.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Zoom {
             if factor != 1.0 {
                 let at = to_grid.transform_pos(pointer);
                 let width =
-                    (seen.width() / factor).clamp(DEEPEST.min(whole.width()), whole.width());
+                    (seen.width() / factor).clamp(MIN_VISIBLE.min(whole.width()), whole.width());
                 let by = width / seen.width();
                 seen = Rect::from_min_max(at + (seen.min - at) * by, at + (seen.max - at) * by);
             }

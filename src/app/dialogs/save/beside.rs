@@ -29,7 +29,7 @@ impl SaveDialog {
     pub fn others<'a>(&self, session: &'a Session, report: Option<&Report>) -> Vec<&'a Pin> {
         let pins = session.pins.all();
         let drawn = self.drawn();
-        let chosen = session.look.compare.chosen(pins);
+        let chosen = session.view.compare.chosen(pins);
         let one = |number| pins.iter().find(|pin| pin.number == number);
         let with = match self.with {
             _ if !self.compares() => return Vec::new(),
@@ -57,7 +57,7 @@ impl SaveDialog {
         row(ui, "Compare with", about, |ui| {
             let pins = session.pins.all();
             let is_one = self.what.kind().is_some_and(|kind| kind.beside() == [1, 1]);
-            let chosen = session.look.compare.chosen(pins).filter(|_| is_one);
+            let chosen = session.view.compare.chosen(pins).filter(|_| is_one);
             let with = match self.with {
                 With::One(number) if pins.iter().any(|pin| pin.number == number) => self.with,
                 with => chosen.map_or(with, |pin| With::One(pin.number)),

@@ -79,7 +79,7 @@ impl SaveDialog {
         let usual = FigureSpec { theme, ..FigureSpec::default() };
         let figure = like.map_or(usual, |view| view.figure);
         let what = like.map_or(What::of(FigureKind::default()), |view| What::of(view.kind));
-        let chosen = session.look.compare.chosen(session.pins.all());
+        let chosen = session.view.compare.chosen(session.pins.all());
         let with = match (like.map(|view| view.compared.len()), chosen) {
             (Some(0), _) => With::None,
             (Some(1), Some(pin)) => With::One(pin.number),
@@ -98,7 +98,7 @@ impl SaveDialog {
             name: String::new(),
             unit: if figure.dpi == SCREEN_DPI { Unit::Pixels } else { Unit::Centimetres },
             figure,
-            cut: session.cut_line(),
+            cut: session.profile_line(),
             places: like
                 .map(|view| &view.places)
                 .filter(|own| !own.is_empty())
@@ -110,7 +110,7 @@ impl SaveDialog {
             cycle: stands.then(|| travel.cycle(latest)),
             preview: Preview::new(context),
         };
-        dialog.suggest(session.look.field);
+        dialog.suggest(session.view.field);
         dialog
     }
 
@@ -191,7 +191,7 @@ impl SaveDialog {
                         if let Some(snapshot_request) =
                             self.preview.wants(snapshot_request, report.latest.cycle, now)
                         {
-                            commands.push(Command::LookForFile(snapshot_request));
+                            commands.push(Command::RequestPreview(snapshot_request));
                         }
                     }
                     ui.set_width(PREVIEW.x);
@@ -215,11 +215,11 @@ impl SaveDialog {
 
     fn controls(&mut self, ui: &mut Ui, session: &Session) {
         ui.set_min_height(ROWS);
-        let field = session.look.field;
-        let chosen = session.look.compare.chosen(session.pins.all());
+        let field = session.view.field;
+        let chosen = session.view.compare.chosen(session.pins.all());
         let others = usize::from(chosen.is_some());
         let view = ViewSpec {
-            probes: session.look.probes.clone(),
+            probes: session.view.probes.clone(),
             places: self.places.clone(),
             ..ViewSpec::default()
         };
@@ -313,7 +313,7 @@ impl SaveDialog {
         if self.compares() && !session.pins.all().is_empty() {
             self.beside(ui, session);
             let has_others = !self.others(session, report).is_empty();
-            if self.is_film() && has_others && session.look.compare.at_equal == AtEqual::Time {
+            if self.is_film() && has_others && session.view.compare.at_equal == AtEqual::Time {
                 let text = "Times are not the same twice: an animation is at equal sweeps.";
                 ui.label(RichText::new(text).weak());
             }
@@ -372,20 +372,20 @@ impl SaveDialog {
     }
 
     fn view(&self, session: &Session, report: Option<&Report>, shown: Option<Range>) -> ViewSpec {
-        let field = session.look.field;
-        let colours = session.look.of_field(field);
+        let field = session.view.field;
+        let colours = session.view.of_field(field);
         let drawn = self.drawn();
         // A figure of one frame fits itself; any other range is the window's, of the field.
         let uses = drawn.uses();
         let range = shown.filter(|_| uses.field && colours.range != RangeMode::ThisFrame);
-        let over = session.look.against.over();
+        let over = session.view.against.over();
         let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
         let numbers: Vec<_> = numbers.collect();
         let is_plain = numbers.iter().copied().eq(0..numbers.len());
         let is_line = session.spec.problem.shape.len() == 1;
-        let InsideView { all_of_line, .. } = session.look.inside;
-        let inside = InsideView { all_of_line: all_of_line && is_line, ..session.look.inside };
-        let probes = session.look.probes.iter().copied();
+        let InsideView { all_of_line, .. } = session.view.inside;
+        let inside = InsideView { all_of_line: all_of_line && is_line, ..session.view.inside };
+        let probes = session.view.probes.iter().copied();
         ViewSpec {
             field,
             over: if uses.over { over } else { Over::default() },
@@ -393,7 +393,7 @@ impl SaveDialog {
             probes: probes.filter(|_| uses.probes).collect(),
             inside: if uses.inside { inside } else { InsideView::default() },
             pairing: match self.is_film() && !numbers.is_empty() {
-                true => session.look.compare.at_equal.pairing(),
+                true => session.view.compare.at_equal.pairing(),
                 false => Pairing::default(),
             },
             colours: if is_plain { Vec::new() } else { numbers },
@@ -403,7 +403,7 @@ impl SaveDialog {
                 absolute: colours.absolute,
                 map: colours.map,
                 range,
-                borders: session.look.borders || drawn.kind.always_has_borders(),
+                borders: session.view.borders || drawn.kind.always_has_borders(),
                 ..self.figure
             },
             ..drawn
@@ -511,7 +511,7 @@ mod tests {
         if !uses.field {
             view_again.figure.range = None;
         }
-        view_again.cut = uses.cut.then(|| session.cut_line());
+        view_again.cut = uses.cut.then(|| session.profile_line());
         view_again.figure.borders |= view.kind.always_has_borders();
         view_again
     }
@@ -526,7 +526,7 @@ mod tests {
             let again = dialog.view(&session, None, view.figure.range);
             prop_assert_eq!(again, expressible(&view, &session));
             if let Some(cut) = view.cut {
-                prop_assert_eq!(session.cut_line(), cut);
+                prop_assert_eq!(session.profile_line(), cut);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! From values to a texture, and the range of its colours.
 
-use crate::app::panes::heat_map::Side;
+use crate::app::panes::heat_map::sides::Side;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::colour_bar::BINS;
@@ -46,12 +46,12 @@ impl Colouring {
     }
 
     /// Takes a new picture.
-    pub fn take(&mut self, report: &Report, look: &ViewSettings) {
+    pub fn take(&mut self, report: &Report, view: &ViewSettings) {
         self.is_fresh = false;
         let Some(picture) = &report.observation.picture else {
             return;
         };
-        let colours = *look.of_field(report.observation.field);
+        let colours = *view.of_field(report.observation.field);
         let largest = match report.observation.field {
             FieldKind::Residual => report.largest.residual,
             FieldKind::Change => report.largest.change,
@@ -80,7 +80,7 @@ impl Colouring {
         let (is_difference, flipped) = (side.is_difference, session.flipped);
         let colours = match is_difference {
             true => DIFFERENCE,
-            false => *session.look.of_field(field),
+            false => *session.view.of_field(field),
         };
         let known = self.shown.as_ref().filter(|shown| {
             (shown.colours, shown.field, shown.other.is_some()) == (colours, field, other.is_some())

@@ -19,16 +19,16 @@ pub fn ui(
     is_zoomed: bool,
     commands: &mut Vec<Command>,
 ) {
-    let mut look = session.look.clone();
+    let mut view = session.view.clone();
     ui.horizontal_wrapped(|ui| {
-        let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(look.field.label());
+        let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(view.field.label());
         let response = combo.show_ui(ui, |ui| {
             for field in FieldKind::ALL {
-                ui.selectable_value(&mut look.field, field, field.label()).on_hover_text(field.about());
+                ui.selectable_value(&mut view.field, field, field.label()).on_hover_text(field.about());
             }
         });
-        named(response.response, "Field").on_hover_text(look.field.about());
-        let colours = look.of_field_mut(session.look.field);
+        named(response.response, "Field").on_hover_text(view.field.about());
+        let colours = view.of_field_mut(session.view.field);
         let combo = ComboBox::from_id_salt("scale").width(84.0).selected_text(colours.scale.label());
         let response = combo.show_ui(ui, |ui| {
             for scale in ScaleKind::ALL {
@@ -52,14 +52,14 @@ pub fn ui(
         if colours.scale == ScaleKind::Linear {
             ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
         }
-        ui.checkbox(&mut look.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
-        compare(ui, session, &mut look.compare);
+        ui.checkbox(&mut view.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
+        compare(ui, session, &mut view.compare);
         if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ZoomOut);
         }
     });
-    if look != session.look {
-        commands.push(Command::Look(look));
+    if view != session.view {
+        commands.push(Command::SetView(view));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The line under the map: the point under the cursor, and the edge share.
 
-use crate::app::panes::heat_map::Side;
+use crate::app::panes::heat_map::sides::Side;
 use crate::app::widgets::colour_bar;
 use crate::picture::{grouped, number};
 use crate::solver::EdgeShare;

@@ -6,8 +6,10 @@ mod cut_line;
 mod inspector;
 mod overlay;
 pub mod pane;
+mod sides;
 mod wipe;
 
+use crate::app::panes::heat_map::sides::{Side, sides};
 use crate::app::state::command::Command;
 use crate::app::state::compare::How;
 use crate::app::state::compared::{Compared, Place};
@@ -18,7 +20,7 @@ use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar, zoom};
 use crate::picture::{Range, grouped, value_label};
-use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Observation, Picture, Plan, Report};
+use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Report};
 use colouring::Colouring;
 use cut_line::Cutting;
 use eframe::egui::{
@@ -56,85 +58,6 @@ pub struct HeatMap {
     cutting: Cutting,
 }
 
-/// One of the shown pictures.
-struct Side<'a> {
-    observation: &'a Observation,
-    picture: &'a Picture,
-    plan: &'a Plan,
-    /// The newest cycle of its run.
-    latest: u64,
-    /// Its rows per row of the run's picture; may differ from 1 in space–time diagrams, whose rows
-    /// are cycles.
-    rows: f32,
-    /// The name of its run.
-    name: &'a str,
-    is_difference: bool,
-}
-
-/// The pictures to show: of the run, and of the run that it is compared with.
-fn sides<'a>(
-    report: &'a Report,
-    compared: Option<&'a Compared>,
-    how: How,
-    flipped: bool,
-) -> Vec<Side<'a>> {
-    let own = report.observation.picture.as_ref().map(|picture| Side {
-        observation: &report.observation,
-        picture,
-        plan: &report.plan,
-        latest: report.latest.cycle,
-        rows: 1.0,
-        name: "this run",
-        is_difference: false,
-    });
-    let other = compared.and_then(|compared| {
-        Some(Side {
-            observation: &compared.observation,
-            picture: compared.observation.picture.as_ref()?,
-            plan: compared.request.plan(),
-            latest: compared.request.latest,
-            rows: rows_beside(report, compared),
-            name: &compared.request.name,
-            is_difference: compared.request.place == Place::Difference,
-        })
-    });
-    let other = other.filter(|other| other.observation.field == report.observation.field);
-    match (own, other) {
-        (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
-        (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
-        (Some(own), other) => {
-            let both = matches!(how, How::SideBySide | How::Wipe);
-            let other = other.filter(|other| both && !other.is_difference);
-            std::iter::once(own).chain(other).collect()
-        }
-        // While the picture of the run is not ready, none replaces it.
-        (None, _) => Vec::new(),
-    }
-}
-
-/// Rows of the compared picture per row of the run's.
-fn rows_beside(report: &Report, compared: &Compared) -> f32 {
-    let cycles =
-        |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
-    match (cycles(&report.observation), cycles(&compared.observation)) {
-        (Some(own), Some(other)) => (compared.request.per_cycle * own as f64 / other as f64) as f32,
-        _ => 1.0,
-    }
-}
-
-impl Side<'_> {
-    /// The part of it that corresponds to a part of the run's picture.
-    fn part(&self, part: Rect) -> Rect {
-        let at = |at: Pos2| egui::pos2(at.x, at.y * self.rows);
-        Rect::from_min_max(at(part.min), at(part.max))
-    }
-
-    /// Its row that corresponds to a row of another's picture.
-    fn row_beside(&self, row: usize, other: &Self) -> usize {
-        ((row as f32 + 0.5) * self.rows / other.rows) as usize
-    }
-}
-
 impl HeatMap {
     /// The visible part of the grid; `None` for all.
     pub fn part(&self) -> Option<[std::ops::Range<usize>; 2]> {
@@ -168,8 +91,8 @@ impl HeatMap {
     }
 
     /// Takes a new picture.
-    pub fn take(&mut self, report: &Report, look: &ViewSettings) {
-        self.colouring.take(report, look);
+    pub fn take(&mut self, report: &Report, view: &ViewSettings) {
+        self.colouring.take(report, view);
     }
 
     /// Shows the whole grid.
@@ -198,7 +121,7 @@ impl HeatMap {
         commands: &mut Vec<Command>,
     ) {
         let compared = compared.iter().find(|compared| compared.request.place != Place::Cut);
-        controls::ui(ui, session, self.range(session.look.field), self.zoom.is_part(), commands);
+        controls::ui(ui, session, self.range(session.view.field), self.zoom.is_part(), commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
@@ -213,14 +136,14 @@ impl HeatMap {
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.area = Some(area);
         let whole = area;
-        let (how, flipped) = (session.look.compare.how, session.flipped);
+        let (how, flipped) = (session.view.compare.how, session.flipped);
         let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
         let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
         // Side by side, each has half of the area.
         let between = if line { overlay::CYCLES_ROOM + BETWEEN } else { BETWEEN };
         let [area, beside] = if is_beside { halves(whole, between) } else { [whole; 2] };
         self.most = most_samples(area, ui.ctx().pixels_per_point());
-        let about = format!("Heat map of the {}", session.look.field.name());
+        let about = format!("Heat map of the {}", session.view.field.name());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
         ui.painter().rect_filled(whole, 0.0, ui.visuals().extreme_bg_color);
         let Some(report) = report else {
@@ -267,10 +190,10 @@ impl HeatMap {
             let to_screen = RectTransform::from_to(part, beside);
             ui.painter().rect_filled(clips[1], 0.0, ui.visuals().extreme_bg_color);
             paint(ui, clips[1], &to_screen, other.picture, handle);
-            lines(ui, clips[1], &to_screen, other, session.look.borders, is_beside);
+            lines(ui, clips[1], &to_screen, other, session.view.borders, is_beside);
             (to_screen, is_alike)
         });
-        lines(ui, clips[0], &to_screen, side, session.look.borders, true);
+        lines(ui, clips[0], &to_screen, side, session.view.borders, true);
         if let Some(why) = not_kept(report).filter(|_| self.is_diagram) {
             say(ui, area, why);
         }
@@ -309,7 +232,7 @@ impl HeatMap {
             self.wipe.paint(ui, whole);
         }
         captions(ui, clips, report, compared, &sides, flipped);
-        for (index, &point) in session.look.probes.iter().enumerate() {
+        for (index, &point) in session.view.probes.iter().enumerate() {
             overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
         }
         if let Some(point) = self.pointed_at().filter(|_| response.secondary_clicked()) {
@@ -318,9 +241,9 @@ impl HeatMap {
         if let Some(tile) = marks.tile {
             overlay::tile(ui, area, &to_screen, grid, report, tile);
             if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
-                let mut look = session.look.clone();
-                look.inside.tile = report.plan.tiling.owner([i, row]);
-                commands.push(Command::Look(look));
+                let mut view = session.view.clone();
+                view.inside.tile = report.plan.tiling.owner([i, row]);
+                commands.push(Command::SetView(view));
             }
         }
         if let Some(line) = marks.cut {
@@ -332,7 +255,8 @@ impl HeatMap {
                 let name = "Cut line of the pinned run";
                 dragged = cutting.ui(ui, beside, &to_screen, shape, line, name).or(dragged);
             }
-            commands.extend(dragged.filter(|dragged| *dragged != line).map(Command::CutAlong));
+            commands
+                .extend(dragged.filter(|dragged| *dragged != line).map(Command::SetProfileLine));
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
         let title = value_label(side.observation.field, scale, absolute);
@@ -346,9 +270,9 @@ impl HeatMap {
         };
         colour_bar::ui(ui, whole, &bar);
         if let Some(range) = colour_bar::ends(ui, whole, &bar).filter(|_| !side.is_difference) {
-            let mut look = session.look.clone();
-            look.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
-            commands.push(Command::Look(look));
+            let mut view = session.view.clone();
+            view.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
+            commands.push(Command::SetView(view));
         }
         inspector::ui(ui, whole, self.hover, &sides);
     }

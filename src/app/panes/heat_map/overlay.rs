@@ -10,7 +10,7 @@ use eframe::egui::{
 
 /// Tile borders are drawn if tiles are at least this large on the screen, in points: closer
 /// together they would hide the map.
-const CLOSEST_BORDERS: f32 = 5.0;
+const MIN_TILE: f32 = 5.0;
 
 /// A point is outlined if it is at least this large on the screen, in points.
 const SMALLEST_OUTLINED: f32 = 3.0;
@@ -121,7 +121,7 @@ pub fn borders(
     let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
     let from = to_screen.from();
     let close = |tile: usize, overlap: usize, scale: f32| {
-        (tile.saturating_sub(overlap) as f32) * scale < CLOSEST_BORDERS
+        (tile.saturating_sub(overlap) as f32) * scale < MIN_TILE
     };
     let x = tiling.x();
     if let Some(cycles) = picture.cycles_per_row {

@@ -41,7 +41,7 @@ impl PaneType for HeatMapPane {
 
     fn figure(&self, session: &Session) -> Option<FigureKind> {
         let is_beside =
-            session.look.compare.how == How::SideBySide && !session.pins.all().is_empty();
+            session.view.compare.how == How::SideBySide && !session.pins.all().is_empty();
         Some(if is_beside { FigureKind::SIDE_BY_SIDE } else { FigureKind::HEAT_MAP })
     }
 

@@ -1,6 +1,7 @@
 //! A file to be saved.
 
-use crate::app::state::save::{Sources, What};
+use crate::app::state::save::sources::Sources;
+use crate::app::state::save::what::What;
 use crate::grid::Shape;
 use crate::picture::{FilmFile, LARGEST_SIDE, SMALLEST_SIDE, ViewSpec, is_table};
 use crate::run::{FieldKind, Part, SnapshotRequest};

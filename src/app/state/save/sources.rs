@@ -42,8 +42,8 @@ impl Sources {
             archive: report.map(|report| Arc::clone(&report.archive)),
             back: back.and_then(|report| session.travel.earlier(report.latest.cycle)),
             others,
-            at_equal: if ends { AtEqual::End } else { session.look.compare.at_equal },
-            has_reference: session.look.reference,
+            at_equal: if ends { AtEqual::End } else { session.view.compare.at_equal },
+            has_reference: session.view.reference,
         }
     }
 

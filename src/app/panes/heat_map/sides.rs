@@ -1,0 +1,85 @@
+//! The pictures that the map shows: of the run, and of a pinned run.
+
+use crate::app::state::compare::How;
+use crate::app::state::compared::{Compared, Place};
+use crate::run::{Observation, Picture, Plan, Report};
+use eframe::egui::{self, Pos2, Rect};
+
+/// One of the shown pictures.
+pub struct Side<'a> {
+    pub observation: &'a Observation,
+    pub picture: &'a Picture,
+    pub plan: &'a Plan,
+    /// The newest cycle of its run.
+    pub latest: u64,
+    /// Its rows per row of the run's picture; may differ from 1 in space–time diagrams, whose rows
+    /// are cycles.
+    pub rows: f32,
+    /// The name of its run.
+    pub name: &'a str,
+    pub is_difference: bool,
+}
+
+/// The pictures to show: of the run, and of the run that it is compared with.
+pub fn sides<'a>(
+    report: &'a Report,
+    compared: Option<&'a Compared>,
+    how: How,
+    flipped: bool,
+) -> Vec<Side<'a>> {
+    let own = report.observation.picture.as_ref().map(|picture| Side {
+        observation: &report.observation,
+        picture,
+        plan: &report.plan,
+        latest: report.latest.cycle,
+        rows: 1.0,
+        name: "this run",
+        is_difference: false,
+    });
+    let other = compared.and_then(|compared| {
+        Some(Side {
+            observation: &compared.observation,
+            picture: compared.observation.picture.as_ref()?,
+            plan: compared.request.plan(),
+            latest: compared.request.latest,
+            rows: rows_beside(report, compared),
+            name: &compared.request.name,
+            is_difference: compared.request.place == Place::Difference,
+        })
+    });
+    let other = other.filter(|other| other.observation.field == report.observation.field);
+    match (own, other) {
+        (_, Some(other)) if how == How::Difference && other.is_difference => vec![other],
+        (Some(own), Some(other)) if flipped && !other.is_difference => vec![other, own],
+        (Some(own), other) => {
+            let both = matches!(how, How::SideBySide | How::Wipe);
+            let other = other.filter(|other| both && !other.is_difference);
+            std::iter::once(own).chain(other).collect()
+        }
+        // While the picture of the run is not ready, none replaces it.
+        (None, _) => Vec::new(),
+    }
+}
+
+/// Rows of the compared picture per row of the run's.
+fn rows_beside(report: &Report, compared: &Compared) -> f32 {
+    let cycles =
+        |seen: &Observation| seen.picture.as_ref().and_then(|picture| picture.cycles_per_row);
+    match (cycles(&report.observation), cycles(&compared.observation)) {
+        (Some(own), Some(other)) => (compared.request.per_cycle * own as f64 / other as f64) as f32,
+        _ => 1.0,
+    }
+}
+
+impl Side<'_> {
+    /// The part of it that corresponds to a part of the run's picture.
+    pub fn part(&self, part: Rect) -> Rect {
+        let at = |at: Pos2| egui::pos2(at.x, at.y * self.rows);
+        Rect::from_min_max(at(part.min), at(part.max))
+    }
+
+    /// Its row that corresponds to a row of another's picture.
+    pub fn row_beside(&self, row: usize, other: &Self) -> usize {
+        ((row as f32 + 0.5) * self.rows / other.rows) as usize
+    }
+}
