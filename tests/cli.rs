@@ -966,7 +966,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
     for (arguments, parts) in [
         ("--kind movie", &["'movie'", "--kind", "side-by-side, space-time"][..]),
-        ("--kind space-time", &["space-time needs a 1D grid", "256 × 256"]),
+        ("--kind space-time", &["space-time cannot be drawn", "1D"]),
         ("--kind side-by-side", &["side-by-side needs a second run"]),
         ("--kind profile --cut j=256", &["cut is j=256", "j=0 to j=255"]),
         ("--kind profile --cut i=-1", &["--cut", "j=128"]),

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 
 use tilescope::picture::{
-    Axis, ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
-    Over, Page, Panel, Place, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale, ScaleKind, Series,
-    Theme, ViewSpec, figure, render, save_png,
+    ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
+    MapAxis, Over, Page, Panel, Place, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
+    ScaleKind, Series, Theme, ViewSpec, figure, render, save_png,
 };
 use tilescope::run::{
     CutLine, FieldKind, Monitor, Planner, RecordAt, RunSpec, Snapshot, record_run,
@@ -63,8 +63,8 @@ fn residual_figure(theme: Theme, kind: ScaleKind, map: ColourMap, borders: &[f64
         title: "Residual after cycle 16",
         subtitle: "Poisson 2D, 64² · k = 16, overlap = 0, tile = 16 · ‖r‖/‖r₀‖ = 0.031",
         panels: &[panel],
-        x_axis: Axis { label: "i", start: 0.0, end: 64.0 },
-        y_axis: Axis { label: "j", start: 0.0, end: 64.0 },
+        x_axis: MapAxis { label: "i", start: 0.0, end: 64.0 },
+        y_axis: MapAxis { label: "j", start: 0.0, end: 64.0 },
         equal_aspect: true,
         scale: Scale::new(kind, Range::of(kind, values.iter().copied())),
         map,
@@ -112,8 +112,8 @@ fn space_time_with_cycles_to_come() {
         title: "Change, cycle by cycle",
         subtitle: "Poisson 1D, n = 128 · k = 8, overlap = 0, tile = 16",
         panels: &[panel],
-        x_axis: Axis { label: "x", start: 0.0, end: cols.into() },
-        y_axis: Axis { label: "cycle", start: 0.0, end: rows.into() },
+        x_axis: MapAxis { label: "x", start: 0.0, end: cols.into() },
+        y_axis: MapAxis { label: "cycle", start: 0.0, end: rows.into() },
         equal_aspect: false,
         // Narrower than the values, so that both ends of the bar are marked.
         scale: Scale::new(ScaleKind::Linear, Range::new(-0.6, 0.8)),

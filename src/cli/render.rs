@@ -235,7 +235,8 @@ impl Render {
         let plans = others.iter().map(|other| planner.plan(&other.run));
         let plans: Vec<_> = plans.collect::<Result<_, _>>()?;
         let shapes: Vec<_> = plans.iter().map(|plan| plan.problem.shape).collect();
-        view.check(&first.problem.shape, &shapes)
+        view.check_geometry(first.geometry().as_ref())
+            .and_then(|()| view.check(&first.problem.shape, &shapes))
             .map_err(|refused| UsageError(refused.to_string()))?;
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             print_note(&warning);

@@ -46,7 +46,7 @@ pub use film::{Film, FilmError, FilmFile, save_film};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
 };
-pub use plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
+pub use plot::heat_map::{HeatMapFigure, MapAxis, Outline, Panel};
 pub use sweep::figure::sweep_svg;
 pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
 pub use view::command::figure_command;

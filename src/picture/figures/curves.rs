@@ -1,5 +1,6 @@
 //! How the residual of runs falls.
 
+use crate::grid::Need;
 use crate::picture::axis::number::number;
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::draw::drawing::Drawing;
@@ -48,6 +49,10 @@ impl FigureType for Curves {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "convergence".to_owned()
+    }
+
+    fn need(&self) -> Need {
+        Need::Nothing
     }
 
     fn uses(&self) -> Uses {

@@ -1,6 +1,6 @@
 //! The inside of a cycle: one tile with its halo, or all tiles of a 1D grid.
 
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::number::grouped;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::ColourMap;
@@ -8,7 +8,7 @@ use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Rgb;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::titles::Titles;
-use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Outline, Panel};
+use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Outline, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
@@ -49,6 +49,10 @@ impl FigureType for InsideCycle {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "inside".to_owned()
+    }
+
+    fn need(&self) -> Need {
+        Need::Grid1dOr2d
     }
 
     fn uses(&self) -> Uses {
@@ -102,8 +106,8 @@ impl FigureType for InsideCycle {
         let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
         let start = |axis: usize| inside.computed[axis].start as f64 - 1.0;
         let y_axis = match is_1d {
-            true => Axis { label: "subiteration", start: 0.0, end: down as f64 },
-            false => Axis { label: "j", start: start(1), end: end(1) },
+            true => MapAxis { label: "subiteration", start: 0.0, end: down as f64 },
+            false => MapAxis { label: "j", start: start(1), end: end(1) },
         };
         let title = match spec.annotations {
             true => about_outlines(inside).to_owned(),
@@ -128,7 +132,7 @@ impl FigureType for InsideCycle {
             title: &titles.title,
             subtitle: &titles.subtitle,
             panels: &[panel],
-            x_axis: Axis { label: "i", start: start(0), end: end(0) },
+            x_axis: MapAxis { label: "i", start: start(0), end: end(0) },
             y_axis,
             equal_aspect: !is_1d,
             scale,
@@ -203,7 +207,7 @@ fn values<'a>(inside: &'a Inside, view: &InsideView) -> &'a [f32] {
 }
 
 /// The tile without its halo and the points that it owns; in 1D the subiteration, too.
-fn outlines(inside: &Inside, is_1d: bool, y_axis: &Axis<'_>) -> Vec<Outline> {
+fn outlines(inside: &Inside, is_1d: bool, y_axis: &MapAxis<'_>) -> Vec<Outline> {
     let ends = |range: &std::ops::Range<usize>| [range.start as f64, range.end as f64];
     let outline = |part: &[std::ops::Range<usize>; 2], colour| Outline {
         x: ends(&part[0]),

@@ -5,7 +5,7 @@ use crate::picture::axis::scale::{Range, Scale};
 use crate::picture::colour::paint::{Samples, shown_values};
 use crate::picture::figures::names::value_label;
 use crate::picture::figures::titles::Titles;
-use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
+use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{self, CsvTable, Snapshot};
@@ -95,7 +95,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         })
         .collect();
     let samples = &first.picture.samples;
-    let x_axis = Axis {
+    let x_axis = MapAxis {
         label: "i",
         start: samples.columns.start as f64,
         end: (samples.columns.start + samples.size[0] * samples.block[0]) as f64,
@@ -107,8 +107,8 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         panels: &panels,
         x_axis,
         y_axis: match is_diagram {
-            false => Axis { label: "j", start: samples.rows.start as f64, end },
-            true => Axis { label: "cycle", start: 0.0, end },
+            false => MapAxis { label: "j", start: samples.rows.start as f64, end },
+            true => MapAxis { label: "cycle", start: 0.0, end },
         },
         equal_aspect: !is_diagram,
         scale: scale(snapshots, view),

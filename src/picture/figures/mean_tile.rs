@@ -8,7 +8,7 @@ use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::maps::{field_range, scale};
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
-use crate::picture::plot::heat_map::{Axis, HeatMapFigure, Panel};
+use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
@@ -91,8 +91,8 @@ impl FigureType for MeanTile {
             title: &titles.title,
             subtitle: &titles.subtitle,
             panels: &[panel],
-            x_axis: Axis { label: "across the tile", start: 0.0, end: across as f64 },
-            y_axis: Axis { label: "down the tile", start: 0.0, end: down as f64 },
+            x_axis: MapAxis { label: "across the tile", start: 0.0, end: across as f64 },
+            y_axis: MapAxis { label: "down the tile", start: 0.0, end: down as f64 },
             equal_aspect: true,
             scale: scale(&snapshots[..1], view),
             map: spec.map,

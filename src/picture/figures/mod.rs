@@ -80,3 +80,35 @@ pub fn figure(snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
 pub fn common_range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     view.kind.range(snapshots, view)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_and_labels_are_unique_and_sentences_are_sentences() {
+        let names: BTreeSet<_> = FigureKind::ALL.iter().map(|kind| kind.name()).collect();
+        let labels: BTreeSet<_> = FigureKind::ALL.iter().map(|kind| kind.label()).collect();
+        assert_eq!((names.len(), labels.len()), (FigureKind::ALL.len(), FigureKind::ALL.len()));
+        for kind in FigureKind::ALL {
+            let is_name = |c: char| c == '-' || c.is_ascii_lowercase();
+            assert!(kind.name().chars().all(is_name), "{kind:?}");
+            for text in [Some(kind.about()), kind.about_table()].into_iter().flatten() {
+                assert!(text.ends_with('.'), "{kind:?}: {text}");
+            }
+            assert_eq!(FigureKind::named(kind.name()), Some(*kind));
+        }
+    }
+
+    #[test]
+    fn a_view_is_read_by_the_names_of_its_kinds() {
+        let places = "[[places]]\nkind = \"mean-tile\"\narea = [0.0, 0.0, 1.0, 1.0]\n";
+        let text = format!("cycle = 4\nfield = \"residual\"\nkind = \"arrangement\"\n{places}");
+        let view = ViewSpec::from_toml(&text).unwrap();
+        let placed = view.placed()[0].kind;
+        assert_eq!((view.kind, placed), (FigureKind::ARRANGEMENT, FigureKind::MEAN_TILE));
+        let refused = ViewSpec::from_toml(&text.replace("mean-tile", "pie")).unwrap_err();
+        assert!(refused.to_string().contains("\u{201c}pie\u{201d}; it must be one of heat-map"));
+    }
+}

@@ -1,5 +1,6 @@
 //! Several runs as a table: how far they are, and how long they took.
 
+use crate::grid::Need;
 use crate::picture::axis::number::{grouped, seconds};
 use crate::picture::draw::canvas::{Anchor, Stroke, Style};
 use crate::picture::draw::drawing::Drawing;
@@ -39,6 +40,10 @@ impl FigureType for Runs {
 
     fn file_stem(&self, _: FieldKind) -> String {
         "runs".to_owned()
+    }
+
+    fn need(&self) -> Need {
+        Need::Nothing
     }
 
     fn uses(&self) -> Uses {

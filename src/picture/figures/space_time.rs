@@ -1,16 +1,15 @@
 //! The space–time diagram of a 1D run.
 
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::scale::Range;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::figures::maps::{field_range, map_tables, maps};
 use crate::picture::figures::titles::{Titles, field_title};
-use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{CsvTable, FieldKind, Part, Snapshot};
 
-/// A field of a 1D run over its cycles: what a heat map is in 1D, refused in 2D.
+/// A field of a 1D run over its cycles: what a heat map is in 1D.
 struct SpaceTime;
 
 impl FigureKind {
@@ -39,6 +38,10 @@ impl FigureType for SpaceTime {
         format!("{}-space-time", field.name())
     }
 
+    fn need(&self) -> Need {
+        Need::Grid1d
+    }
+
     fn is_in_menus(&self) -> bool {
         // The heat map of a 1D run is the same.
         false
@@ -50,13 +53,6 @@ impl FigureType for SpaceTime {
 
     fn part(&self, view: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
         Some((Part::All, view.figure.size.map(|side| side as usize)))
-    }
-
-    fn check(&self, _: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
-        match shape.dim() {
-            1 => Ok(()),
-            _ => Err(ViewError::Only1D { kind: FigureKind::SPACE_TIME, shape: *shape }),
-        }
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {

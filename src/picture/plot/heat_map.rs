@@ -14,7 +14,7 @@ const NEAREST_BORDERS: f64 = 4.0;
 
 /// An axis of a [`HeatMapFigure`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis<'a> {
+pub struct MapAxis<'a> {
     /// What is written along it; may be empty.
     pub label: &'a str,
     /// Its value at the left or upper edge of the map.
@@ -63,9 +63,9 @@ pub struct HeatMapFigure<'a> {
     /// The maps: side by side, or one above the other where they are larger so.
     pub panels: &'a [Panel<'a>],
     /// Across, to the right.
-    pub x_axis: Axis<'a>,
+    pub x_axis: MapAxis<'a>,
     /// Down: its start is on top.
-    pub y_axis: Axis<'a>,
+    pub y_axis: MapAxis<'a>,
     /// Whether samples are drawn as squares.
     pub equal_aspect: bool,
     /// Where values lie on the colour bar.
@@ -275,7 +275,7 @@ impl HeatMapFigure<'_> {
     /// Lines that are seen on any map: each lies on a wider dark one.
     fn draw_outlines(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
         let line = (layout.unit / 5.0).round().max(1.0);
-        let place = |axis: &Axis<'_>, at: f64, start: f64, length: f64| {
+        let place = |axis: &MapAxis<'_>, at: f64, start: f64, length: f64| {
             snapped(start + (at - axis.start) / (axis.end - axis.start) * length, line)
         };
         for Outline { x, y, colour } in panel.outlines {
@@ -295,7 +295,7 @@ impl HeatMapFigure<'_> {
 
     fn draw_borders(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
         let line = layout.hairline();
-        let places = |axis: &Axis<'_>, borders: &[f64], start: f64, length: f64| -> Vec<f64> {
+        let places = |axis: &MapAxis<'_>, borders: &[f64], start: f64, length: f64| -> Vec<f64> {
             let range = Range::new(axis.start, axis.end);
             let place = |border: &f64| (border - range.lo()) / (range.hi() - range.lo());
             let inside = borders.iter().map(place).filter(|place| *place > 0.0 && *place < 1.0);
@@ -359,14 +359,14 @@ fn end_height(bar_width: f64) -> f64 {
 }
 
 /// An axis that counts points or cycles has no marks between two of them.
-fn whole_steps(axis: &Axis<'_>, most: usize) -> usize {
+fn whole_steps(axis: &MapAxis<'_>, most: usize) -> usize {
     let whole = axis.start.fract() == 0.0 && axis.end.fract() == 0.0;
     let span = (axis.end - axis.start).abs();
     // From a dozen steps on, ticks are whole anyway.
     if whole && span < 12.0 { most.min(span as usize + 1) } else { most }
 }
 
-fn axis_ticks(axis: &Axis<'_>, most: usize) -> Vec<Tick> {
+fn axis_ticks(axis: &MapAxis<'_>, most: usize) -> Vec<Tick> {
     let range = Range::new(axis.start, axis.end);
     linear_ticks(range.lo(), range.hi(), most)
 }
@@ -409,8 +409,8 @@ mod tests {
             title: "Residual <after> cycle & more",
             subtitle: "Poisson 2D, 256² · k = 32, overlap = 0, tile = 32 · ‖r‖/‖r₀‖ = 0.0312",
             panels,
-            x_axis: Axis { label: "i", start: 0.0, end: samples.cols() as f64 },
-            y_axis: Axis { label: "j", start: 0.0, end: samples.rows() as f64 },
+            x_axis: MapAxis { label: "i", start: 0.0, end: samples.cols() as f64 },
+            y_axis: MapAxis { label: "j", start: 0.0, end: samples.rows() as f64 },
             equal_aspect: true,
             scale: Scale::new(ScaleKind::Log, Range::new(1e-4, 1.0)),
             map: ColourMap::Inferno,

@@ -1,6 +1,6 @@
 //! Whether a view can be drawn of a run.
 
-use crate::grid::Shape;
+use crate::grid::{Geometry, Shape};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::spec::{Place, ViewSpec};
 use crate::run::Snapshot;
@@ -46,6 +46,17 @@ impl ViewSpec {
         self.figure.check()
     }
 
+    /// Whether everything in it can be drawn of points that lie so; `None` where they have no positions.
+    ///
+    /// # Errors
+    /// [`ViewError::Geometry`] naming what cannot be drawn, and why.
+    pub fn check_geometry(&self, geometry: Option<&Geometry>) -> Result<(), ViewError> {
+        self.kinds().try_for_each(|kind| {
+            let refused = |reason| ViewError::Geometry { kind, reason };
+            kind.need().check(geometry).map_err(refused)
+        })
+    }
+
     /// Whether what it shows was found in the runs.
     ///
     /// # Errors
@@ -74,6 +85,7 @@ fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grid::Tiling;
     use crate::picture::FigureKind;
     use crate::picture::colour::theme::MOST_BESIDE;
     use crate::picture::view::frames::{Frames, RATE, Spacing};
@@ -87,14 +99,27 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_that_needs_another_grid_is_refused() {
+        let geometry = |shape: Shape| {
+            let tiling = Tiling::new(shape.axes(), &[4], &[0]).unwrap();
+            Geometry::new(shape, tiling)
+        };
+        let grid_1d = geometry(Shape::grid_1d(9, 1).unwrap());
+        let grid_2d = geometry(Shape::grid_2d(9, 8).unwrap());
+        let check =
+            |kind, geometry| ViewSpec { kind, ..ViewSpec::default() }.check_geometry(geometry);
+        assert_eq!(check(FigureKind::SPACE_TIME, Some(&grid_1d)), Ok(()));
+        let refused = check(FigureKind::SPACE_TIME, Some(&grid_2d)).unwrap_err().to_string();
+        assert!(refused.contains("space-time cannot be drawn") && refused.contains("1D"));
+        assert_eq!(check(FigureKind::CURVES, None), Ok(()));
+        assert!(check(FigureKind::HEAT_MAP, None).is_err());
+        assert!(check(FigureKind::ARRANGEMENT, None).is_err());
+    }
+
+    #[test]
     fn a_view_that_cannot_be_drawn_is_refused_in_a_sentence() {
         let (grid_2d, grid_1d) = (Shape::grid_2d(9, 8).unwrap(), Shape::grid_1d(9, 1).unwrap());
         let kind = |kind| ViewSpec { kind, ..ViewSpec::default() };
-        assert!(
-            refusal(&kind(FigureKind::SPACE_TIME), &grid_2d, &[])
-                .contains("needs a 1D grid; this run's has 9 × 8")
-        );
-        assert_eq!(kind(FigureKind::SPACE_TIME).check(&grid_1d, &[]), Ok(()));
         assert!(refusal(&kind(FigureKind::SIDE_BY_SIDE), &grid_1d, &[]).contains("second run"));
         assert!(refusal(&kind(FigureKind::HEAT_MAP), &grid_1d, &[grid_1d]).contains("one run"));
         assert!(

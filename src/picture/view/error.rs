@@ -8,13 +8,13 @@ use crate::solver::LONGEST_FOLDED;
 /// Why a view cannot be drawn of a run; one sentence.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ViewError {
-    /// A kind for 1D grids alone.
-    #[error("{} needs a 1D grid; this run's has {shape} points", .kind.name())]
-    Only1D {
+    /// A kind that needs another grid, or one at all.
+    #[error("{} cannot be drawn of this run: {reason}", .kind.name())]
+    Geometry {
         /// The kind that was asked for.
         kind: FigureKind,
-        /// The grid.
-        shape: Shape,
+        /// Why not.
+        reason: &'static str,
     },
     /// A kind that needs other runs.
     #[error("{} needs a second run to compare with", .kind.name())]

@@ -1,6 +1,6 @@
 //! What a kind of figure is: one type that knows its name, what it needs and how it is drawn.
 
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::scale::Range;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::view::error::ViewError;
@@ -34,6 +34,11 @@ pub trait FigureType: Send + Sync {
 
     /// The start of a file's name, before its cycle.
     fn file_stem(&self, field: FieldKind) -> String;
+
+    /// What it needs to know of where points lie.
+    fn need(&self) -> Need {
+        Need::Grid
+    }
 
     /// Which settings of a view it depends on.
     fn uses(&self) -> Uses {

@@ -190,7 +190,7 @@ impl ViewSpec {
     }
 
     /// What is drawn: its kind, and those of the parts of an arrangement.
-    fn kinds(&self) -> impl Iterator<Item = FigureKind> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = FigureKind> {
         std::iter::once(self.kind).chain(self.placed().iter().map(|place| place.kind))
     }
 

@@ -67,7 +67,9 @@ impl Sources {
         let shape = &newest.plan.problem.shape;
         let shapes: Vec<_> =
             self.others.iter().map(|pin| pin.archive.plan().problem.shape).collect();
-        view.check(shape, &shapes).map_err(|refused| refused.to_string())?;
+        view.check_geometry(newest.plan.geometry().as_ref())
+            .and_then(|()| view.check(shape, &shapes))
+            .map_err(|refused| refused.to_string())?;
         let own = self.own(newest, snapshot_request, view, cancel)?;
         let sweeps = own.cycle * own.plan.sweeps_per_cycle();
         let seconds = own.history.of(own.cycle).seconds;
