@@ -194,7 +194,7 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
         .collect();
     let none = format!("overlap {}", map.overlaps[0]);
     let theme = theme::of_figures(ui);
-    let curve = |(index, (name, ratios)): (usize, (String, Vec<(f64, f64, f64)>))| {
+    let curve = |index: usize, name: String, ratios: &[(f64, f64, f64)]| {
         let points = ratios.iter().map(|&(k, ratio, _)| (k, ratio)).collect();
         let errors = ratios.iter().map(|&(k, ratio, error)| (k, ratio - error, ratio + error));
         let line = Series::line(name, points, theme.curve(index));
@@ -205,7 +205,9 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     let published = papers::published(&seen.outline.spec).filter(|_| is_whole);
     let published = published.map(|(k, _, ratio)| ((k as f64).log2(), ratio)).collect();
     let published = published_series(published, theme.borders());
-    let series = measured.into_iter().enumerate().map(curve).chain(published).collect();
+    let curves = measured.into_iter().enumerate();
+    let curves = curves.map(|(index, (name, ratios))| curve(index, name, &ratios));
+    let series = curves.chain(published).collect();
     let levels = vec![Level { value: 1.0, name: "classic".to_owned() }];
     let plot = Plot { levels, ..by_k(series, title) };
     paint(ui, "speedup", height, &plot, |k, ratio| {

@@ -145,7 +145,7 @@ pub(super) fn takes(
 ) -> Result<Kernel, String> {
     let setting = Setting { method, precision, shared_bytes: MOST_SHARED };
     choose(kernel, &setting)
-        .map(|row| Kernel::named(row))
+        .map(Kernel::named)
         .map_err(|Refused { setting, instead }| format!("cannot take {setting}; {instead} can"))
 }
 
