@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
                     self.step(1);
                     return (keyword == "mod").then(|| name.to_owned());
                 }
-                "," if !self.tokens[begin..self.at].iter().any(|token| is_item(token)) => {
+                "," if !self.tokens[begin..self.at].iter().any(is_item) => {
                     self.step(1);
                     return None;
                 }
