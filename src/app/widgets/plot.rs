@@ -212,11 +212,10 @@ pub fn ui<'a>(
     }
     let weak = ui.visuals().weak_text_color();
     let strong = ui.visuals().text_color();
-    let has_legend = frame.has_legend;
     let cursor = frame.cursor.filter(|at| at.is_finite()).map(|at| x.place(at));
     let width = f64::from(ui.available_width().max(1.0));
     let painted = painted.show(ui, move |paint| {
-        let items = Items { plot, x, y, has_legend };
+        let items = Items { plot, x, y };
         items.bands(paint);
         items.marks(paint, x_ends, width);
         items.levels(paint, weak);
@@ -238,7 +237,6 @@ struct Items<'a> {
     plot: &'a Plot,
     x: Warp,
     y: Warp,
-    has_legend: bool,
 }
 
 type Paint<'a> = egui_plot::PlotUi<'a>;
@@ -308,7 +306,7 @@ impl Items<'_> {
     /// A curve: faint where its points are still to come, with a dot at the last one so far.
     fn series(&self, paint: &mut Paint<'_>, series: &Series) {
         let ink = colour(series.colour);
-        let name = if self.has_legend { series.name.as_str() } else { "" };
+        let name = series.name.as_str();
         for &(x, low, high) in &series.errors {
             if self.plot.has_place((x, low)) && self.plot.has_place((x, high)) {
                 let ends = vec![self.place((x, low)), self.place((x, high))];
