@@ -22,7 +22,7 @@ pub enum SolverError {
         /// Bytes free.
         free: u64,
     },
-    /// The kernel that was chosen cannot do what is asked of it.
+    /// The chosen kernel does not accept the setting.
     #[error("kernel {} cannot take {setting}; {instead} can", .kernel.name())]
     Kernel {
         /// The kernel.

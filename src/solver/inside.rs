@@ -1,8 +1,7 @@
-//! Inside one cycle: the subiterations of a tile, or of all tiles of a line, made once more beside
+//! Inside one cycle: the subiterations of a tile, or of all tiles of a 1D grid, computed again beside
 //! Jacobi's sweeps.
 //!
-//! A tile with its ring frozen is a small grid of its own with its ring for boundary values, on which
-//! Jacobi's iteration is the cycle's subiterations, to the last bit. Jacobi's own iterate on the tile
+//! A tile with its frozen halo is a small grid with the halo for boundary values, on which Jacobi's iteration is the cycle's subiterations, to the last bit. Jacobi's own iterate on the tile
 //! comes from a part of the grid that reaches as many points farther as sweeps are made: what
 //! its edge gets wrong travels one point a sweep, and does not arrive.
 
@@ -15,7 +14,7 @@ use std::sync::Arc;
 /// Point updates that are made at the most: some ten milliseconds' worth.
 const MOST_UPDATES: usize = 1 << 24;
 
-/// The longest side of a tile or a line, and the most subiterations of a line: more is no picture.
+/// The longest side of a tile or of a 1D grid, and the most subiterations of a 1D grid that are shown.
 const LONGEST: usize = 2000;
 
 /// What is followed through a cycle.
@@ -23,7 +22,7 @@ const LONGEST: usize = 2000;
 pub enum Followed {
     /// A tile, from the left and from the top; the last one, if there are fewer.
     Tile([usize; 2]),
-    /// All tiles of a line.
+    /// All tiles of a 1D grid.
     Line,
 }
 
@@ -42,11 +41,11 @@ pub struct NextCycle<'a> {
     pub precision: Precision,
 }
 
-/// One tile with its ring inside a cycle, or all tiles of a line with its boundary. Of a plane one
-/// subiteration is told, of a line (its first copy) all of them, row by row.
+/// One tile with its halo inside a cycle, or all tiles of a 1D grid with its boundary values: in 2D one
+/// subiteration, in 1D (the first system of a batch) all of them, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside {
-    /// Which tile, from the left and from the top; `None` for all tiles of a line.
+    /// Which tile, from the left and from the top; `None` for all tiles of a 1D grid.
     pub tile: Option<[usize; 2]>,
     /// Columns and rows that it computes.
     pub computed: [Range<usize>; 2],
@@ -54,14 +53,14 @@ pub struct Inside {
     pub owned: [Range<usize>; 2],
     /// Subiterations of the cycle.
     pub k: usize,
-    /// Subiterations that were made, 0 to k; of a line, those of the last row are all.
+    /// Subiterations that were made, 0 to k; in 1D those of the last row.
     pub subiteration: usize,
-    /// Values across and down: the tile and its ring, or, of a line, its subiterations 0 to k.
+    /// Values across and down: the tile and its halo, or, in 1D, subiterations 0 to k.
     pub size: [usize; 2],
-    /// The tile's own iterate, row by row. NaN: the corners of the ring, which no point reads.
+    /// The tile's own iterate, row by row. NaN: the corners of the halo, which no point reads.
     pub iterate: Vec<f32>,
-    /// That minus Jacobi's iterate after as many sweeps from the same start: how far the frozen ring
-    /// has made itself felt. On the ring, how far that lags itself. NaN where it would take too long.
+    /// Its staleness: that minus Jacobi's iterate after as many sweeps from the same iterate. On the halo,
+    /// the staleness of the halo. NaN where it would take too long.
     pub staleness: Vec<f32>,
     /// The least and the largest value of the iterate in all subiterations.
     pub iterate_extent: [f32; 2],
@@ -70,9 +69,9 @@ pub struct Inside {
 }
 
 impl NextCycle<'_> {
-    /// Makes the subiterations of a tile, or of all tiles of a line, and tells of one (the last, if
-    /// there are fewer); `None` if that would take too long, or be too large, to be looked at, and of
-    /// all tiles of a plane.
+    /// Computes the subiterations of a tile, or of all tiles of a 1D grid, and returns one of them (the last,
+    /// if there are fewer); `None` if that would take too long, or be too large, to be looked at, and of
+    /// all tiles in 2D.
     ///
     /// # Errors
     /// [`SolverError`] if the iterate cannot be had, or its copies do not fit.
@@ -147,7 +146,7 @@ impl NextCycle<'_> {
         }))
     }
 
-    /// All tiles of a line, one after the other: of each what it owns.
+    /// All tiles of a 1D grid, one after the other: of each the points that it owns.
     fn line(&self, subiteration: usize) -> Result<Option<Inside>, SolverError> {
         let x = self.tiling.x();
         let n = x.n();
@@ -213,7 +212,7 @@ impl Inside {
         }
         let [columns, rows] = &self.owned;
         let [left, top] = [0, 1].map(|axis| self.computed[axis].start);
-        // Of a line the rows are subiterations, without a ring above them.
+        // In 1D the rows are subiterations, without a halo above them.
         let lags = rows.clone().flat_map(|row| {
             let down = if is_line { self.subiteration } else { row - top + 1 };
             let first = down * self.size[0] + columns.start - left + 1;
@@ -223,7 +222,7 @@ impl Inside {
         Some((lagging as u64, (columns.len() * rows.len()) as u64))
     }
 
-    /// Takes what a tile of a line owns into the whole line, and the boundary beside the line's ends.
+    /// Copies the owned points of a tile into the whole 1D grid, and the boundary values beside its ends.
     fn take(&mut self, part: &Self) {
         let ([width, rows], owned) = (self.size, &part.owned[0]);
         let from = if owned.start == 0 { 0 } else { owned.start + 1 };

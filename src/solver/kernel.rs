@@ -46,6 +46,11 @@ impl Kernel {
         [Self::AUTO].into_iter().chain(rows.map(|row| Self(row.name))).collect()
     }
 
+    /// Those that a method runs on without auto, the slowest first: the order of a kernel comparison.
+    pub fn compared(method: MethodName) -> Vec<Self> {
+        Self::of(method).into_iter().skip(1).rev().collect()
+    }
+
     /// The kernel of a row of the table.
     pub(super) fn named(row: &KernelType) -> Self {
         Self(row.name)

@@ -1,4 +1,4 @@
-//! What can be looked at, and how it is thinned out.
+//! Fields that can be observed, and how they are thinned out.
 
 use super::{Solver, Statistics};
 use crate::grid::{AxisTiling, Tiling};
@@ -20,7 +20,7 @@ pub enum Quantity<'a> {
     Solution,
 }
 
-/// The part of a field that is asked for, and how many samples it may come in.
+/// The part of a field that is sampled, and the most samples of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     /// Columns of the grid.
@@ -149,8 +149,8 @@ impl Samples {
         Self::of(window, vec![f32::NAN; across * down])
     }
 
-    /// Values along a line that is neither a row nor a column, in at most so many samples: its points are
-    /// the columns of a single row.
+    /// Values along an oblique line, in at most so many samples: its points are the columns of a single
+    /// row.
     pub(crate) fn along(values: &[f32], most: usize) -> Self {
         let window = Window { most: [most, 1], ..Window::whole(values.len(), 1) };
         let largest = |block: &[f32]| block.iter().fold(0.0, |a, &b| larger(a, b.into())) as f32;

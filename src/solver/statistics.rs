@@ -2,7 +2,7 @@
 //! and the mean tile. One pass over the field finds both, on every back end to the last bit.
 //!
 //! Magnitudes are those of samples, rounded to `f32`. A bin of the histograms is what the first 11
-//! bits after the sign say: an eighth of an octave, so that a quartile is told to within 6.25 %. The
+//! bits after the sign say: an eighth of an octave, so that a quartile is known to within 6.25 %. The
 //! sums of the mean tile are made in `f64` in a fixed order: of a row, [`TOGETHER`] tiles at a time
 //! from left to right, then those sums from left to right, and the rows from the top down.
 
@@ -21,7 +21,7 @@ const BELOW: u32 = 20;
 /// The first bin of what is infinite or not a number.
 const NOT_FINITE: usize = (f32::INFINITY.to_bits() >> BELOW) as usize;
 
-/// Distances that are told apart at the most; of larger tiles, a few are taken together.
+/// The most classes of distances; in larger tiles a class holds several distances.
 const MOST_CLASSES: usize = 64;
 
 /// The class of a point on an axis without borders: every other is nearer.
@@ -73,7 +73,7 @@ impl AtDistance {
 /// tile owns a point, nothing is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanTile {
-    /// Points across and down; one down for lines.
+    /// Points across and down; one down in 1D.
     pub size: [usize; 2],
     /// The means, row by row. NaN: not known.
     pub means: Vec<f32>,
@@ -96,7 +96,7 @@ impl MeanTile {
         self.means[j * self.size[0] + i]
     }
 
-    /// Over how many tiles the mean at a place is taken (of lines: tiles of all copies).
+    /// Over how many tiles the mean at a place is taken (in 1D: tiles of all systems).
     ///
     /// # Panics
     /// If the place lies outside of the tile.

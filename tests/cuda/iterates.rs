@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use tilescope::grid::{Field, Precision, Shape};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
-use tilescope::solver::{self, CycleNorms, Kernel, Method, NormRequest, Solver};
+use tilescope::solver::{self, CycleNorms, Kernel, Method, MethodName, NormRequest, Solver};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_kernel_gives_the_bits_of_the_cpu", every_kernel_gives_the_bits_of_the_cpu),
@@ -85,13 +85,11 @@ fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -
 }
 
 fn every_kernel_gives_the_bits_of_the_cpu() {
-    let kernels = prop::sample::select(vec![Kernel::SHARED, Kernel::REGISTER, Kernel::CLASSIC]);
+    let kernels = prop::sample::select(MethodName::ALL.map(Kernel::compared).concat());
     let precision = prop::sample::select(Precision::ALL.to_vec());
     check(settings(), (case(), kernels, precision), |(case, kernel, precision)| {
-        let method = match kernel {
-            Kernel::CLASSIC => Method::Classic,
-            _ => case.hierarchical(),
-        };
+        let is_tiled = Kernel::of(MethodName::Hierarchical).contains(&kernel);
+        let method = if is_tiled { case.hierarchical() } else { Method::Classic };
         assert!(compare(&case, &method, precision, kernel), "{kernel:?} refuses {method:?}");
     });
 }
@@ -138,7 +136,7 @@ fn large() -> impl Strategy<Value = Case> {
 }
 
 fn large_tiles_too() {
-    let kernels = prop::sample::select(vec![Kernel::SHARED, Kernel::REGISTER]);
+    let kernels = prop::sample::select(Kernel::compared(MethodName::Hierarchical));
     let precision = prop::sample::select(Precision::ALL.to_vec());
     let compared = Cell::new(0);
     check(settings() / 4, (large(), kernels, precision), |(case, kernel, precision)| {
@@ -200,7 +198,7 @@ fn a_pyramid_is_jacobis_iteration() {
         let overlaps = case.tile.map(|tile| tile.saturating_sub(2) & !1);
         let k = 1 + overlaps.into_iter().take(case.problem.shape.dim()).min().unwrap_or(0) / 2;
         let wide = Case { overlap: overlaps, k, ..case };
-        for kernel in [Kernel::SHARED, Kernel::REGISTER] {
+        for kernel in Kernel::compared(MethodName::Hierarchical) {
             let problem = &wide.problem;
             let mut tiled =
                 crate::gpu::solver(problem, wide.hierarchical(), Precision::F64, kernel)

@@ -8,7 +8,7 @@ mod cases;
 mod gpu;
 mod iterates;
 mod life;
-mod sights;
+mod observations;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use tilescope::solver::cuda;
@@ -23,7 +23,7 @@ fn main() {
         Ok(_) => {}
         Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
-    let trials = [iterates::TESTS, sights::TESTS, life::TESTS].concat().into_iter();
+    let trials = [iterates::TESTS, observations::TESTS, life::TESTS].concat().into_iter();
     let trials = trials
         .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
         .collect();

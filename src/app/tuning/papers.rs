@@ -7,7 +7,9 @@ use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{grouped, seconds as time};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
-use crate::run::{Backend, Measure, PerAxis, SweepOutline, SweepRow, SweepSpec, TOLERANCE};
+use crate::run::{
+    Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec, TOLERANCE,
+};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
@@ -114,6 +116,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     let mut run = of().next().map(Experiment::run).unwrap_or_default();
     let method = &session.spec.method;
     (run.method.backend, run.method.threads) = (method.backend, method.threads);
+    run.method.devices.clone_from(&method.devices);
     run.method.precision = Precision::F64;
     let tiled = |experiment: &Experiment| match experiment.how {
         How::Tiled { k, overlap, .. } => Some((k, PerAxis::all(overlap))),
@@ -122,7 +125,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     // The plane takes a CPU minutes a cell to the tolerance; how many cycles that is, is known.
     let (kernel, counts) = match method.backend {
         Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
-        Backend::Cuda => (vec![Kernel::SHARED, Kernel::REGISTER], true),
+        Backend::Cuda => (Kernel::compared(MethodName::Hierarchical), true),
     };
     SweepSpec {
         run,

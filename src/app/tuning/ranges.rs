@@ -5,7 +5,7 @@ use crate::app::state::session::Session;
 use crate::app::tuning::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
-use crate::run::{Backend, Measure, SweepSpec, numbers, sides};
+use crate::run::{Backend, Measure, MethodName, SweepSpec, numbers, sides};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
 
@@ -96,7 +96,7 @@ impl Ranges {
     fn kernels(&mut self, ui: &mut Ui) {
         row(ui, "Kernels", "How the GPU makes cycles.", |ui| {
             ui.vertical(|ui| {
-                for kernel in [Kernel::AUTO, Kernel::SHARED, Kernel::REGISTER] {
+                for kernel in Kernel::of(MethodName::Hierarchical) {
                     let mut chosen = self.kernels.contains(&kernel);
                     let checkbox = ui.checkbox(&mut chosen, kernel.label());
                     if checkbox.on_hover_text(kernel.about()).changed() {

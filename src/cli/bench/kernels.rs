@@ -206,20 +206,22 @@ impl Kernels {
         let k = self.lists.k(k);
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
-        let defaults: &[Kernel] = match backend {
-            Backend::Cpu => &[Kernel::CLASSIC, Kernel::AUTO],
-            Backend::Cuda => &[Kernel::CLASSIC, Kernel::SHARED, Kernel::REGISTER],
+        let classic = Kernel::compared(MethodName::Classic);
+        let tiled = match backend {
+            Backend::Cpu => vec![Kernel::AUTO],
+            Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
-        let mut kernels = self.lists.kernel(defaults);
+        let defaults = [classic.clone(), tiled].concat();
+        let mut kernels = self.lists.kernel(&defaults);
         if backend == Backend::Cpu && beside_others {
             // Kernels named on the command line are kernels of the GPU.
             kernels.retain(|kernel| defaults.contains(kernel));
         }
         let mut methods = Vec::new();
-        if kernels.contains(&Kernel::CLASSIC) {
+        if kernels.iter().any(|kernel| classic.contains(kernel)) {
             methods.push(MethodSpec { name: MethodName::Classic, ..MethodSpec::default() });
         }
-        for &kernel in kernels.iter().filter(|kernel| **kernel != Kernel::CLASSIC) {
+        for &kernel in kernels.iter().filter(|kernel| !classic.contains(kernel)) {
             for tile in &tiles {
                 for overlap in &overlaps {
                     for &k in &k {

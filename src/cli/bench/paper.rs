@@ -150,18 +150,18 @@ impl Paper {
             }],
             How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
             How::Tiled { tile, k, overlap } => {
-                let kernels: &[Kernel] = match backend {
-                    Backend::Cpu => &[Kernel::AUTO],
-                    Backend::Cuda => &[Kernel::SHARED, Kernel::REGISTER],
+                let kernels = match backend {
+                    Backend::Cpu => vec![Kernel::AUTO],
+                    Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
                 };
-                let with = |&kernel| MethodSpec {
+                let with = |kernel| MethodSpec {
                     tile: vec![tile],
                     k,
                     overlap: vec![overlap],
                     kernel,
                     ..method.clone()
                 };
-                kernels.iter().map(with).collect()
+                kernels.into_iter().map(with).collect()
             }
         };
         methods.into_iter().map(|method| RunSpec { method, ..run.clone() }).collect()

@@ -18,7 +18,7 @@ pub(super) fn tile_name(tiling: &Tiling) -> String {
     format!("tile {}", sides.join("x"))
 }
 
-/// A system on a GPU: what every kernel is told of it. The right-hand side is shared by all solvers
+/// A system on a GPU: the arguments that all kernels share. The right-hand side is shared by all solvers
 /// of the system.
 pub(super) struct DeviceSystem<R> {
     pub gpu: Arc<Gpu>,
@@ -30,11 +30,11 @@ pub(super) struct DeviceSystem<R> {
     pub diagonal: f64,
     /// b / d.
     pub g: Array<R>,
-    /// The same, for whoever looks at an iterate.
-    pub seen_g: RightHandSideArgument,
+    /// The same, for kernels that observe an iterate.
+    pub rhs: RightHandSideArgument,
 }
 
-/// An array of the grid on the GPU, with its ring, laid out as a [`Field`](crate::grid::Field).
+/// An array of the grid on the GPU, with its boundary values, laid out as a [`Field`](crate::grid::Field).
 pub(super) struct Array<T> {
     pub values: CudaSlice<T>,
     /// Where its first interior point lies.
@@ -43,8 +43,8 @@ pub(super) struct Array<T> {
 
 impl<T> Array<T> {
     pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let ring = (shape.boundary_rows() * shape.stride() + 1) * size_of::<T>();
-        let interior = values.device_ptr(stream).0 + ring as u64;
+        let offset = (shape.boundary_rows() * shape.stride() + 1) * size_of::<T>();
+        let interior = values.device_ptr(stream).0 + offset as u64;
         Self { values, interior }
     }
 }
@@ -56,13 +56,13 @@ pub(super) struct Step {
     pub from: Pointer,
     /// That of the next iterate.
     pub to: Pointer,
-    /// Where its parts tell their sums of squares of the first sweep; 0 where they are not wanted.
+    /// Where its parts write their sums of squares of the first sweep; 0 for no norms.
     pub squares: Pointer,
 }
 
 /// A method on a GPU.
 pub(super) trait CycleKernel<R>: Send {
-    /// In how many parts a cycle tells its sum of squares.
+    /// The number of partial sums of squares of a cycle.
     fn parts(&self) -> usize;
 
     /// Takes in what cycles without norms need. Only who times them asks for any: where the kernel is another,
@@ -118,7 +118,7 @@ impl Launch {
             block_dim: (threads[0], threads[1], 1),
             shared_mem_bytes: bytes,
         };
-        let ask = || -> Result<Footprint, DriverError> {
+        let call = || -> Result<Footprint, DriverError> {
             let block = threads[0] * threads[1];
             let resident = function.occupancy_max_active_blocks_per_multiprocessor(
                 block,
@@ -136,7 +136,7 @@ impl Launch {
                 points_per_second: limit(system)?,
             })
         };
-        let footprint = gpu.check(ask())?;
+        let footprint = gpu.check(call())?;
         Ok(Self { function, config, footprint })
     }
 

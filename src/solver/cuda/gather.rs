@@ -30,10 +30,10 @@ pub(super) fn values<R: DeviceReal>(
     let (quantity, other) = values.arguments();
     // SAFETY: the kernel writes every value before they are copied.
     let mut found = unsafe { gpu.allocate::<f32>(stream, points.len()) }?;
-    let mut ask = || -> Result<Vec<f32>, DriverError> {
+    let mut call = || -> Result<Vec<f32>, DriverError> {
         let places = stream.clone_htod(&places)?;
         let mut gather = stream.launch_builder(&function);
-        gather.arg(&u).arg(&system.seen_g).arg(&other);
+        gather.arg(&u).arg(&system.rhs).arg(&other);
         gather.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
         gather.arg(&quantity).arg(&places).arg(&count).arg(&mut found);
         let config = LaunchConfig {
@@ -47,5 +47,5 @@ pub(super) fn values<R: DeviceReal>(
         stream.synchronize()?;
         Ok(values)
     };
-    gpu.check(ask())
+    gpu.check(call())
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A kernel, for one precision and form.
 type Key = (File, Precision, Form, &'static str);
 
-/// What the block of the classic kernel was found for: columns, rows, precision, form.
+/// The system for which the fastest block of the classic kernel is known: columns, rows, precision, form.
 type ClassicKey = (usize, usize, Precision, Form);
 
 /// A GPU that is open. The solvers of one [`Device`](super::Device) share it.
@@ -34,9 +34,9 @@ pub(super) struct Gpu {
 }
 
 /// Asks the driver, if there is one that understands the kernels.
-fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
-    // SAFETY: it only tries to open the library; asked first, because every other call panics
-    // where the library is missing.
+fn driver<T>(call: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavailable> {
+    // SAFETY: it only tries to open the library. It comes first because every other call panics if the
+    // library is missing.
     if !unsafe { sys::is_culib_present() } {
         return Err(Unavailable::NoDriver);
     }
@@ -45,7 +45,7 @@ fn driver<T>(ask: impl FnOnce() -> Result<T, DriverError>) -> Result<T, Unavaila
     if newest_cuda().map_err(unavailable)? < OLDEST_CUDA {
         return Err(Unavailable::OldDriver);
     }
-    ask().map_err(unavailable)
+    call().map_err(unavailable)
 }
 
 /// The newest CUDA that the driver understands: thousands are the major version, tens the minor one.
@@ -112,8 +112,8 @@ fn properties(ordinal: i32) -> Result<DeviceProperties, DriverError> {
     let positive = |number: i32| u32::try_from(number).unwrap_or(0);
     // SAFETY: as above.
     let memory = unsafe { result::device::total_mem(gpu) }?;
-    // Kilohertz and bits. Memory of both kinds that GPUs have moves two bits a clock and line;
-    // newer drivers may tell neither.
+    // Kilohertz and bits. GPU memory of either kind moves two bits per clock and data line;
+    // newer drivers may report neither.
     let clock = of(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE).unwrap_or(0);
     let width = of(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH).unwrap_or(0);
     let l2 = of(Attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE).unwrap_or(0);
@@ -136,10 +136,10 @@ fn properties(ordinal: i32) -> Result<DeviceProperties, DriverError> {
     })
 }
 
-/// Where Linux tells the version of the driver.
+/// The file in which Linux reports the version of the driver.
 const VERSION_FILE: &str = "/proc/driver/nvidia/version";
 
-/// The driver's version, where the system tells it, and the newest CUDA that it understands.
+/// The driver's version, where the system reports it, and the newest CUDA that it understands.
 pub(super) fn driver_version() -> Result<String, Unavailable> {
     let newest = driver(newest_cuda)?;
     let cuda = format!("CUDA {}.{}", newest / 1000, newest % 1000 / 10);
@@ -166,7 +166,7 @@ impl Gpu {
             _ => {}
         }
         let context = driver(|| CudaContext::new(ordinal as usize))?;
-        let ask = || -> Result<_, DriverError> {
+        let call = || -> Result<_, DriverError> {
             let name = context.name()?;
             let capability = context.compute_capability()?;
             let of = |attribute| context.attribute(attribute);
@@ -174,7 +174,7 @@ impl Gpu {
             let shared = of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
             Ok((name, capability, count, shared))
         };
-        let (name, capability, count, shared) = ask().map_err(unavailable)?;
+        let (name, capability, count, shared) = call().map_err(unavailable)?;
         check_age(&name, capability)?;
         // SAFETY: each solver has two streams of its own, and waits for either before anything that it
         // made is used elsewhere, in the other one too.

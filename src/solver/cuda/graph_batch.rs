@@ -1,5 +1,5 @@
-//! Cycles on a GPU, many at a time: recorded once as a graph, and replayed, so that launches cost
-//! next to nothing.
+//! Batches of cycles on a GPU. Cycles are recorded once as a CUDA graph and launched as a whole, so that
+//! launches cost next to nothing.
 
 use super::arguments::{Norms, Pointer};
 use super::cycle_kernel::{CycleKernel, DeviceSystem, Step};
@@ -18,11 +18,12 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds that a batch takes: short enough that a new wish is heard at once, long enough that
-/// waiting for the GPU costs nothing.
+/// Seconds of a batch: short enough to react to a request at once, long enough that waiting for the GPU
+/// costs nothing.
 const BATCH_SECONDS: f64 = 7.5e-3;
 
-/// The part of a batch that is slept through; the rest is waited for, so that no time is lost.
+/// The part of a batch for which the thread sleeps; for the rest it waits in the driver, which wakes it
+/// without delay.
 const NAP: f64 = 0.75;
 
 /// The most cycles of a batch.
@@ -33,14 +34,14 @@ const MOST_CYCLES: usize = 4096;
 const GRAPH_SECONDS: f64 = BATCH_SECONDS / 3.0;
 const MOST_RECORDED: usize = 256;
 
-/// Bytes that the sums of parts may take: little beside the GPU's cache, where the iterates are to stay.
+/// Bytes of the partial sums at most: few compared with the GPU's L2 cache, where the iterates should stay.
 const PARTS_BYTES: usize = 4 << 20;
 
 /// Threads of the kernel that adds parts, and how many parts a block adds, unless there are few.
 const ADDING_THREADS: u32 = 256;
 const ADDED_TOGETHER: usize = 2048;
 
-/// A recorded graph of cycles to and fro between two arrays.
+/// A recorded graph of cycles that alternate between two arrays.
 struct Recorded {
     graph: CudaGraph,
     /// The array that it begins and ends in, and the other one.
@@ -52,14 +53,14 @@ struct Recorded {
 // SAFETY: a graph may be used by any thread, by one at a time; it stays with its solver.
 unsafe impl Send for Recorded {}
 
-/// Arrays for iterates: two that cycles go to and fro between, and two more where cycles are made
-/// while an iterate and the one before are looked at.
+/// Arrays for iterates: two that cycles alternate between, and two more for cycles that are made while an
+/// iterate and the one before are observed.
 pub(super) const MOST_ARRAYS: usize = 4;
 
 /// Where the iterates are, and where the next ones go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Iterates {
-    /// The first interior point of each array; 0 for one that is not there.
+    /// The first interior point of each array; 0 for one that is not allocated.
     pub arrays: [Pointer; MOST_ARRAYS],
     /// Which of them holds the iterate.
     pub current: usize,
@@ -72,7 +73,7 @@ pub(super) struct Iterates {
 }
 
 impl Iterates {
-    /// The start, which the first two arrays hold.
+    /// The initial guess, which the first two arrays hold.
     pub fn at_start(arrays: [Pointer; MOST_ARRAYS], exact: Pointer) -> Self {
         Self { arrays, current: 0, before: 1, next: [1, 0], exact }
     }
@@ -90,8 +91,8 @@ impl Iterates {
         Self { next, ..self }
     }
 
-    /// Whether cycles go to and fro between the present array and another from now on, and a graph
-    /// may begin here: of two arrays it begins in the first.
+    /// Whether cycles alternate between the present array and another from now on, and a graph may begin
+    /// here: of two arrays it begins in the first.
     fn is_at_beginning(&self) -> bool {
         self.next[1] == self.current && self.current < self.next[0]
     }
@@ -104,31 +105,30 @@ impl Iterates {
     }
 }
 
-/// Cycles that the GPU was asked for and that nobody has waited for yet.
-struct Asked {
+/// Cycles in the stream whose end was not waited for yet.
+struct Pending {
     /// Where they end.
     iterates: Iterates,
     count: usize,
     measure: bool,
-    /// Until then they are not done.
+    /// They are not done before this time.
     until: Instant,
 }
 
-/// The means to make batches of cycles with one rung.
+/// Makes batches of cycles with one kernel.
 pub(super) struct GraphBatch {
     /// Sums of squares of the parts of the cycles that are made together, cycle by cycle.
     parts: CudaSlice<f64>,
     parts_of_a_cycle: usize,
-    /// What finds the other norms, if they are wanted.
+    /// Finds the norms that do not come with a cycle, if they are requested.
     others: Option<OtherNorms>,
-    /// So many cycles fit into `parts`.
+    /// How many cycles fit into `parts`.
     together: usize,
-    /// Of each cycle the sums of its parts, so many as are added by a block each, and then the parts of
-    /// its other norms.
+    /// Of each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
     sums: CudaSlice<Norms>,
     sums_of_a_cycle: usize,
     blocks_of_a_cycle: usize,
-    /// Norms of the cycles of a batch, there and here.
+    /// Norms of the cycles of a batch, on the GPU and on the host.
     cycles: CudaSlice<Norms>,
     pinned: PinnedHostSlice<Norms>,
     add_squares: CudaFunction,
@@ -139,20 +139,20 @@ pub(super) struct GraphBatch {
     end: CudaEvent,
     /// Seconds of a cycle, without norms and with them, once they are known.
     seconds: [Option<f64>; 2],
-    /// What was begun.
-    begun: Option<Asked>,
+    /// Cycles that were begun ahead.
+    pending: Option<Pending>,
 }
 
 impl GraphBatch {
     pub fn new<R>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         all: bool,
     ) -> Result<Self, SolverError> {
         let gpu = &system.gpu;
         let others = all.then(|| OtherNorms::new(system)).transpose()?;
-        let parts_of_a_cycle = rung.parts();
+        let parts_of_a_cycle = kernel.parts();
         let blocks_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
         let sums_of_a_cycle = blocks_of_a_cycle + others.as_ref().map_or(0, OtherNorms::parts);
         let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
@@ -185,25 +185,25 @@ impl GraphBatch {
             start: event()?,
             end: event()?,
             seconds: [None, None],
-            begun: None,
+            pending: None,
         })
     }
 
-    /// Whether the cycles that it measures tell all their norms.
-    pub fn tells_all(&self) -> bool {
+    /// Whether it finds all norms of the cycles that it measures, and not ‖r‖₂ alone.
+    pub fn finds_all_norms(&self) -> bool {
         self.others.is_some()
     }
 
-    /// Forgets what was recorded and what was begun: it is no longer what is wanted.
-    pub fn forget(&mut self) -> Result<(), DriverError> {
-        self.let_go()?;
+    /// Drops recorded graphs and pending cycles, which were made for another request.
+    pub fn reset(&mut self) -> Result<(), DriverError> {
+        self.discard_pending()?;
         self.recorded = Default::default();
         Ok(())
     }
 
-    /// Waits for what was begun, and forgets it.
-    pub fn let_go(&mut self) -> Result<(), DriverError> {
-        self.begun.take().map_or(Ok(()), |_| self.end.synchronize())
+    /// Waits for the pending cycles and drops them.
+    pub fn discard_pending(&mut self) -> Result<(), DriverError> {
+        self.pending.take().map_or(Ok(()), |_| self.end.synchronize())
     }
 
     /// Begins cycles, at least one and at most `most`, for the next batch: the iterate and
@@ -212,57 +212,57 @@ impl GraphBatch {
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         iterates: Iterates,
         most: u64,
         measure: bool,
     ) -> Result<(), SolverError> {
-        if self.begun.is_none() {
-            let asked = self.ask(system, stream, rung, iterates.apart(), most, measure);
-            self.begun = Some(system.gpu.check(asked)?);
+        if self.pending.is_none() {
+            let queued = self.enqueue(system, stream, kernel, iterates.apart(), most, measure);
+            self.pending = Some(system.gpu.check(queued)?);
         }
         Ok(())
     }
 
     /// Makes at least one and at most `most` cycles, with norms or without: gives those of each
-    /// cycle, how many there were, and the seconds that the GPU took. What was begun is used, unless
-    /// it is too much.
+    /// cycle, how many there were, and the seconds that the GPU took. Pending cycles
+    /// are used, unless they are too many or lack norms.
     pub fn batch<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         most: u64,
         measure: bool,
     ) -> Result<(Vec<Norms>, u64, f64), SolverError> {
         let mut make = || {
             let is_of_no_use =
-                |begun: &Asked| begun.count as u64 > most || measure && !begun.measure;
-            if self.begun.as_ref().is_some_and(is_of_no_use) {
-                self.let_go()?;
+                |pending: &Pending| pending.count as u64 > most || measure && !pending.measure;
+            if self.pending.as_ref().is_some_and(is_of_no_use) {
+                self.discard_pending()?;
             }
-            let asked = match self.begun.take() {
-                Some(begun) => begun,
-                None => self.ask(system, stream, rung, *iterates, most, measure)?,
+            let queued = match self.pending.take() {
+                Some(pending) => pending,
+                None => self.enqueue(system, stream, kernel, *iterates, most, measure)?,
             };
-            let found = self.wait(&asked)?;
-            *iterates = asked.iterates;
+            let found = self.wait(&queued)?;
+            *iterates = queued.iterates;
             Ok(found)
         };
         system.gpu.check(make())
     }
 
-    /// Asks the GPU for at least one and at most `most` cycles.
-    fn ask<R: Real + DeviceRepr>(
+    /// Puts at least one and at most `most` cycles into the stream.
+    fn enqueue<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         mut iterates: Iterates,
         most: u64,
         measure: bool,
-    ) -> Result<Asked, DriverError> {
+    ) -> Result<Pending, DriverError> {
         let known = self.seconds[usize::from(measure)];
         let fit = known.map_or(2.0, |seconds| BATCH_SECONDS / seconds);
         let most = usize::try_from(most).unwrap_or(MOST_CYCLES).clamp(1, MOST_CYCLES);
@@ -272,10 +272,10 @@ impl GraphBatch {
         self.start.record(stream)?;
         let mut made = 0;
         let mut graph = 0;
-        // What is left after the last graph is not worth as many launches: the next batch makes it.
+        // Fewer cycles than a graph are not worth single launches: the next batch makes them.
         while made < count && count - made >= graph {
             let (some, is_graph) =
-                self.some(system, stream, rung, &mut iterates, made..count, measure)?;
+                self.some(system, stream, kernel, &mut iterates, made..count, measure)?;
             made += some;
             graph = if is_graph { some } else { graph };
         }
@@ -284,33 +284,33 @@ impl GraphBatch {
             fetch(stream, &self.cycles, &mut self.pinned.as_mut_slice()?[..count])?;
         }
         self.end.record(stream)?;
-        Ok(Asked { iterates, count, measure, until })
+        Ok(Pending { iterates, count, measure, until })
     }
 
-    /// Waits for cycles that were asked for.
-    fn wait(&mut self, asked: &Asked) -> Result<(Vec<Norms>, u64, f64), DriverError> {
-        // The driver waits at the cost of a core; for most of a batch, nobody needs to.
-        std::thread::sleep(asked.until.saturating_duration_since(Instant::now()));
+    /// Waits for cycles in the stream.
+    fn wait(&mut self, queued: &Pending) -> Result<(Vec<Norms>, u64, f64), DriverError> {
+        // Waiting in the driver keeps a core busy, so it is limited to the end of a batch.
+        std::thread::sleep(queued.until.saturating_duration_since(Instant::now()));
         self.end.synchronize()?;
-        let Asked { count, measure, .. } = *asked;
+        let Pending { count, measure, .. } = *queued;
         let norms = if measure { self.pinned.as_slice()?[..count].to_vec() } else { Vec::new() };
         let seconds = f64::from(self.start.elapsed_ms(&self.end)?) * 1e-3;
         self.seconds[usize::from(measure)] = Some((seconds / count as f64).max(1e-7));
         Ok((norms, count as u64, seconds))
     }
 
-    /// Asks the GPU for some cycles, as many as there is `room` for in `self.cycles` at the most; there
-    /// their norms go. Says how many, and whether by a graph.
+    /// Puts some cycles into the stream, at most as many as `room` has places in `self.cycles` for their
+    /// norms. Returns how many, and whether as a graph.
     fn some<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         room: Range<usize>,
         measure: bool,
     ) -> Result<(usize, bool), DriverError> {
-        let (count, is_graph) = match self.graph(system, stream, rung, *iterates, measure)? {
+        let (count, is_graph) = match self.graph(system, stream, kernel, *iterates, measure)? {
             Some(recorded) if recorded.length <= room.len() => {
                 recorded.graph.launch()?;
                 // It ends where it began, and came from the other array.
@@ -318,10 +318,10 @@ impl GraphBatch {
                 (recorded.length, true)
             }
             recorded => {
-                // Where a graph cannot begin yet, one cycle goes before.
+                // Where a graph cannot begin yet, one cycle precedes it.
                 let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
                 let count = if is_before { 1 } else { room.len().min(self.together) };
-                self.launch(system, stream, rung, iterates, count, measure)?;
+                self.launch(system, stream, kernel, iterates, count, measure)?;
                 (count, false)
             }
         };
@@ -331,7 +331,7 @@ impl GraphBatch {
         Ok((count, is_graph))
     }
 
-    /// Adds up the parts of some cycles, to the norms of the batch from `first` on.
+    /// Adds up the parts of some cycles into the norms of the batch, from `first` on.
     fn add(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -355,23 +355,23 @@ impl GraphBatch {
             add.arg(&mut self.sums)
         };
         add.arg(&sums);
-        // SAFETY: the arguments are those of `observe.cu`; a block a sum.
+        // SAFETY: the arguments are those of `observe.cu`; one block per sum.
         unsafe { add.launch(config(self.blocks_of_a_cycle)) }?;
         if is_sum {
             return Ok(());
         }
         let mut add = stream.launch_builder(&self.add_parts);
         add.arg(&self.sums).arg(&sums).arg(&sums).arg(&mut to);
-        // SAFETY: as above; a block a cycle.
+        // SAFETY: as above; one block per cycle.
         unsafe { add.launch(config(1)) }.map(|_| ())
     }
 
-    /// Asks the GPU for cycles, one by one.
+    /// Puts cycles into the stream one by one.
     fn launch<R: Real + DeviceRepr>(
         &self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         count: usize,
         measure: bool,
@@ -382,7 +382,7 @@ impl GraphBatch {
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
             let step = iterates.step(if measure { own } else { 0 });
-            rung.launch(stream, system, step)?;
+            kernel.launch(stream, system, step)?;
             if let Some(others) = self.others.as_ref().filter(|_| measure) {
                 let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
                 let own = at(sums, first, size_of::<Norms>());
@@ -392,13 +392,13 @@ impl GraphBatch {
         Ok(())
     }
 
-    /// The graph that begins where the iterates are, recorded as soon as it is known how long a cycle
-    /// takes; none where no graph begins.
+    /// The graph that begins at the present iterate, recorded as soon as the time of a cycle is known;
+    /// `None` where no graph begins.
     fn graph<R: Real + DeviceRepr>(
         &mut self,
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
-        rung: &dyn CycleKernel<R>,
+        kernel: &dyn CycleKernel<R>,
         iterates: Iterates,
         measure: bool,
     ) -> Result<Option<&Recorded>, DriverError> {
@@ -410,14 +410,15 @@ impl GraphBatch {
         let is_here = |recorded: &Recorded| recorded.arrays == arrays;
         let most = if measure { self.together } else { MOST_RECORDED };
         let length = ((GRAPH_SECONDS / seconds) as usize).clamp(2, most) / 2 * 2;
-        // The first cycles take longer than those that follow: a graph that is too short is recorded anew.
+        // The first cycles take longer than those that follow, so a graph that is too short is recorded
+        // again.
         self.recorded[kind]
             .retain(|recorded| !is_here(recorded) || 3 * recorded.length > 2 * length);
         if !self.recorded[kind].iter().any(is_here) {
             stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-            let asked = self.launch(system, stream, rung, &mut { iterates }, length, measure);
+            let queued = self.launch(system, stream, kernel, &mut { iterates }, length, measure);
             let graph = stream.end_capture(CUgraphInstantiate_flags(0))?;
-            asked?;
+            queued?;
             let recorded = graph.map(|graph| Recorded { graph, arrays, length });
             self.recorded[kind].extend(recorded);
         }
@@ -427,14 +428,12 @@ impl GraphBatch {
 
 impl Drop for GraphBatch {
     fn drop(&mut self) {
-        // What was begun writes to memory that is about to be freed; of a lost GPU there is nothing
-        // to wait for.
-        _ = self.let_go();
+        // Pending cycles write to memory that is about to be freed. On a lost GPU nothing is pending.
+        _ = self.discard_pending();
     }
 }
 
-/// Asks for the first values of an array, to memory that the GPU can write to by itself. They are
-/// there when the stream has come so far.
+/// Copies the first values of an array to pinned memory of the host, asynchronously.
 pub(super) fn fetch<T: DeviceRepr>(
     stream: &Arc<CudaStream>,
     from: &CudaSlice<T>,
@@ -442,15 +441,15 @@ pub(super) fn fetch<T: DeviceRepr>(
 ) -> Result<(), DriverError> {
     assert!(to.len() <= from.len(), "no more than there is");
     let (from, _ordered) = from.device_ptr(stream);
-    // SAFETY: as many values as are there; whoever asks waits for the stream before they look.
+    // SAFETY: no more values than the array has; the caller waits for the stream before it reads them.
     unsafe { result::memcpy_dtoh_async(to, from, stream.cu_stream()) }
 }
 
 impl Gpu {
-    /// Room for values on the GPU; a refusal says how much was needed.
+    /// Allocates room for values on the GPU.
     ///
     /// # Safety
-    /// What is there is not set.
+    /// The values are not initialized.
     pub unsafe fn allocate<T: DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,

@@ -112,11 +112,11 @@ pub struct DeviceProperties {
     pub shared_bytes_per_block: u64,
     /// Bytes of memory.
     pub memory_bytes: u64,
-    /// Bytes of memory that are free; `None` if the GPU gives no context to ask from.
+    /// Bytes of memory that are free; `None` if no context can be made.
     pub free_bytes: Option<u64>,
-    /// Bytes a second that its memory moves by its clock and width, where the driver tells both.
+    /// Bytes per second that its memory moves by its clock and width, where the driver reports both.
     pub memory_bytes_per_second: Option<f64>,
-    /// Bytes of its L2 cache, where the driver tells.
+    /// Bytes of its L2 cache, where the driver reports them.
     pub l2_bytes: Option<u64>,
 }
 

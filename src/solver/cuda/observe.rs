@@ -1,4 +1,4 @@
-//! What can be seen of an iterate on a GPU: norms by a pass of their own, and thinned out fields.
+//! Observations of an iterate on a GPU: norms by a separate pass, and thinned out fields.
 
 use super::arguments::{DeviceReal, Norms, Pointer, WindowArgument, counted};
 use super::cycle_kernel::DeviceSystem;
@@ -23,7 +23,7 @@ const BLOCKS: [u32; 2] = [16, 512];
 /// The most blocks down of the pass for the other norms of a cycle: the parts of many cycles are kept.
 const OTHER_DOWN: u32 = 128;
 
-/// Rows that a warp looks at for samples, or somewhat more: a whole number of rows of blocks.
+/// Rows that a warp reads for samples, or somewhat more: a whole number of rows of blocks.
 const ROWS_OF_A_WARP: usize = 32;
 
 /// Lanes of a warp.
@@ -38,12 +38,12 @@ pub(super) enum Values {
     MinusDouble(Pointer),
     /// u minus an array of its own precision, in double precision.
     MinusReal(Pointer),
-    /// The same in its own precision, as a change is told.
+    /// The same in its own precision, as updates are defined.
     Change(Pointer),
 }
 
 impl Values {
-    /// What the kernels are told of it: which it is (`Quantity` of `field.cuh`), and the other array.
+    /// The arguments of the kernels: the quantity (`Quantity` of `field.cuh`) and the other array.
     pub fn arguments(self) -> (i32, Pointer) {
         match self {
             Self::Residual => (0, 0),
@@ -55,13 +55,13 @@ impl Values {
     }
 }
 
-/// The kernels that look at an iterate.
+/// The kernels that observe an iterate.
 pub(super) struct Observer {
     residual: CudaFunction,
     add_parts: CudaFunction,
-    /// Where samples arrive, as large as was needed so far.
+    /// Pinned memory for samples, as large as was needed so far.
     pinned: RefCell<Option<PinnedHostSlice<f32>>>,
-    /// The borders that were asked for last.
+    /// The borders of the last request.
     borders: RefCell<Option<Arc<Borders>>>,
 }
 
@@ -89,7 +89,7 @@ impl Observer {
         let [columns, rows] = borders.map_or([0, 0], |borders| borders.pointers);
         self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&self.residual);
-            launch.arg(&u).arg(&system.seen_g).arg(&system.grid).arg(&system.weights);
+            launch.arg(&u).arg(&system.rhs).arg(&system.grid).arg(&system.weights);
             launch.arg(&columns).arg(&rows).arg(parts);
             // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
             unsafe { launch.launch(config) }.map(|_| ())
@@ -141,7 +141,7 @@ impl Observer {
         let count = i64::from(across) * i64::from(down);
         // SAFETY: each block writes its part before the parts are added.
         let mut parts = unsafe { gpu.allocate::<Norms>(stream, count as usize) }?;
-        let ask = || -> Result<Vec<Norms>, DriverError> {
+        let call = || -> Result<Vec<Norms>, DriverError> {
             launch(blocks(across, down), &mut parts)?;
             let mut total = stream.alloc_zeros::<Norms>(1)?;
             let mut add = stream.launch_builder(&self.add_parts);
@@ -152,7 +152,7 @@ impl Observer {
             stream.synchronize()?;
             Ok(found)
         };
-        let found = gpu.check(ask())?;
+        let found = gpu.check(call())?;
         Ok(found.first().copied().unwrap_or_default())
     }
 
@@ -169,7 +169,7 @@ impl Observer {
         Ok(borders.share(&norms))
     }
 
-    /// The borders of a tiling, as they were when they were asked for last.
+    /// The borders of a tiling, copied to the GPU unless those of the last request are the same.
     fn borders<R>(
         &self,
         system: &DeviceSystem<R>,
@@ -186,12 +186,12 @@ impl Observer {
             let bytes: Vec<_> = marks.iter().map(|&is_near| u8::from(is_near)).collect();
             stream.clone_htod(&bytes)
         };
-        let ask = || {
+        let call = || {
             let there = [copy(&marks[0])?, copy(&marks[1])?];
             stream.synchronize()?;
             Ok(there)
         };
-        let there = system.gpu.check(ask())?;
+        let there = system.gpu.check(call())?;
         let pointers = there.each_ref().map(|marks| marks.device_ptr(stream).0);
         let borders = Borders { tiling: tiling.clone(), marks, pointers, _there: there };
         Ok(Arc::clone(kept.insert(Arc::new(borders))))
@@ -208,9 +208,9 @@ impl Observer {
     ) -> Result<Vec<f32>, SolverError> {
         let mut sampling = Sampling::new(system, stream, window, "sample")?;
         let (quantity, other) = values.arguments();
-        let mut ask = || {
+        let mut call = || {
             let mut launch = stream.launch_builder(&sampling.sample);
-            launch.arg(&u).arg(&system.seen_g).arg(&other);
+            launch.arg(&u).arg(&system.rhs).arg(&other);
             launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
             launch.arg(&quantity).arg(&sampling.argument).arg(&sampling.together);
             launch.arg(&mut sampling.ranks);
@@ -218,7 +218,7 @@ impl Observer {
             unsafe { launch.launch(blocks(sampling.blocks, 1)) }?;
             sampling.values(stream)
         };
-        system.gpu.check(ask())?;
+        system.gpu.check(call())?;
         self.fetch(system, stream, &sampling)
     }
 
@@ -233,13 +233,13 @@ impl Observer {
         tiling: &Tiling,
     ) -> Result<(Vec<f32>, EdgeShare), SolverError> {
         let borders = self.borders(system, stream, tiling)?;
-        let is_same = system.seen_g.is_same();
+        let is_same = system.rhs.is_same();
         let name = if is_same { "residual_samples_same" } else { "residual_samples_varied" };
         let mut sampling = Sampling::new(system, stream, window, name)?;
         let [columns, rows] = borders.pointers;
         let norms = self.pass(system, stream, [sampling.blocks, 1], |config, parts| {
             let mut launch = stream.launch_builder(&sampling.sample);
-            launch.arg(&u).arg(&system.seen_g);
+            launch.arg(&u).arg(&system.rhs);
             launch.arg(&system.grid).arg(&system.weights).arg(&system.diagonal);
             launch.arg(&sampling.argument).arg(&sampling.together).arg(&mut sampling.ranks);
             launch.arg(&columns).arg(&rows).arg(parts);
@@ -250,7 +250,7 @@ impl Observer {
         Ok((self.fetch(system, stream, &sampling)?, borders.share(&norms)))
     }
 
-    /// Waits for samples that were asked for.
+    /// Waits for samples in the stream and copies them.
     fn fetch<R>(
         &self,
         system: &DeviceSystem<R>,
@@ -267,16 +267,16 @@ impl Observer {
         let Some(pinned) = pinned.as_mut() else {
             return Ok(Vec::new());
         };
-        let mut ask = || -> Result<Vec<f32>, DriverError> {
+        let mut call = || -> Result<Vec<f32>, DriverError> {
             fetch(stream, &sampling.there, &mut pinned.as_mut_slice()?[..count])?;
             stream.synchronize()?;
             Ok(pinned.as_slice()?[..count].to_vec())
         };
-        gpu.check(ask())
+        gpu.check(call())
     }
 }
 
-/// The pass that finds the norms of a cycle that it does not tell itself.
+/// The pass that finds the norms of a cycle that do not come with it.
 pub(super) struct OtherNorms {
     function: CudaFunction,
     blocks: [u32; 2],
@@ -305,7 +305,7 @@ impl OtherNorms {
         parts: Pointer,
     ) -> Result<(), DriverError> {
         let mut launch = stream.launch_builder(&self.function);
-        launch.arg(&from).arg(&to).arg(&system.seen_g);
+        launch.arg(&from).arg(&to).arg(&system.rhs);
         launch.arg(&system.grid).arg(&system.weights).arg(&exact).arg(&parts);
         let [across, down] = self.blocks;
         // SAFETY: the arguments are those of `observe.cu`, and the arrays have the grid's size.
@@ -349,7 +349,7 @@ struct Sampling {
     /// Rows that a warp looks at, and blocks of all warps.
     together: i32,
     blocks: u32,
-    /// As they are compared, and as they are told.
+    /// As integers that are compared, and as values.
     ranks: CudaSlice<u64>,
     there: CudaSlice<f32>,
 }

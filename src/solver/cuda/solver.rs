@@ -28,40 +28,40 @@ use std::sync::Arc;
 /// Arrays of the grid that a solver takes on the GPU: g and two iterates.
 const ARRAYS: u64 = 3;
 
-/// Of the GPU's free memory, arrays that can be done without take no more than this part.
+/// The part of the GPU's free memory that optional arrays may take.
 const SPARE: f64 = 0.5;
 
 /// A solver on one NVIDIA GPU. Its iterates are those of the CPU to the last bit, whichever
 /// kernel makes them.
 pub(super) struct CudaSolver<R: DeviceReal> {
-    /// Let go first: it waits for what was begun, which reads and writes what the others keep.
-    replay: GraphBatch,
+    /// Dropped first: it waits for pending cycles, which use the arrays of the other fields.
+    batches: GraphBatch,
     problem: Arc<Problem>,
     system: Arc<DeviceSystem<R>>,
-    /// Cycles are made in this stream …
+    /// The stream of the cycles.
     stream: Arc<CudaStream>,
-    /// … and looked at in this one, which goes first.
-    looks: Arc<CudaStream>,
-    /// Two, or four once cycles were made while others were looked at.
+    /// The stream of the observations, with the higher priority.
+    observing: Arc<CudaStream>,
+    /// Two, or four once cycles were made while an iterate was observed.
     arrays: Vec<Array<R>>,
     /// Whether there is no room for four.
     lacks_memory: bool,
     iterates: Iterates,
     exact: Option<Arc<Array<f64>>>,
     device: DeviceInfo,
-    rung: Box<dyn CycleKernel<R>>,
+    cycle_kernel: Box<dyn CycleKernel<R>>,
     observer: Observer,
 }
 
 impl<R: DeviceReal> DeviceSystem<R> {
-    /// Takes a system to the GPU.
+    /// Copies a system to the GPU.
     fn new(
         gpu: Arc<Gpu>,
         stream: &Arc<CudaStream>,
         problem: &Problem,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
-        // One array here at a time.
+        // One array on the host at a time.
         memory::check(&shape, 1, R::PRECISION)?;
         let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
             kernel: Kernel::AUTO,
@@ -74,13 +74,13 @@ impl<R: DeviceReal> DeviceSystem<R> {
         let g = Array::new(g, &shape, stream);
         let form = Form::of(&weights, shape.dim());
         let weights = WeightsArgument::of(&weights);
-        let seen_g = RightHandSideArgument::of(&problem.rhs, g.interior);
-        Ok(Self { gpu, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, seen_g })
+        let rhs = RightHandSideArgument::of(&problem.rhs, g.interior);
+        Ok(Self { gpu, shape, precision: R::PRECISION, form, grid, weights, diagonal, g, rhs })
     }
 }
 
 impl<R: DeviceReal> CudaSolver<R> {
-    /// Sets up a solver at the start u₀.
+    /// Sets up a solver at the initial guess u₀.
     ///
     /// # Errors
     /// [`SolverError`] if there is no GPU, or the run does not fit onto it.
@@ -121,21 +121,21 @@ impl<R: DeviceReal> CudaSolver<R> {
         let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
         let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
         let build = R::of(row.build);
-        let rung = build(&system, &setting, &stream, [one, other])?.ok_or_else(|| {
+        let cycle_kernel = build(&system, &setting, &stream, [one, other])?.ok_or_else(|| {
             let instead = "a larger tile or backend cpu".to_owned();
             Refused { setting: "so many tiles".to_owned(), instead }.error(chosen)
         })?;
-        let replay = GraphBatch::new(&system, &stream, &*rung, false)?;
+        let batches = GraphBatch::new(&system, &stream, &*cycle_kernel, false)?;
         let device = DeviceInfo {
             ordinal: gpu.ordinal,
             name: gpu.name.clone(),
             kernel: Kernel::named(row),
-            footprint: rung.footprint(),
+            footprint: cycle_kernel.footprint(),
         };
         let observer = Observer::new(&system)?;
         let mut solver = Self {
             problem,
-            looks: system.gpu.urgent_stream()?,
+            observing: system.gpu.urgent_stream()?,
             system,
             stream,
             arrays: arrays.into(),
@@ -143,11 +143,11 @@ impl<R: DeviceReal> CudaSolver<R> {
             iterates,
             exact,
             device,
-            rung,
-            replay,
+            cycle_kernel,
+            batches,
             observer,
         };
-        // Finding the best block spoils the second array.
+        // The search for the best block overwrote the second array.
         solver.put(&start)?;
         Ok(solver)
     }
@@ -166,18 +166,18 @@ impl<R: DeviceReal> CudaSolver<R> {
     /// Makes `field` the iterate, and the one before.
     fn put(&mut self, field: &Field<R>) -> Result<(), SolverError> {
         self.iterates = Iterates::at_start(self.iterates.arrays, self.iterates.exact);
-        let mut ask = || -> Result<(), DriverError> {
-            self.replay.let_go()?;
+        let mut call = || -> Result<(), DriverError> {
+            self.batches.discard_pending()?;
             for array in &mut self.arrays[..2] {
                 self.stream.memcpy_htod(field.as_slice(), &mut array.values)?;
             }
             self.stream.synchronize()
         };
-        self.system.gpu.check(ask())
+        self.system.gpu.check(call())
     }
 
-    /// Gets two more arrays, so that cycles can be made while others are looked at; says whether they
-    /// are there.
+    /// Allocates two more arrays, so that cycles can be made while an iterate is observed; returns whether
+    /// there is room for them.
     fn get_arrays(&mut self) -> Result<bool, SolverError> {
         let Self { system, stream, arrays, iterates, .. } = self;
         if arrays.len() < MOST_ARRAYS && !self.lacks_memory {
@@ -185,7 +185,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             let bytes = (MOST_ARRAYS - arrays.len()) * system.shape.stored() * size_of::<R>();
             self.lacks_memory = bytes as f64 > gpu.free()? as f64 * SPARE;
             while arrays.len() < MOST_ARRAYS && !self.lacks_memory {
-                // With the ring, which no cycle writes.
+                // With the boundary values, which no cycle writes.
                 let copy = gpu.check(stream.clone_dtod(&arrays[0].values))?;
                 let array = Array::new(copy, &system.shape, stream);
                 iterates.arrays[arrays.len()] = array.interior;
@@ -207,22 +207,22 @@ impl<R: DeviceReal> CudaSolver<R> {
 
     /// A part of the iterate as it is stored.
     fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
-        let ask = || -> Result<Vec<R>, DriverError> {
-            let values = self.looks.clone_dtoh(&self.current().slice(stored))?;
-            self.looks.synchronize()?;
+        let call = || -> Result<Vec<R>, DriverError> {
+            let values = self.observing.clone_dtoh(&self.current().slice(stored))?;
+            self.observing.synchronize()?;
             Ok(values)
         };
-        self.system.gpu.check(ask())
+        self.system.gpu.check(call())
     }
 
-    /// Gets what cycles with these norms need.
+    /// Prepares cycles with these norms.
     fn prepare(&mut self, norms: NormRequest) -> Result<(), SolverError> {
         if norms.is_empty() {
-            return self.rung.prepare_without_norms(&self.system);
+            return self.cycle_kernel.prepare_without_norms(&self.system);
         }
         let all = !self.free_norms().covers(norms);
-        if self.replay.tells_all() != all {
-            self.replay = GraphBatch::new(&self.system, &self.stream, &*self.rung, all)?;
+        if self.batches.finds_all_norms() != all {
+            self.batches = GraphBatch::new(&self.system, &self.stream, &*self.cycle_kernel, all)?;
         }
         Ok(())
     }
@@ -230,7 +230,7 @@ impl<R: DeviceReal> CudaSolver<R> {
     /// How much of ‖r‖² lies near tile borders.
     fn border_share(&self, tiling: &Tiling) -> Result<EdgeShare, SolverError> {
         let [u, _] = self.pointers();
-        self.observer.edge_share(&self.system, &self.looks, u, tiling)
+        self.observer.edge_share(&self.system, &self.observing, u, tiling)
     }
 
     fn samples(&self, quantity: Quantity<'_>, window: &Window) -> Result<Samples, SolverError> {
@@ -239,7 +239,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
         self.with_values(quantity, |values| {
             let [u, _] = self.pointers();
-            let values = self.observer.sample(&self.system, &self.looks, u, values, window)?;
+            let values = self.observer.sample(&self.system, &self.observing, u, values, window)?;
             Ok(Samples::of(window, values))
         })
     }
@@ -251,7 +251,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         let found = is_known.then(|| {
             self.with_values(quantity, |values| {
                 let [u, _] = self.pointers();
-                folder.statistics(&self.system, &self.looks, u, values, &sorting)
+                folder.statistics(&self.system, &self.observing, u, values, &sorting)
             })
         });
         match found.transpose()?.flatten() {
@@ -266,29 +266,29 @@ impl<R: DeviceReal> CudaSolver<R> {
         *window == Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) }
     }
 
-    /// Does something with what a field is made of; u* must be known where it takes part.
+    /// Calls `observe` with the operands of a field; u* must be known if it is one of them.
     fn with_values<T>(
         &self,
         quantity: Quantity<'_>,
-        look: impl FnOnce(Values) -> Result<T, SolverError>,
+        observe: impl FnOnce(Values) -> Result<T, SolverError>,
     ) -> Result<T, SolverError> {
         let [_, before] = self.pointers();
         match quantity {
-            Quantity::Residual => look(Values::Residual),
-            Quantity::Change => look(Values::Change(before)),
-            Quantity::Solution => look(Values::Solution),
-            Quantity::Error => look(Values::MinusDouble(self.iterates.exact)),
+            Quantity::Residual => observe(Values::Residual),
+            Quantity::Change => observe(Values::Change(before)),
+            Quantity::Solution => observe(Values::Solution),
+            Quantity::Error => observe(Values::MinusDouble(self.iterates.exact)),
             Quantity::Difference(other) => match (other as &dyn Any).downcast_ref::<Self>() {
                 Some(other) if Arc::ptr_eq(&other.system.gpu, &self.system.gpu) => {
                     let [other, _] = other.pointers();
-                    look(Values::MinusReal(other))
+                    observe(Values::MinusReal(other))
                 }
                 _ => {
                     let gpu = &self.system.gpu;
                     let there = other.solution()?;
-                    let there = gpu.check(self.looks.clone_htod(there.as_slice()))?;
-                    let there = Array::new(there, &self.system.shape, &self.looks);
-                    look(Values::MinusDouble(there.interior))
+                    let there = gpu.check(self.observing.clone_htod(there.as_slice()))?;
+                    let there = Array::new(there, &self.system.shape, &self.observing);
+                    observe(Values::MinusDouble(there.interior))
                 }
             },
         }
@@ -314,11 +314,11 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
     fn cycles(&mut self, most: u64, norms: NormRequest) -> Result<Batch, SolverError> {
         self.prepare(norms)?;
         let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
-        let all = self.replay.tells_all();
-        let Self { system, stream, rung, replay, iterates, .. } = self;
+        let all = self.batches.finds_all_norms();
+        let Self { system, stream, cycle_kernel, batches, iterates, .. } = self;
         let measure = !norms.is_empty();
         let (found, cycles, seconds) =
-            replay.batch(system, stream, &**rung, iterates, most, measure)?;
+            batches.batch(system, stream, &**cycle_kernel, iterates, most, measure)?;
         let of_cycle = |norms: &arguments::Norms| norms.of_cycle(diagonal, all, knows_exact);
         let norms = if measure { found.iter().map(of_cycle).collect() } else { Vec::new() };
         Ok(Batch { cycles, norms, seconds })
@@ -329,8 +329,8 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
             return Ok(());
         }
         self.prepare(norms)?;
-        let Self { system, stream, rung, replay, iterates, .. } = self;
-        replay.begin(system, stream, &**rung, *iterates, most, !norms.is_empty())
+        let Self { system, stream, cycle_kernel, batches, iterates, .. } = self;
+        batches.begin(system, stream, &**cycle_kernel, *iterates, most, !norms.is_empty())
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
@@ -353,13 +353,13 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
         let array = Array::new(array, &self.system.shape, &self.stream);
         self.iterates.exact = array.interior;
         self.exact = Some(Arc::new(array));
-        gpu.check(self.replay.forget())
+        gpu.check(self.batches.reset())
     }
 }
 
 impl<R: DeviceReal> Observe for CudaSolver<R> {
     fn norms(&self, request: NormRequest) -> Result<Norms, SolverError> {
-        let Self { system, observer, looks, .. } = self;
+        let Self { system, observer, observing, .. } = self;
         let [u, before] = self.pointers();
         let mut found = Norms::default();
         if request.residual_l2 || request.residual_max {
@@ -367,10 +367,10 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
             found.residual = Some(norms.residual(system.diagonal));
         }
         if request.error && self.exact.is_some() {
-            found.error = Some(observer.distance(system, looks, u, self.iterates.exact)?);
+            found.error = Some(observer.distance(system, observing, u, self.iterates.exact)?);
         }
         if request.max_change {
-            found.max_change = Some(observer.other_norms(system, looks, [before, u])?.change);
+            found.max_change = Some(observer.other_norms(system, observing, [before, u])?.change);
         }
         Ok(found)
     }
@@ -381,9 +381,10 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
             (Some(window), Some(tiling))
                 if matches!(quantity, Quantity::Residual) && self.is_whole(window) =>
             {
-                let Self { system, looks, observer, .. } = self;
+                let Self { system, observing, observer, .. } = self;
                 let [u, _] = self.pointers();
-                let (values, share) = observer.sample_residual(system, looks, u, window, tiling)?;
+                let (values, share) =
+                    observer.sample_residual(system, observing, u, window, tiling)?;
                 (Some(Samples::of(window, values)), Some(share))
             }
             _ => {
@@ -405,7 +406,7 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
         }
         self.with_values(quantity, |values| {
             let [u, _] = self.pointers();
-            gather::values(&self.system, &self.looks, u, values, points)
+            gather::values(&self.system, &self.observing, u, values, points)
         })
     }
 

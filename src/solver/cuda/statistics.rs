@@ -1,4 +1,4 @@
-//! The statistics of a field on a GPU: counted and summed up where it lies.
+//! The statistics of a field on a GPU: counted and summed there.
 
 use super::arguments::{AxisArgument, DeviceReal, Pointer, counted};
 use super::cycle_kernel::DeviceSystem;
@@ -12,16 +12,16 @@ use std::sync::Arc;
 /// Threads of a block.
 const THREADS: usize = 256;
 
-/// Threads that look at points side by side.
+/// Threads of a warp, which read points side by side.
 const WARP: usize = 32;
 
-/// Rows of points that a block looks at side by side.
+/// Rows of points that a block reads side by side.
 const ROWS: usize = THREADS / WARP;
 
-/// How often it does so, at the most: what a block counted in fast memory is told once for all …
+/// How often it does so at most: a block writes what it counted in shared memory once for all …
 const MOST_TURNS: usize = 8;
 
-/// … and blocks that a GPU is kept busy with, before they take more than one turn.
+/// … and blocks that keep a GPU busy, before they take more than one turn.
 const BUSY_BLOCKS: usize = 512;
 
 /// The kernels of the statistics.
@@ -31,7 +31,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The kernels, which the driver takes in when they are first asked for.
+    /// The kernels, which the driver loads at first use.
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
         let DeviceSystem { gpu, precision, form, .. } = system;
         let function = |name| gpu.function(File::Statistics, *precision, *form, name);
@@ -74,12 +74,12 @@ impl Folder {
             block_dim: (THREADS as u32, 1, 1),
             shared_mem_bytes: 0,
         };
-        let mut ask = || -> Result<(Vec<u64>, Vec<f64>), DriverError> {
+        let mut call = || -> Result<(Vec<u64>, Vec<f64>), DriverError> {
             let mut counts = stream.alloc_zeros::<u64>((sorting.count * BINS).max(1))?;
             let column_classes = stream.clone_htod(&sorting.classes[0])?;
             let row_classes = stream.clone_htod(&sorting.classes[1])?;
             let mut fold = stream.launch_builder(&self.fold_rows);
-            fold.arg(&u).arg(&system.seen_g).arg(&other);
+            fold.arg(&u).arg(&system.rhs).arg(&other);
             fold.arg(&system.grid).arg(&system.weights).arg(&system.diagonal).arg(&quantity);
             fold.arg(&columns).arg(&together);
             fold.arg(&column_classes).arg(&row_classes).arg(&classes);
@@ -104,7 +104,7 @@ impl Folder {
             stream.synchronize()?;
             Ok((counts, sums))
         };
-        let (counts, sums) = gpu.check(ask())?;
+        let (counts, sums) = gpu.check(call())?;
         Ok(Some(sorting.finish(&counts[..sorting.count * BINS], &sums[..places])))
     }
 }

@@ -8,7 +8,7 @@ use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::CutLine;
 use tilescope::solver::{
-    self, FieldRequest, Kernel, Method, NormRequest, Quantity, Statistics, Window,
+    self, FieldRequest, Kernel, Method, MethodName, NormRequest, Quantity, Statistics, Window,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -166,7 +166,7 @@ fn statistics_of_a_large_field() {
 
 fn norms_are_the_same_every_time() {
     check(40, case(), |case| {
-        for kernel in [Kernel::SHARED, Kernel::REGISTER] {
+        for kernel in Kernel::compared(MethodName::Hierarchical) {
             let norms = || {
                 let method = case.hierarchical();
                 let mut gpu = crate::gpu::solver(&case.problem, method, Precision::F64, kernel)
