@@ -1,4 +1,4 @@
-//! From what was chosen to what can be run: the one place where a description is checked.
+//! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::spec::{Backend, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
 use crate::grid::memory::{self, OutOfMemory};
@@ -9,7 +9,7 @@ use crate::solver::cuda::Device;
 use crate::solver::{Method, MethodName, Place};
 use std::sync::Arc;
 
-/// A description that was found to make sense, with everything made that it stands for.
+/// A valid description, with everything that it describes.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// What was chosen.
@@ -44,16 +44,16 @@ pub enum PlanError {
         /// What it may be.
         allowed: String,
     },
-    /// A shape that cannot be.
+    /// An invalid shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// A shape that does not fit into this machine.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
-    /// A tile or an overlap that cannot be.
+    /// An invalid tile or overlap.
     #[error(transparent)]
     Tiling(#[from] TilingError),
-    /// A matrix row that cannot be.
+    /// An invalid matrix row.
     #[error(transparent)]
     Stencil(#[from] StencilError),
     /// A right-hand side that cannot be read.
@@ -70,14 +70,13 @@ const FEWEST_ARRAYS: usize = 2;
 /// The most threads.
 pub const MOST_THREADS: usize = 1024;
 
-/// The wind of the convection–diffusion problem, over diffusivity and side.
+/// The velocity of the convection–diffusion problem times the side over the diffusivity.
 pub const WIND: [f64; 2] = [60.0, 25.0];
 
-/// The seed of the random start.
+/// The seed of the random initial guess.
 const SEED: u64 = 1;
 
-/// Point sources: where they are, as a part of each side, and their strength. Chosen to lie in no
-/// symmetric pattern.
+/// Point sources: their places as fractions of each side, and their strengths, in no symmetric pattern.
 const SOURCES: [(f64, f64, f64); 5] = [
     (0.21, 0.30, 1.0),
     (0.72, 0.18, 1.0),
@@ -86,7 +85,7 @@ const SOURCES: [(f64, f64, f64); 5] = [
     (0.17, 0.81, -1.0),
 ];
 
-/// Makes plans, and remembers the last problem, so that a change of method reads no file again.
+/// Makes plans. It keeps the last problem, so that a change of the method reads no file again.
 #[derive(Debug, Default)]
 pub struct Planner {
     last: Option<(ProblemSpec, Arc<Problem>)>,
@@ -95,7 +94,7 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// Checks a description and makes what it stands for.
+    /// Checks a description and makes a plan of it.
     ///
     /// # Errors
     /// [`PlanError`] names the field, its value, and what is allowed.
@@ -105,8 +104,8 @@ impl Planner {
         let place = self.place(&spec.method)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
-            // Before the tiles, of which an absurd shape has as many. The solver looks again at
-            // what it needs itself.
+            // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
+            // needs itself.
             memory::check(&shape, FEWEST_ARRAYS, spec.method.precision)?;
         }
         let tiling = tiling(&spec.method, &shape)?;
@@ -182,7 +181,7 @@ impl Plan {
         Some(Geometry::new(self.problem.shape, self.tiling.clone()))
     }
 
-    /// What its user should know before trusting it to converge: a sentence, or nothing.
+    /// A sentence that warns of possible divergence, or `None`.
     pub fn warning(&self) -> Option<String> {
         let stencil = &self.problem.stencil;
         if stencil.is_dominant() {
@@ -310,7 +309,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
     Ok(problem)
 }
 
-/// Refuses a field that some other problem than the chosen one has.
+/// Refuses a field of another problem than the chosen one.
 fn only_with(
     spec: &ProblemSpec,
     field: &'static str,
@@ -347,13 +346,13 @@ fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
     }
     for (field, side) in &sides[2..] {
         if shape.dim() == 1 && *side != 0.0 {
-            return Err(value(field, side, "a line has a left and a right end alone"));
+            return Err(value(field, side, "in 1D only left and right have values"));
         }
     }
     Ok(())
 }
 
-/// A hot square (on a line: a stretch) over the middle quarter of each side.
+/// A hot box over the middle quarter of each side.
 fn hot_centre(shape: &Shape) -> Source {
     let middle = |n: usize| (3 * n) / 8..((5 * n).div_ceil(8)).max(3 * n / 8 + 1);
     let rows = if shape.dim() == 1 { 0..shape.rows() } else { middle(shape.ny()) };

@@ -1,5 +1,5 @@
-//! The one description of a run: the window edits it, a TOML file is it, the command line parses
-//! to it, a picture carries it.
+//! The one description of a run. The window edits it, a TOML file holds it, the command line parses to it,
+//! and a saved figure carries it.
 
 use crate::files::{FileError, read_text};
 use crate::grid::Precision;
@@ -21,8 +21,7 @@ const FIRST_GPU: u32 = 2;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
-/// It holds what was chosen, not whether it makes sense: that is found out, in one place, when a
-/// [`Planner`](super::Planner) turns it into a [`Plan`](super::Plan).
+/// It may be invalid: only a [`Planner`](super::Planner), which makes a [`Plan`](super::Plan) of it, checks it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
@@ -39,7 +38,7 @@ pub struct RunSpec {
     pub stop: StopSpec,
 }
 
-/// The problems that are ready-made.
+/// The built-in problems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
@@ -52,9 +51,9 @@ pub enum ProblemKind {
     HotSide,
     /// A few point sources and sinks, from zero
     PointSources,
-    /// A random start that decays to zero: every wavelength at once
+    /// A random initial guess that decays to zero: every wavelength at once
     Random,
-    /// Diffusion with a wind: weights that are not symmetric
+    /// Convection and diffusion: weights that are not symmetric
     ConvectionDiffusion,
     /// Your own right-hand side, from a PNG or JPEG picture or an .npy array
     Picture,
@@ -74,10 +73,10 @@ pub struct ProblemSpec {
     /// The file of the right-hand side, for [`ProblemKind::Picture`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhs: Option<PathBuf>,
-    /// Seed of the random start.
+    /// Seed of the random initial guess.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Velocity of the wind along x and y, over diffusivity and side.
+    /// Velocity along x and y times the side over the diffusivity: a Péclet number per axis.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub velocity: Option<[f64; 2]>,
     /// Dirichlet values in place of the problem's own.
@@ -115,7 +114,7 @@ pub struct MethodSpec {
     pub precision: Precision,
     /// Where it runs.
     pub backend: Backend,
-    /// Threads on the CPU; 0 for one a core. No result depends on it.
+    /// Threads on the CPU; 0 for one per core. No result depends on it.
     pub threads: usize,
     /// The GPUs that it runs on with back end `cuda`, by their ordinals; exactly one so far. No result
     /// depends on it.
@@ -234,9 +233,9 @@ impl ProblemKind {
             Self::HeatPlate => "Heat plate, hot centre",
             Self::HotSide => "Heat plate, hot side",
             Self::PointSources => "Point sources",
-            Self::Random => "Random start",
+            Self::Random => "Random initial guess",
             Self::ConvectionDiffusion => "Convection–diffusion",
-            Self::Picture => "Your own picture",
+            Self::Picture => "Right-hand side from a file",
         }
     }
 
@@ -250,16 +249,16 @@ impl ProblemKind {
                 "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest change."
             }
             Self::HotSide => {
-                "Laplace: heat creeps in from one hot side, so the far tiles wait for news from their rings."
+                "Laplace: heat spreads from one hot side; distant tiles change only through their halos."
             }
             Self::PointSources => {
                 "A few sources and sinks: see how far a point's influence travels in one cycle."
             }
             Self::Random => {
-                "A random start that decays to zero: short waves die in a few sweeps, long ones stay."
+                "A random initial guess that decays to zero: short waves vanish in a few sweeps, long ones remain."
             }
             Self::ConvectionDiffusion => {
-                "Diffusion with a wind: weights that are not symmetric, and a matrix that may lose dominance."
+                "Convection and diffusion: weights that are not symmetric; the matrix may lose diagonal dominance."
             }
             Self::Picture => {
                 "Your own right-hand side: bright pixels of a PNG or JPEG, or the values of an .npy array."
@@ -403,7 +402,7 @@ struct Versioned {
 }
 
 impl RunSpec {
-    /// Whether the other makes the same iterates, since it differs in where and how it runs alone.
+    /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, kernel, .. } = other.method;
         let devices = other.method.devices.clone();

@@ -25,9 +25,9 @@ const LAUNCH_TIMEOUT: Answer = 702;
 #[derive(Clone, Copy, PartialEq)]
 enum Failure {
     /// There is none that could.
-    NoCard,
+    NoGpu,
     /// It is of another age.
-    OldCard,
+    OldGpu,
     /// The driver is, and says so.
     OldDriver,
     /// The driver is, and does not say so before it sees a kernel.
@@ -42,13 +42,13 @@ enum Failure {
 
 static FAILURE: LazyLock<Failure> =
     LazyLock::new(|| match std::env::var("TILESCOPE_TEST_GPU").unwrap_or_default().as_str() {
-        "old-GPU" => Failure::OldCard,
+        "old-GPU" => Failure::OldGpu,
         "old-driver" => Failure::OldDriver,
         "old-compiler" => Failure::OldCompiler,
         "full" => Failure::Full,
         "slow" => Failure::Slow,
         "lost" => Failure::Lost,
-        _ => Failure::NoCard,
+        _ => Failure::NoGpu,
     });
 
 /// So many times kernels are done before they fail.
@@ -171,7 +171,7 @@ waits!(cuCtxSynchronize cuEventSynchronize cuStreamSynchronize);
 
 #[unsafe(no_mangle)]
 pub extern "C" fn cuInit(_flags: c_uint) -> Answer {
-    if *FAILURE == Failure::NoCard { NO_DEVICE } else { OK }
+    if *FAILURE == Failure::NoGpu { NO_DEVICE } else { OK }
 }
 
 #[unsafe(no_mangle)]
@@ -212,9 +212,9 @@ pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _gpu: c_in
         // CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
         16 => 80,
         // … COMPUTE_CAPABILITY_MAJOR and _MINOR
-        75 if *FAILURE == Failure::OldCard => 6,
+        75 if *FAILURE == Failure::OldGpu => 6,
         75 => 7,
-        76 if *FAILURE == Failure::OldCard => 1,
+        76 if *FAILURE == Failure::OldGpu => 1,
         // … MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         97 => 98_304,
         _ => 0,

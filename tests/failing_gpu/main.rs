@@ -1,5 +1,5 @@
-//! Guards what is told of a GPU that cannot be used or that fails, and that the run goes on elsewhere. No
-//! machine fails when it is asked to: a stand-in for the driver does.
+//! Guards the sentences about a GPU that cannot be used or that fails, and that the run goes on elsewhere. A
+//! stand-in for the driver fails on request.
 #![cfg(target_os = "linux")]
 
 use assert_cmd::cargo::cargo_bin;
@@ -47,7 +47,7 @@ fn tilescope(failure: &str, arguments: &str) -> Output {
 const SOLVE: &str = "solve --shape 320x256 --tile 16 --k 4 --max-cycles 500 --backend cuda";
 
 #[test]
-fn each_failure_is_told_in_a_sentence() {
+fn each_failure_is_reported_in_one_sentence() {
     for (failure, sentence) in [
         ("no-GPU", "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can"),
         (
@@ -72,6 +72,25 @@ fn each_failure_is_told_in_a_sentence() {
         assert!(said.starts_with("tilescope: ") && said.contains(sentence), "{failure}: {said}");
         assert_eq!(said.lines().count(), 1, "{failure}: {said}");
         assert!(output.stdout.is_empty(), "{failure}");
+    }
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
+    for (devices, sentence) in [
+        (
+            "1",
+            "backend cuda cannot be used: devices has GPU 1, and this machine has GPU 0 alone; backend cpu can",
+        ),
+        (
+            "0,1",
+            "devices is [0, 1]; it must be one GPU, such as [0]: a run on several is not possible yet",
+        ),
+    ] {
+        let output = tilescope("full", &format!("{SOLVE} --devices {devices}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(sentence), "{devices}: {said}");
+        assert_eq!(said.lines().count(), 1, "{devices}: {said}");
     }
 }
 

@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(named(&four), ["k = 16, tile 32 · f64", "overlap 0", "overlap 4"]);
         assert_eq!(named(&classic), ["f64", "k = 16, overlap 0, tile 32", "classic Jacobi"]);
         let expected =
-            ["overlap 0, tile 32 · f64", "Poisson, k = 16", "Random start, seed 3, k = 8"];
+            ["overlap 0, tile 32 · f64", "Poisson, k = 16", "Random initial guess, seed 3, k = 8"];
         assert_eq!(named(&random), expected);
         assert_eq!(named(&run), ["k = 16, overlap 0, tile 32 · f64", "", ""]);
         assert_eq!(distinguish(&[]), Default::default());
