@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    CutLine, Experiment, FieldKind, Observation, ObservationRequest, Planner, ProfileRequest,
-    ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
+    CutLine, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Planner,
+    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::Followed;
 
@@ -279,7 +279,7 @@ fn replays() {
     for running in [false, true] {
         let worker = Worker::start(|| {}).expect("threads can be started");
         let mut request = request(1, run(256));
-        request.view.cut = None;
+        request.observation.profile = None;
         worker.request(request.clone());
         let take = || worker.wait(DEADLINE).expect("a report").expect("a valid request");
         let begin = Instant::now();
@@ -298,7 +298,7 @@ fn replays() {
         for id in 1..=MOVES as u64 {
             // Cycles in pseudo-random order.
             let cycle = id * 2_654_435_761 % (report.latest.cycle + 1);
-            let (archive, view) = (Arc::clone(&report.archive), request.view.clone());
+            let (archive, view) = (Arc::clone(&report.archive), request.observation.clone());
             let targets = vec![ReplayTarget {
                 archive: Arc::clone(&archive),
                 cycle,
@@ -350,17 +350,20 @@ const DEADLINE: Duration = Duration::from_secs(10);
 fn request(epoch: u64, run: RunSpec) -> WorkerRequest {
     let cut =
         ProfileRequest { line: CutLine::Row(0), fields: vec![FieldKind::Residual], most: 2048 };
-    let view =
-        ObservationRequest { most: [564, 667], cut: Some(cut), ..ObservationRequest::default() };
+    let observation = ObservationRequest {
+        map: Some(MapRequest::whole([564, 667])),
+        profile: Some(cut),
+        ..ObservationRequest::default()
+    };
     WorkerRequest {
         epoch,
         spec: run.into(),
         running: true,
         steps: 0,
         pace: None,
-        view,
+        observation,
         memory: 512_000_000,
-        snapshot_requests: Vec::new(),
+        ..WorkerRequest::default()
     }
 }
 
@@ -370,8 +373,8 @@ fn observations() {
         let plan = Arc::new(Planner::default().plan(&run(side)).expect("a plan"));
         let mut experiment = Experiment::new(&plan).expect("memory");
         experiment.advance(3).expect("the CPU does not fail");
-        let default_panes = request(1, run(side)).view;
-        let nothing = ObservationRequest { cut: None, ..default_panes.clone() };
+        let default_panes = request(1, run(side)).observation;
+        let nothing = ObservationRequest { profile: None, ..default_panes.clone() };
         let views = [
             ("the map", nothing.clone()),
             ("and a profile", default_panes),
@@ -400,8 +403,7 @@ fn observations() {
         };
         print!("observing {side}², where a cycle takes {cycle:.2} ms:");
         for (name, view) in &views {
-            let took =
-                least(&|| drop(Observation::of(&experiment, view).expect("the CPU does not fail")));
+            let took = least(&|| drop(experiment.observe(view).expect("the CPU does not fail")));
             print!(" {name} {took:.2} ms;");
         }
         println!();
@@ -411,9 +413,9 @@ fn observations() {
 fn rate(side: usize, observed: Observed) -> f64 {
     let mut request = request(1, run(side));
     if observed == Observed::AllPanes {
-        request.view.statistics = true;
-        request.view.inside = Some((Followed::Tile([3, 3]), 16));
-        request.view.probes = (0..8).map(|point| [point, point]).collect();
+        request.observation.statistics = true;
+        request.observation.inside = Some((Followed::Tile([3, 3]), 16));
+        request.observation.probes = (0..8).map(|point| [point, point]).collect();
     }
     rate_of(request, observed != Observed::Nothing)
 }

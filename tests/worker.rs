@@ -6,9 +6,9 @@ use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
-    Answer, CutLine, Divergence, ExactState, FieldKind, ObservationRequest, Outcome, Part, Phase,
-    Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest, StopRule,
-    Worker, WorkerRequest,
+    Answer, CutLine, Divergence, ExactState, FieldKind, MapRequest, ObservationRequest, Outcome,
+    Part, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest,
+    StopRule, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, NormRequest, Quantity};
 
@@ -33,9 +33,13 @@ fn request(epoch: u64, run: &RunSpec) -> WorkerRequest {
         running: true,
         steps: 0,
         pace: None,
-        view: ObservationRequest { most: [4096; 2], ..ObservationRequest::default() },
+        observation: ObservationRequest {
+            edge_share: true,
+            map: Some(MapRequest::whole([4096; 2])),
+            ..ObservationRequest::default()
+        },
         memory: 512_000_000,
-        snapshot_requests: Vec::new(),
+        ..WorkerRequest::default()
     }
 }
 
@@ -196,7 +200,7 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
 /// Looks at another field, which is always news.
 fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
     let mut request = paused(1, &small(), steps);
-    request.view.field = FieldKind::Change;
+    request.observation.field = FieldKind::Change;
     worker.request(request);
     until(worker, |report| report.observation.field == FieldKind::Change)
 }
@@ -317,7 +321,7 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         (run.method.k, run.method.overlap) = (5, vec![overlap]);
         let worker = worker();
         let mut request = paused(1, &run, 4);
-        request.view.field = FieldKind::Staleness;
+        request.observation.field = FieldKind::Staleness;
         worker.request(request);
         let report = until(&worker, |report| {
             report.latest.cycle == 4 && report.observation.picture.is_some()
@@ -336,40 +340,40 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
     let run = small();
     worker.request(paused(1, &run, 3));
     let bare = until(&worker, |report| report.latest.cycle == 3).observation.clone();
-    assert!(bare.along.is_empty() && bare.statistics.is_none() && bare.inside.is_none());
+    assert!(bare.profiles.is_empty() && bare.statistics.is_none() && bare.inside.is_none());
     assert!(bare.probes.is_empty());
 
     let mut more = paused(1, &run, 3);
     let fields = vec![FieldKind::Residual, FieldKind::Staleness, FieldKind::Change];
     let cut = |line| Some(ProfileRequest { line, fields: fields.clone(), most: 4096 });
-    more.view.cut = cut(CutLine::Column(999));
-    more.view.statistics = true;
-    more.view.inside = Some((Followed::Tile([1, 1]), 2));
-    more.view.probes = vec![[5, 7], [999, 0]];
+    more.observation.profile = cut(CutLine::Column(999));
+    more.observation.statistics = true;
+    more.observation.inside = Some((Followed::Tile([1, 1]), 2));
+    more.observation.probes = vec![[5, 7], [999, 0]];
     worker.request(more.clone());
     let known = |report: &Report| {
-        report.observation.along.len() == 3
-            && report.observation.along[1].samples.values.iter().all(|value| value.is_finite())
+        report.observation.profiles.len() == 3
+            && report.observation.profiles[1].samples.values.iter().all(|value| value.is_finite())
     };
     let seen = until(&worker, known).observation.clone();
     assert_eq!(seen.cycle, 3);
     // Along the last column, for there are not so many; exactly as in the map.
     let map = &seen.picture.as_ref().unwrap().samples;
     let column: Vec<_> = (0..48).map(|row| map.at(63, row).unwrap()).collect();
-    assert_eq!(seen.along[0].samples.values, column);
-    assert_eq!(seen.along.iter().map(|along| along.field).collect::<Vec<_>>(), fields);
+    assert_eq!(seen.profiles[0].samples.values, column);
+    assert_eq!(seen.profiles.iter().map(|along| along.field).collect::<Vec<_>>(), fields);
     let shape = plan(&run).problem.shape;
-    assert_eq!(seen.along[0].points(&shape).len(), 48);
+    assert_eq!(seen.profiles[0].points(&shape).len(), 48);
     // From corner to corner, too.
     let diagonal = CutLine::diagonal(&shape);
-    more.view.cut = cut(diagonal);
+    more.observation.profile = cut(diagonal);
     worker.request(more);
     let oblique =
-        until(&worker, |report| known(report) && report.observation.along[0].line == diagonal)
+        until(&worker, |report| known(report) && report.observation.profiles[0].line == diagonal)
             .observation
             .clone();
     let values: Vec<_> = diagonal.points(&shape).map(|[i, j]| map.at(i, j).unwrap()).collect();
-    assert_eq!(oblique.along[0].samples.values, values);
+    assert_eq!(oblique.profiles[0].samples.values, values);
     assert_eq!(seen.probes, [([5, 7], map.at(5, 7).unwrap())]);
     let plain = plain(&run, 3);
     let expected = plain.solver().statistics(Quantity::Residual, &plan(&run).tiling).unwrap();
@@ -385,12 +389,12 @@ fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
     let run = small();
     for steps in 0..=4 {
         let mut request = paused(1, &run, steps);
-        request.view.probes = vec![[5, 7]];
+        request.observation.probes = vec![[5, 7]];
         worker.request(request);
         until(&worker, |report| report.latest.cycle == steps && !report.probes.is_empty());
     }
     let mut request = paused(1, &run, 5);
-    request.view.probes = vec![[5, 7]];
+    request.observation.probes = vec![[5, 7]];
     worker.request(request);
     let report = until(&worker, |report| report.latest.cycle == 5);
     let last = report.edges.last().unwrap();
@@ -406,7 +410,7 @@ fn the_error_is_the_distance_from_the_exact_solution() {
     let _guard = ALONE.read();
     let worker = worker();
     let mut request = paused(1, &small(), 3);
-    request.view.field = FieldKind::Error;
+    request.observation.field = FieldKind::Error;
     worker.request(request);
     let mut computing = false;
     let report = until(&worker, |report| {
@@ -561,8 +565,8 @@ fn no_thread_outlives_its_worker() {
     run.method.threads = 2;
     let worker = worker();
     let mut request = request(1, &run);
-    request.view.error = true;
-    request.view.reference = true;
+    request.error = true;
+    request.reference = true;
     worker.request(request);
     until(&worker, |report| report.latest.cycle > 2);
     assert!(our_threads().iter().any(|name| name.starts_with("tilescope-worke")));

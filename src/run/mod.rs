@@ -32,8 +32,8 @@ pub use export::{
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
 pub use observe::{
-    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT, Observation,
-    ObservationRequest, Picture, ProfileRequest,
+    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT, MapRequest,
+    Observation, ObservationRequest, Picture, ProfileRequest,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::{
-    Backend, FieldKind, MethodName, ObservationRequest, Outcome, Phase, Planner, ReplayRequest,
-    ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
+    Backend, FieldKind, MapRequest, MethodName, ObservationRequest, Outcome, Phase, Planner,
+    ReplayRequest, ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError};
 
@@ -62,7 +62,11 @@ fn an_earlier_cycle_is_made_again() {
             (spec.stop.tolerance, spec.stop.max_cycles) = (None, 3000);
             spec
         };
-        let view = ObservationRequest { field, most: [64; 2], ..ObservationRequest::default() };
+        let view = ObservationRequest {
+            field,
+            map: Some(MapRequest::whole([64; 2])),
+            ..ObservationRequest::default()
+        };
         let worker = Worker::start(|| {}).expect("a thread");
         worker.request(WorkerRequest {
             epoch: 1,
@@ -70,9 +74,9 @@ fn an_earlier_cycle_is_made_again() {
             running: true,
             steps: 0,
             pace: None,
-            view: ObservationRequest { field: FieldKind::Residual, ..view.clone() },
+            observation: ObservationRequest { field: FieldKind::Residual, ..view.clone() },
             memory: 100_000_000,
-            snapshot_requests: Vec::new(),
+            ..WorkerRequest::default()
         });
         let archive = loop {
             let answer = worker.wait(Duration::from_secs(60)).expect("a report");

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use tilescope::run::{Backend, ObservationRequest, Outcome, Phase, RunSpec, Worker, WorkerRequest};
+use tilescope::run::{
+    Backend, MapRequest, ObservationRequest, Outcome, Phase, RunSpec, Worker, WorkerRequest,
+};
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
@@ -140,9 +142,12 @@ fn goes_on_on_the_cpu() {
             running: true,
             steps: 0,
             pace: None,
-            view: ObservationRequest { most: [64; 2], ..ObservationRequest::default() },
+            observation: ObservationRequest {
+                map: Some(MapRequest::whole([64; 2])),
+                ..ObservationRequest::default()
+            },
             memory: 64_000_000,
-            snapshot_requests: Vec::new(),
+            ..WorkerRequest::default()
         });
     };
     request(&spec);

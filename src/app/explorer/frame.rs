@@ -95,7 +95,7 @@ impl Explorer {
             self.worker.request(request.clone());
             self.last_request = Some(request.clone());
         }
-        if self.back.request(&self.session, self.report.as_deref_mut(), &request.view) {
+        if self.back.request(&self.session, self.report.as_deref_mut(), &request.observation) {
             self.redraw_map();
         }
     }

@@ -70,10 +70,8 @@ impl PaneType for ProfilePane {
     }
 
     fn request(&self, session: &Session, request: &mut ObservationRequest) {
-        let fields = session.profile_fields();
-        request.error |= fields.contains(&FieldKind::Error);
-        request.cut =
-            Some(ProfileRequest { line: session.profile_line(), fields, most: MAX_SAMPLES });
+        let (line, fields) = (session.profile_line(), session.profile_fields());
+        request.profile = Some(ProfileRequest { line, fields, most: MAX_SAMPLES });
     }
 
     fn mark(&self, session: &Session, marks: &mut Marks) {
@@ -105,8 +103,8 @@ fn ui(
     controls(ui, session, &shape, commands);
     let is_known =
         |along: &&FieldProfile| along.samples.values.iter().any(|value| value.is_finite());
-    let known: Vec<_> = report.observation.along.iter().filter(is_known).collect();
-    for along in report.observation.along.iter().filter(|along| !is_known(along)) {
+    let known: Vec<_> = report.observation.profiles.iter().filter(is_known).collect();
+    for along in report.observation.profiles.iter().filter(|along| !is_known(along)) {
         ui.label(RichText::new(unknown(report, along.field)).weak());
     }
     if known.is_empty() {
@@ -181,7 +179,7 @@ fn of_runs<'a>(
         let Compared { observation: seen, .. } =
             seen.find(|seen| seen.request.place == Place::Cut)?;
         let along = seen
-            .along
+            .profiles
             .first()
             .filter(|other| (other.line, other.field) == (along.line, along.field))?;
         let colour = theme::of_figures(ui).beside(pin.number);

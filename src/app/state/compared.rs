@@ -5,7 +5,8 @@ use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::grouped;
 use crate::run::{
-    Difference, Observation, ObservationRequest, Plan, ReplayTarget, Report, RunArchive, seconds_at,
+    Difference, MapRequest, Observation, ObservationRequest, Plan, ReplayTarget, Report,
+    RunArchive, seconds_at,
 };
 use std::sync::Arc;
 
@@ -88,7 +89,7 @@ impl ComparisonRequest {
         let pins = session.pins.all();
         let on_map = compare.pin(pins, session.flipped).filter(can_be);
         // A plot of several fields does not show several runs.
-        let has_cut = view.cut.as_ref().is_some_and(|cut| cut.fields.len() == 1);
+        let has_cut = view.profile.as_ref().is_some_and(|profile| profile.fields.len() == 1);
         let along = pins.iter().filter(|pin| {
             has_cut
                 && pin.archive != report.archive
@@ -105,14 +106,17 @@ impl ComparisonRequest {
         let view = match self.place {
             Place::Cut => ObservationRequest {
                 field: view.field,
-                cut: view.cut.clone(),
+                profile: view.profile.clone(),
                 ..ObservationRequest::default()
             },
             Place::Map | Place::Difference => ObservationRequest {
                 field: view.field,
-                part: view.part.clone().filter(|_| is_alike),
-                most: view.most,
+                map: view
+                    .map
+                    .clone()
+                    .map(|map| MapRequest { part: map.part.filter(|_| is_alike), ..map }),
                 probe: view.probe.filter(|_| is_alike),
+                edge_share: true,
                 ..ObservationRequest::default()
             },
         };

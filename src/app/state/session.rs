@@ -6,7 +6,8 @@ use crate::app::state::view_settings::{Against, Colours, CurveKind, RangeMode, V
 use crate::grid::Tiling;
 use crate::picture::{ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, ObservationRequest, Phase, Preset, Report, RunSpec, WorkerRequest,
+    Backend, CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Preset, Report, RunSpec,
+    WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -113,26 +114,26 @@ impl Session {
     ) -> ObservationRequest {
         ObservationRequest {
             field: self.view.field,
-            part,
-            most,
+            map: Some(MapRequest { part, most, is_of_iterate: false }),
             probe,
             probes: self.view.probes.clone(),
-            reference: self.view.reference,
-            error: self.view.curve == CurveKind::Error,
-            all_norms: self.view.curve != CurveKind::Reduction,
+            edge_share: true,
             ..ObservationRequest::default()
         }
     }
 
     /// The request to the worker. Files add snapshot requests.
-    pub fn request(&self, view: ObservationRequest) -> WorkerRequest {
+    pub fn request(&self, observation: ObservationRequest) -> WorkerRequest {
         WorkerRequest {
             epoch: self.epoch,
             spec: Arc::clone(&self.spec),
             running: self.running,
             steps: self.steps,
             pace: self.pace,
-            view,
+            observation,
+            reference: self.view.reference,
+            error: self.view.curve == CurveKind::Error,
+            all_norms: self.view.curve != CurveKind::Reduction,
             memory: self.memory_of_each(),
             snapshot_requests: Vec::new(),
         }

@@ -3,7 +3,8 @@
 use super::measure::warm_up;
 use crate::clock::Instant;
 use crate::run::{
-    CutLine, FieldKind, ObservationRequest, Plan, ProfileRequest, Report, Worker, WorkerRequest,
+    CutLine, FieldKind, MapRequest, ObservationRequest, Plan, ProfileRequest, Report, Worker,
+    WorkerRequest,
 };
 use crate::solver::{self, NormRequest};
 use anyhow::anyhow;
@@ -90,10 +91,11 @@ impl Observer {
             Worker::start(|| {}).map_err(|error| anyhow!("cannot start a thread: {error}"))?;
         let line = CutLine::middle(&plan.problem.shape);
         let cut = ProfileRequest { line, fields: vec![FieldKind::Residual], most: VIEW[0] };
-        let view = ObservationRequest {
-            most: VIEW,
+        let observation = ObservationRequest {
+            map: Some(MapRequest::whole(VIEW)),
+            edge_share: true,
             statistics: true,
-            cut: Some(cut),
+            profile: Some(cut),
             ..ObservationRequest::default()
         };
         let request = WorkerRequest {
@@ -102,16 +104,16 @@ impl Observer {
             running: false,
             steps: 0,
             pace: None,
-            view,
+            observation,
             memory: MEMORY,
-            snapshot_requests: Vec::new(),
+            ..WorkerRequest::default()
         };
         Ok(Self { worker, request })
     }
 
     /// Continues the run for `span`; returns cycles and reports per second.
     fn observe(&mut self, span: Duration, reference: bool) -> anyhow::Result<(f64, f64)> {
-        self.request.view.reference = reference;
+        self.request.reference = reference;
         self.send(true);
         let begin = Instant::now();
         // Warm-up until the batches have their final size.
@@ -125,7 +127,7 @@ impl Observer {
         }
         let (end, last) = self.next()?;
         // Without a reference the worker does not use the pause to catch up with it.
-        self.request.view.reference = false;
+        self.request.reference = false;
         self.send(false);
         let seconds = (end - begin).as_secs_f64();
         let cycles = last.latest.cycle - first.latest.cycle;

@@ -2,6 +2,7 @@
 //! line's space–time diagram.
 
 use super::field::{FieldKind, Picture};
+use super::request::{MapRequest, ObservationRequest};
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::run::plan::Plan;
@@ -92,12 +93,6 @@ impl Experiment {
     /// The run, to go back in.
     pub(in crate::run) fn run_mut(&mut self) -> &mut Run {
         &mut self.run
-    }
-
-    /// Whether there is a picture: a map of a plane, or the diagram of a line that is made on the
-    /// way.
-    pub fn has_picture(&self) -> bool {
-        self.diagram.is_some() || self.run.plan().problem.shape.dim() == 2
     }
 
     /// Makes at least one cycle and at most `most`, unless the run has come to its end.
@@ -237,43 +232,34 @@ impl Experiment {
         }
     }
 
-    /// A field of the present iterate, or a line's field over all cycles; of staleness that is not
-    /// ready, nothing is known.
+    /// The map of the field, the edge share and the statistics, as far as they are requested and the
+    /// field is ready.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
-    pub fn picture(&self, kind: FieldKind, window: &Window) -> Result<Picture, SolverError> {
-        if let Some(diagram) = &self.diagram {
-            return Ok(diagram.picture(kind, window.most));
-        }
-        Ok(Picture { samples: self.samples(kind, window)?, cycles_per_row: None })
-    }
-
-    /// A picture, how much of the residual lies at tile borders, and how large the field is about them;
-    /// without a picture where none is made, and without the last unless it is wanted, and known.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the solver fails.
-    pub fn look(
+    pub(super) fn field_and_edges(
         &self,
-        kind: FieldKind,
-        window: &Window,
-        statistics: bool,
+        request: &ObservationRequest,
+        is_ready: bool,
     ) -> Result<(Option<Picture>, EdgeShare, Option<Statistics>), SolverError> {
-        let (solver, tiling) = (self.run.solver(), &self.run.plan().tiling);
-        let diagram = self.diagram.as_ref().map(|it| it.picture(kind, window.most));
-        let Some(quantity) = self.quantity(kind) else {
-            return Ok((diagram, solver.edge_share(tiling)?, None));
+        let (solver, Plan { tiling, problem, .. }) = (self.run.solver(), &**self.run.plan());
+        let diagram = self.diagram.as_ref().zip(request.map.as_ref());
+        let diagram = diagram.filter(|(_, map)| is_ready && !map.is_of_iterate);
+        let diagram = diagram.map(|(diagram, map)| diagram.picture(request.field, map.most));
+        let Some(quantity) = self.quantity(request.field).filter(|_| is_ready) else {
+            let edge = request.edge_share.then(|| solver.edge_share(tiling)).transpose()?;
+            return Ok((diagram, edge.unwrap_or_default(), None));
         };
-        let window = Some(window).filter(|_| diagram.is_none() && self.has_picture());
-        let looked = solver.observe(FieldRequest {
+        let is_sampled = |map: &&MapRequest| problem.shape.dim() == 2 || map.is_of_iterate;
+        let window = request.map.as_ref().filter(is_sampled).map(|map| map.window(&problem.shape));
+        let observed = solver.observe(FieldRequest {
             quantity,
-            window,
-            edge_share: Some(tiling),
-            statistics: statistics.then_some(tiling),
+            window: window.as_ref(),
+            edge_share: request.edge_share.then_some(tiling),
+            statistics: request.statistics.then_some(tiling),
         })?;
-        let map = looked.samples.map(|samples| Picture { samples, cycles_per_row: None });
-        Ok((diagram.or(map), looked.edge_share.unwrap_or_default(), looked.statistics))
+        let map = observed.samples.map(Picture::of_iterate);
+        Ok((diagram.or(map), observed.edge_share.unwrap_or_default(), observed.statistics))
     }
 
     /// A field of the present iterate; of staleness that is not ready, nothing is known.
@@ -296,16 +282,6 @@ impl Experiment {
             Some(quantity) => self.run.solver().values(quantity, points),
             None => Ok(vec![f32::NAN; points.len()]),
         }
-    }
-
-    /// How large a field of the present iterate is about tile borders; `None` of staleness that is
-    /// not ready.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the solver fails.
-    pub fn statistics(&self, kind: FieldKind) -> Result<Option<Statistics>, SolverError> {
-        let statistics = |quantity| self.run.solver().statistics(quantity, &self.run.plan().tiling);
-        self.quantity(kind).map(statistics).transpose()
     }
 
     /// What a field is to a solver; `None` of staleness that is not ready.

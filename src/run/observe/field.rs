@@ -95,3 +95,10 @@ pub struct Picture {
     /// In a space–time diagram the cycles from one row to the next; `None` in a map of a plane.
     pub cycles_per_row: Option<u64>,
 }
+
+impl Picture {
+    /// A field of one iterate.
+    pub(super) fn of_iterate(samples: Samples) -> Self {
+        Self { samples, cycles_per_row: None }
+    }
+}

@@ -5,11 +5,13 @@ mod cut;
 mod experiment;
 mod field;
 mod observation;
+mod request;
 mod space_time;
 
 pub use cut::{CutLine, FieldProfile, ProfileRequest};
 pub use experiment::Experiment;
 pub use field::{FieldKind, Picture};
-pub use observation::{FieldStatistics, Observation, ObservationRequest};
+pub use observation::{FieldStatistics, Observation};
+pub use request::{MapRequest, ObservationRequest};
 pub(super) use space_time::Diagram;
 pub use space_time::LONGEST_KEPT;

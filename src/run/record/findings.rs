@@ -1,7 +1,6 @@
 //! What figures show of an iterate that is no picture of a field.
 
-use crate::run::observe::{Experiment, FieldKind};
-use crate::solver::{AtDistance, Followed, Inside, SolverError};
+use crate::solver::{AtDistance, Followed, Inside};
 
 /// What is to be found out for a figure, beside pictures. Nothing is that is not wanted here.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,29 +26,6 @@ pub struct Findings {
 }
 
 impl Inquiry {
-    /// Finds it out of an experiment's present iterate. A field that is not ready tells nothing.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the solver fails.
-    pub(in crate::run) fn of(
-        &self,
-        experiment: &Experiment,
-        field: FieldKind,
-    ) -> Result<Findings, SolverError> {
-        let statistics = match self.distances {
-            true => experiment.statistics(field)?,
-            false => None,
-        };
-        let inside = match self.inside {
-            Some((followed, subiteration)) => {
-                experiment.run().next_cycle().inside(followed, subiteration)?
-            }
-            None => None,
-        };
-        let distances = statistics.map(|statistics| statistics.distances).unwrap_or_default();
-        Ok(Findings { distances, inside })
-    }
-
     /// Whether something of single iterates is wanted.
     pub(in crate::run) fn is_of_iterates(&self) -> bool {
         self.distances || self.inside.is_some()

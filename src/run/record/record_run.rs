@@ -1,20 +1,20 @@
-//! A run from its start to its end, looked at on the way: what figures and animations are made of.
+//! A run from its initial guess to its end, observed on the way: figures and animations are made of it.
 
 use super::run_series::SeriesRecorder;
-use super::snapshot::{Look, Part, Snapshot, SnapshotRequest};
+use super::snapshot::{Part, Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
-use crate::run::observe::{Experiment, FieldKind};
+use crate::run::observe::{Experiment, FieldKind, Observation};
 use crate::run::plan::{Plan, Stop};
 use crate::run::runner::{Divergence, Outcome, Run};
 use crate::solver::SolverError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why a run could not be looked at; one sentence.
+/// Why a run could not be recorded; one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Somebody wanted it to stop.
+    /// It was cancelled.
     #[error("stopped after cycle {cycle}")]
     Cancelled {
         /// Cycles made by then.
@@ -23,10 +23,10 @@ pub enum RecordError {
     /// The solver failed.
     #[error(transparent)]
     Solver(#[from] SolverError),
-    /// There is no exact solution, so no error to be shown.
+    /// There is no exact solution, and so no error.
     #[error(transparent)]
     Exact(ExactError),
-    /// The run never gets to a cycle that was asked for.
+    /// The run never reaches a cycle that was requested.
     #[error(transparent)]
     Diverged(#[from] Divergence),
     /// More than fits into this machine.
@@ -35,7 +35,7 @@ pub enum RecordError {
         .size[0], .size[1], memory::human(*.needed), memory::human(*.available)
     )]
     Memory {
-        /// How often the run was to be looked at.
+        /// How often the run was to be observed.
         looks: usize,
         /// Samples across and down.
         size: [usize; 2],
@@ -46,7 +46,7 @@ pub enum RecordError {
     },
 }
 
-/// When a run is looked at.
+/// When a run is observed.
 #[derive(Clone, Copy, Debug)]
 pub enum RecordAt<'a> {
     /// Once, at its end.
@@ -56,7 +56,7 @@ pub enum RecordAt<'a> {
     Cycles(&'a [u64]),
 }
 
-/// What is under way.
+/// The work under way.
 pub enum Stage<'a> {
     /// Cycles are made.
     Run(&'a Run),
@@ -64,7 +64,7 @@ pub enum Stage<'a> {
     Jacobi(f32),
 }
 
-/// Who waits for it: may stop it, and is told how far it is.
+/// The owner's side of work that takes long: it may cancel it, and follows its progress.
 pub struct Monitor<'a> {
     /// Set to stop.
     pub cancel: &'a AtomicBool,
@@ -72,95 +72,97 @@ pub struct Monitor<'a> {
     pub on_progress: &'a mut dyn FnMut(Stage<'_>),
 }
 
-/// What was seen of a run.
+/// The snapshots of a run.
 #[derive(Debug)]
 pub struct Recording {
-    /// One for each look. They share the curves of all of the run.
+    /// One for each cycle. They share the curves of the whole run.
     pub snapshots: Vec<Snapshot>,
     /// How the run ended.
     pub outcome: Option<Outcome>,
 }
 
-/// Makes a run, forward and once, and looks at it on the way.
+/// Makes a run, forward and once, and observes it on the way.
 ///
 /// # Errors
 /// [`RecordError`].
 pub fn record_run(
     plan: &Plan,
-    snapshot_request: &SnapshotRequest,
-    when: RecordAt<'_>,
+    request: &SnapshotRequest,
+    at: RecordAt<'_>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
-    // All of a line's cycles are in its diagram at the end.
-    let is_diagram = shape.dim() == 1 && snapshot_request.part == Part::All;
-    let is_all = is_diagram
-        && snapshot_request.more.is_empty()
-        && !snapshot_request.inquiry.is_of_iterates();
-    let stop = match when {
+    // At the end a space–time diagram has all cycles.
+    let is_diagram = shape.dim() == 1 && request.part == Part::All;
+    let is_all = is_diagram && request.more.is_empty() && !request.inquiry.is_of_iterates();
+    let stop = match at {
         RecordAt::End => plan.stop,
         RecordAt::Cycles(cycles) => {
             if !is_diagram {
-                check_memory(snapshot_request.size(&shape), cycles.len())?;
+                check_memory(request.size(&shape), cycles.len())?;
             }
-            let last = cycles.last().copied().max(snapshot_request.until).unwrap_or(0);
+            let last = cycles.last().copied().max(request.until).unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
-    if snapshot_request.field == FieldKind::Error {
+    if request.field == FieldKind::Error {
         match problem::exact(&plan.problem, monitor.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
             Err(error) => return Err(RecordError::Exact(error)),
         }
     }
-    let notes = SeriesRecorder::new(&snapshot_request.inquiry, snapshot_request.field);
-    let mut shooting = Recorder { experiment, snapshot_request, notes };
-    let mut looks: Vec<(u64, Look)> = Vec::new();
-    if let RecordAt::Cycles(cycles) = when
+    let series = SeriesRecorder::new(&request.inquiry, request.field);
+    let mut recorder = Recorder { experiment, request, series };
+    let mut observations: Vec<(u64, Arc<Observation>)> = Vec::new();
+    if let RecordAt::Cycles(cycles) = at
         && !is_all
     {
         for &cycle in cycles {
-            shooting.make(cycle, monitor)?;
-            shooting.check_reached(cycle)?;
-            let look = match looks.last() {
-                Some((before, look)) if *before == cycle => look.clone(),
-                _ => shooting.look(monitor)?,
+            recorder.advance_to(cycle, monitor)?;
+            recorder.check_reached(cycle)?;
+            let observation = match observations.last() {
+                Some((before, observation)) if *before == cycle => Arc::clone(observation),
+                _ => Arc::new(recorder.observe(monitor)?),
             };
-            looks.push((cycle, look));
+            observations.push((cycle, observation));
         }
     }
-    shooting.make(u64::MAX, monitor)?;
-    shooting.experiment.settle()?;
-    shooting.note_look(monitor)?;
-    match when {
+    recorder.advance_to(u64::MAX, monitor)?;
+    recorder.experiment.settle()?;
+    recorder.record_requested(monitor)?;
+    match at {
         RecordAt::Cycles(cycles) if is_diagram => {
-            shooting.check_reached(stop.max_cycles)?;
-            let end = shooting.look(monitor)?;
-            looks.iter_mut().for_each(|(_, look)| look.picture = Arc::clone(&end.picture));
+            recorder.check_reached(stop.max_cycles)?;
+            let end = Arc::new(recorder.observe(monitor)?);
+            for (_, observation) in &mut observations {
+                Arc::make_mut(observation).picture.clone_from(&end.picture);
+            }
             if is_all {
-                looks.extend(cycles.iter().map(|&cycle| (cycle, end.clone())));
+                observations.extend(cycles.iter().map(|&cycle| (cycle, Arc::clone(&end))));
             }
         }
         RecordAt::Cycles(_) => {}
-        RecordAt::End => looks.push((shooting.cycle(), shooting.look(monitor)?)),
+        RecordAt::End => {
+            let observation = Arc::new(recorder.observe(monitor)?);
+            observations.push((recorder.cycle(), observation));
+        }
     }
-    shooting.make_classic(monitor)?;
-    let Recorder { experiment, notes, .. } = shooting;
+    recorder.advance_classic(monitor)?;
+    let Recorder { experiment, series, .. } = recorder;
     let outcome = experiment.run().outcome().cloned();
-    let Some((_, look)) = looks.last().cloned() else {
+    let Some((_, last)) = observations.last() else {
         return Ok(Recording { snapshots: Vec::new(), outcome });
     };
-    let over_cycles = Arc::new(notes.finish(experiment.run().cycle()));
-    let observation =
-        Snapshot { over_cycles, ..Snapshot::with(&experiment, snapshot_request, look) };
-    let snapshot = |(cycle, look)| {
-        let Look { picture, more, findings, solution } = look;
-        Snapshot { cycle, picture, more, findings, solution, ..observation.clone() }
+    let over_cycles = Arc::new(series.finish(experiment.run().cycle()));
+    let last = Snapshot { over_cycles, ..Snapshot::with(&experiment, request, last) };
+    let snapshot = |(cycle, observation): &(u64, Arc<Observation>)| Snapshot {
+        cycle: *cycle,
+        ..last.observed(request, observation)
     };
-    Ok(Recording { snapshots: looks.into_iter().map(snapshot).collect(), outcome })
+    Ok(Recording { snapshots: observations.iter().map(snapshot).collect(), outcome })
 }
 
 /// Refuses more pictures than the memory that is free now can hold.
@@ -174,11 +176,11 @@ fn check_memory(size: [usize; 2], looks: usize) -> Result<(), RecordError> {
     Err(RecordError::Memory { looks, size, needed, available })
 }
 
-/// A run that is made and looked at.
+/// A run that is made and observed.
 struct Recorder<'a> {
     experiment: Experiment,
-    snapshot_request: &'a SnapshotRequest,
-    notes: SeriesRecorder<'a>,
+    request: &'a SnapshotRequest,
+    series: SeriesRecorder<'a>,
 }
 
 impl Recorder<'_> {
@@ -186,9 +188,9 @@ impl Recorder<'_> {
         self.experiment.run().cycle()
     }
 
-    /// Makes cycles up to this one, or to the end of the run, and notes numbers on the way.
-    fn make(&mut self, cycle: u64, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let mut next = self.note(monitor)?;
+    /// Makes cycles up to this one, or to the end of the run, and records the series on the way.
+    fn advance_to(&mut self, cycle: u64, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+        let mut next = self.record(monitor)?;
         while self.experiment.run().outcome().is_none() && self.cycle() < cycle {
             let made = self.cycle();
             if monitor.cancel.load(Ordering::Relaxed) {
@@ -197,21 +199,19 @@ impl Recorder<'_> {
             self.experiment.advance(cycle.min(next) - made)?;
             (monitor.on_progress)(Stage::Run(self.experiment.run()));
             if self.cycle() == next {
-                next = self.note(monitor)?;
+                next = self.record(monitor)?;
             }
         }
         Ok(())
     }
 
-    /// Notes numbers of the present cycle, and gives the next of which they are noted.
-    fn note(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
-        let cycle = self.cycle();
-        let next = self.notes.next(cycle);
-        if next < u64::MAX {
+    /// Records the numbers of the present cycle, and gives the next that is recorded.
+    fn record(&mut self, monitor: &mut Monitor<'_>) -> Result<u64, RecordError> {
+        if self.series.next(self.cycle()) < u64::MAX {
             self.prepare(monitor)?;
-            self.notes.take(&self.experiment, false)?;
+            self.series.take(&self.experiment, false)?;
         }
-        Ok(next)
+        Ok(self.series.next(self.cycle()))
     }
 
     /// A run that diverged never gets to the cycles after that.
@@ -224,25 +224,25 @@ impl Recorder<'_> {
         }
     }
 
-    /// Looks at the present iterate.
-    fn look(&mut self, monitor: &mut Monitor<'_>) -> Result<Look, RecordError> {
+    /// Observes the present iterate.
+    fn observe(&mut self, monitor: &mut Monitor<'_>) -> Result<Observation, RecordError> {
         self.prepare(monitor)?;
-        self.note_look(monitor)?;
-        Ok(self.snapshot_request.look(&self.experiment)?)
+        self.record_requested(monitor)?;
+        Ok(self.experiment.observe(&self.request.observation())?)
     }
 
-    /// Notes numbers of a cycle that are told in any case.
-    fn note_look(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        if self.snapshot_request.inquiry.is_over_cycles() {
+    /// Records the numbers of a cycle of a snapshot.
+    fn record_requested(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+        if self.request.inquiry.is_over_cycles() {
             self.prepare(monitor)?;
-            self.notes.take(&self.experiment, true)?;
+            self.series.take(&self.experiment, true)?;
         }
         Ok(())
     }
 
-    /// Does the work that has to be done before the field of the present iterate can be told.
+    /// Does the work without which the field of the present iterate is not known.
     fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let field = self.snapshot_request.field;
+        let field = self.request.field;
         while !self.experiment.is_ready(field) {
             if monitor.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });
@@ -253,10 +253,10 @@ impl Recorder<'_> {
         Ok(())
     }
 
-    /// Makes the sweeps of Jacobi's iteration whose curve is wanted, and the one after them, with
+    /// Makes the sweeps of Jacobi's iteration whose curve is requested, and the one after them, with
     /// which the residual of the last comes.
-    fn make_classic(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let Some(sweeps) = self.snapshot_request.classic else { return Ok(()) };
+    fn advance_classic(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
+        let Some(sweeps) = self.request.classic else { return Ok(()) };
         let sweeps = if sweeps == u64::MAX { self.experiment.run().sweeps() } else { sweeps };
         loop {
             let classic = self.experiment.advance_classic_to(sweeps.saturating_add(1))?;

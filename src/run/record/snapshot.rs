@@ -4,9 +4,12 @@ use super::findings::{Findings, Inquiry};
 use super::run_series::RunSeries;
 use crate::grid::{Field, Shape};
 use crate::run::history::{History, Record};
-use crate::run::observe::{CutLine, Experiment, FieldKind, Picture};
+use crate::run::observe::{
+    CutLine, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Picture,
+    ProfileRequest,
+};
 use crate::run::plan::Plan;
-use crate::solver::{MeanTile, Samples, SolverError, Window};
+use crate::solver::{MeanTile, SolverError};
 use std::sync::Arc;
 
 /// A request for what a file needs.
@@ -63,15 +66,6 @@ pub struct Snapshot {
     pub solution: Option<Arc<Field<f64>>>,
 }
 
-/// What a file needs of one iterate.
-#[derive(Clone)]
-pub(in crate::run) struct Look {
-    pub picture: Arc<Picture>,
-    pub more: Arc<[Arc<Picture>]>,
-    pub findings: Arc<Findings>,
-    pub solution: Option<Arc<Field<f64>>>,
-}
-
 /// What of a field is sampled for a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
@@ -87,88 +81,105 @@ pub enum Part {
 }
 
 impl SnapshotRequest {
-    /// Samples across and down, at the most, that are taken of a grid.
-    pub(in crate::run) fn size(&self, shape: &Shape) -> [usize; 2] {
+    /// The most samples across and down that are taken of a grid.
+    pub(super) fn size(&self, shape: &Shape) -> [usize; 2] {
         match self.part {
             Part::Along(line) => [line.within(shape).points(shape).len(), 1],
-            _ => self.whole(shape).size(),
+            _ => MapRequest::whole(self.most).window(shape).size(),
         }
     }
 
-    /// All of a grid.
-    fn whole(&self, shape: &Shape) -> Window {
-        Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) }
-    }
-
-    /// Looks at an experiment as it is now.
-    ///
-    /// # Errors
-    /// [`SolverError`] if its solver fails.
-    pub(in crate::run) fn look(&self, experiment: &Experiment) -> Result<Look, SolverError> {
-        let picture = |part: &Part| self.picture_of(*part, experiment).map(Arc::new);
-        let solution = self.solution.then(|| experiment.run().solver().solution());
-        Ok(Look {
-            picture: picture(&self.part)?,
-            more: self.more.iter().map(picture).collect::<Result<_, _>>()?,
-            findings: Arc::new(self.inquiry.of(experiment, self.field)?),
-            solution: solution.transpose()?.map(Arc::new),
-        })
-    }
-
-    fn picture_of(&self, part: Part, experiment: &Experiment) -> Result<Picture, SolverError> {
-        let shape = &experiment.run().plan().problem.shape;
-        let samples = match part {
-            Part::All => return experiment.picture(self.field, &self.whole(shape)),
-            Part::Iterate => experiment.samples(self.field, &self.whole(shape))?,
-            Part::Along(line) => {
-                line.within(shape).samples(experiment, self.field, self.most[line.axis()])?
-            }
-            Part::MeanTile => experiment
-                .statistics(self.field)?
-                .and_then(|statistics| statistics.mean_tile)
-                .map_or_else(Samples::default, MeanTile::samples),
+    /// What it needs of an iterate.
+    pub(super) fn observation(&self) -> ObservationRequest {
+        let parts = || std::iter::once(&self.part).chain(&self.more);
+        let line = parts().find_map(|part| match part {
+            Part::Along(line) => Some(*line),
+            _ => None,
+        });
+        let is_map = |part: &&Part| matches!(part, Part::All | Part::Iterate);
+        let map = |part: &Part| MapRequest {
+            is_of_iterate: *part == Part::Iterate,
+            ..MapRequest::whole(self.most)
         };
-        Ok(Picture { samples, cycles_per_row: None })
+        ObservationRequest {
+            field: self.field,
+            map: parts().find(is_map).map(map),
+            profile: line.map(|line| ProfileRequest {
+                line,
+                fields: vec![self.field],
+                most: self.most[line.axis()],
+            }),
+            statistics: self.inquiry.distances || parts().any(|part| *part == Part::MeanTile),
+            inside: self.inquiry.inside,
+            solution: self.solution,
+            ..ObservationRequest::default()
+        }
+    }
+
+    /// The picture of a part that was observed.
+    fn picture(part: Part, observation: &Observation) -> Picture {
+        let samples = match part {
+            Part::All | Part::Iterate => return observation.picture.clone().unwrap_or_default(),
+            Part::Along(_) => observation.profiles.first().map(|profile| profile.samples.clone()),
+            Part::MeanTile => observation.mean_tile().cloned().map(MeanTile::samples),
+        };
+        Picture { samples: samples.unwrap_or_default(), cycles_per_row: None }
     }
 }
 
 impl Snapshot {
-    /// Takes what was asked for from an experiment as it is now.
+    /// A snapshot of an experiment as it is now.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
-    pub fn of(
-        experiment: &Experiment,
-        snapshot_request: &SnapshotRequest,
-    ) -> Result<Self, SolverError> {
-        Ok(Self::with(experiment, snapshot_request, snapshot_request.look(experiment)?))
+    pub fn of(experiment: &Experiment, request: &SnapshotRequest) -> Result<Self, SolverError> {
+        Ok(Self::with(experiment, request, &experiment.observe(&request.observation())?))
     }
 
-    /// The same with what was seen before.
-    pub(in crate::run) fn with(
+    /// The same with what was observed before.
+    pub(super) fn with(
         experiment: &Experiment,
-        snapshot_request: &SnapshotRequest,
-        look: Look,
+        request: &SnapshotRequest,
+        observation: &Observation,
     ) -> Self {
-        let Look { picture, more, findings, solution } = look;
         let run = experiment.run();
-        let known =
-            |record: &&Record| snapshot_request.classic.is_none_or(|last| record.cycle <= last);
-        Self {
-            id: snapshot_request.id,
+        let known = |record: &&Record| request.classic.is_none_or(|last| record.cycle <= last);
+        let bare = Self {
+            id: request.id,
             plan: Arc::clone(run.plan()),
             cycle: run.cycle(),
-            picture,
-            more,
-            field: snapshot_request.field,
-            findings,
+            picture: Arc::default(),
+            more: Arc::default(),
+            field: request.field,
+            findings: Arc::default(),
             over_cycles: Arc::default(),
             history: Arc::new(run.history().clone()),
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
                 classic.history().records().filter(known).copied().collect()
             }),
             start_residual: run.start_residual(),
-            solution,
+            solution: None,
+        };
+        bare.observed(request, observation)
+    }
+
+    /// The parts that were requested, of an observation.
+    pub(super) fn observed(&self, request: &SnapshotRequest, observation: &Observation) -> Self {
+        let picture = |part: &Part| Arc::new(SnapshotRequest::picture(*part, observation));
+        Self {
+            cycle: observation.cycle,
+            field: observation.field,
+            picture: picture(&request.part),
+            more: request.more.iter().map(picture).collect(),
+            findings: Arc::new(Findings {
+                distances: match request.inquiry.distances {
+                    true => observation.distances().to_vec(),
+                    false => Vec::new(),
+                },
+                inside: observation.inside.clone(),
+            }),
+            solution: observation.solution.clone(),
+            ..self.clone()
         }
     }
 }

@@ -180,11 +180,12 @@ impl ReplayedRun {
     /// # Errors
     /// [`SolverError`] if the solver fails.
     pub fn observe(&self, request: &ObservationRequest) -> Result<Observation, SolverError> {
-        let observation = Observation::of(&self.experiment, request)?;
+        let observation = self.experiment.observe(request)?;
         let mut observation = Observation { norms: self.norms()?, ..observation };
-        // The diagram of a 1D run shows all its cycles; where nobody asks for it, it is not made.
-        if let Some(diagram) = self.archive.diagram().filter(|_| request.most != [0, 0]) {
-            observation.picture = Some(diagram.picture(request.field, request.most));
+        // The space–time diagram of a 1D run shows all its cycles.
+        let map = request.map.as_ref().filter(|map| !map.is_of_iterate);
+        if let Some((diagram, map)) = self.archive.diagram().zip(map) {
+            observation.picture = Some(diagram.picture(request.field, map.most));
         }
         Ok(observation)
     }

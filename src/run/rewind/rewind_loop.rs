@@ -201,8 +201,8 @@ fn difference(
     let (request, shape) = (&target.request, target.archive.plan().problem.shape);
     let differences = |window: &Window| field_difference(run, other, request.field, window);
     let mut observation = run.observe(request)?;
-    if let Some(picture) = &mut observation.picture {
-        picture.samples = differences(&request.window(&shape))?;
+    if let Some((picture, map)) = observation.picture.as_mut().zip(request.map.as_ref()) {
+        picture.samples = differences(&map.window(&shape))?;
     }
     if let Some(([i, row], value)) = &mut observation.probe {
         *value = differences(&Window::point(*i, *row))?.values[0];

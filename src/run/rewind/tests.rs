@@ -4,7 +4,7 @@ use super::*;
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::problem;
-use crate::run::observe::{CutLine, Experiment, FieldKind, ProfileRequest};
+use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
 use crate::run::record::{
     Inquiry, Monitor, Part, RecordAt, Snapshot, SnapshotRequest, Stage, record_run,
@@ -77,7 +77,7 @@ fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Obs
             experiment.prepare(view.field).unwrap();
         }
         experiment.settle().unwrap();
-        all.push(Observation::of(&experiment, view).unwrap());
+        all.push(experiment.observe(view).unwrap());
     }
     let curve: Vec<_> = experiment.run().history().records().copied().collect();
     archive.set_curve(&curve.into());
@@ -133,9 +133,9 @@ proptest! {
         let cut = ProfileRequest { line, fields: vec![field], most };
         let view = ObservationRequest {
             field,
-            most: [most; 2],
+            map: Some(MapRequest::whole([most; 2])),
             probe: Some([1, 0]),
-            cut: Some(cut),
+            profile: Some(cut),
             statistics: true,
             ..ObservationRequest::default()
         };
@@ -190,15 +190,15 @@ proptest! {
         };
         let pasts = [archive(overlaps.0), archive(overlaps.1)];
         let cycles = [cycles.0, cycles.1];
-        let sharp = ObservationRequest { field, most: [usize::MAX; 2], ..ObservationRequest::default() };
+        let sharp = ObservationRequest { field, map: Some(MapRequest::whole([usize::MAX; 2])), ..ObservationRequest::default() };
         let fields = [0, 1].map(|index| live(&pasts[index], &sharp, cycles[index]).pop().unwrap());
-        let view = ObservationRequest { most: [most; 2], probe: Some([3, 5]), ..sharp };
+        let view = ObservationRequest { map: Some(MapRequest::whole([most; 2])), probe: Some([3, 5]), ..sharp };
         let minus = Some(Difference { archive: Arc::clone(&pasts[1]), cycle: cycles[1] });
         let replay = Rewinder::start(|| {}).unwrap();
         replay.request(request(1, vec![ReplayTarget { minus, ..of(&pasts[0], cycles[0], &view) }]));
         let observation = answer(&replay, 1).observations[0].clone().unwrap();
         let samples = observation.picture.unwrap().samples;
-        prop_assert_eq!(samples.block, view.window(&pasts[0].plan().problem.shape).block());
+        prop_assert_eq!(samples.block, view.map.as_ref().unwrap().window(&pasts[0].plan().problem.shape).block());
         let [a, b] = fields.map(|observation| observation.picture.unwrap().samples.values);
         let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         let told = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
@@ -215,7 +215,10 @@ proptest! {
 #[test]
 fn of_a_storm_of_wishes_the_newest_wins() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
-    let view = ObservationRequest { most: [8; 2], ..ObservationRequest::default() };
+    let view = ObservationRequest {
+        map: Some(MapRequest::whole([8; 2])),
+        ..ObservationRequest::default()
+    };
     let replay = Rewinder::start(|| {}).unwrap();
     for id in 1..=500 {
         replay.request(request(id, vec![of(&archive, 1 + id * 7919 % 3000, &view)]));
@@ -229,7 +232,7 @@ fn of_a_storm_of_wishes_the_newest_wins() {
 fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = ObservationRequest {
-        most: [8; 2],
+        map: Some(MapRequest::whole([8; 2])),
         field: FieldKind::Change,
         ..ObservationRequest::default()
     };
@@ -251,7 +254,10 @@ fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
 #[test]
 fn several_sights_come_in_one_answer() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
-    let view = ObservationRequest { most: [8; 2], ..ObservationRequest::default() };
+    let view = ObservationRequest {
+        map: Some(MapRequest::whole([8; 2])),
+        ..ObservationRequest::default()
+    };
     let replay = Rewinder::start(|| {}).unwrap();
     replay.request(request(1, vec![of(&archive, 5, &view), of(&archive, 2, &view)]));
     let observation = answer(&replay, 1).observations;

@@ -71,7 +71,7 @@ impl Speed {
 impl Job {
     /// A run at its start.
     pub fn new(request: WorkerRequest, plan: Arc<Plan>, mut experiment: Experiment) -> Self {
-        experiment.find_all_norms(request.view.all_norms);
+        experiment.find_all_norms(request.all_norms);
         let archive = RunArchive::new(&plan, request.memory);
         if let Some(diagram) = experiment.diagram() {
             archive.set_diagram(diagram);
@@ -106,11 +106,13 @@ impl Job {
     /// Takes another wish in for the same run.
     pub fn request(&mut self, request: WorkerRequest) {
         self.archive.set_budget(request.memory);
-        if request.view.wants_staleness() && !self.request.view.wants_staleness() {
+        if request.observation.shows(FieldKind::Staleness)
+            && !self.request.observation.shows(FieldKind::Staleness)
+        {
             // Whoever asks again may have made room.
             self.without_classic = None;
         }
-        self.experiment.find_all_norms(request.view.all_norms);
+        self.experiment.find_all_norms(request.all_norms);
         if request.pace != self.request.pace {
             // What was due by another pace is not waited for.
             self.due = Instant::now();
@@ -172,13 +174,15 @@ impl Job {
     /// Whether the staleness is wanted, in the view or in a file, and can be had.
     fn wants_staleness(&self) -> bool {
         self.without_classic.is_none()
-            && (self.request.view.wants_staleness() || self.is_for_file(FieldKind::Staleness))
+            && (self.request.observation.shows(FieldKind::Staleness)
+                || self.is_for_file(FieldKind::Staleness))
     }
 
     /// Whether the exact solution is wanted, in the view or for a file.
     pub fn wants_exact(&self) -> bool {
-        let view = &self.request.view;
-        view.error || view.field == FieldKind::Error || self.is_for_file(FieldKind::Error)
+        self.request.error
+            || self.request.observation.shows(FieldKind::Error)
+            || self.is_for_file(FieldKind::Error)
     }
 
     fn is_for_file(&self, field: FieldKind) -> bool {
@@ -202,7 +206,7 @@ impl Job {
         if !self.is_in_step() {
             return true;
         }
-        if !self.request.view.reference || self.wants_staleness() {
+        if !self.request.reference || self.wants_staleness() {
             return false;
         }
         let Some(classic) = self.experiment.classic() else {
@@ -278,8 +282,9 @@ impl Job {
 
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
     pub fn must_sort(&self) -> bool {
-        let view = &self.request.view;
-        view.statistics && self.sorted.as_ref().is_none_or(|sorted| sorted.field != view.field)
+        let request = &self.request.observation;
+        request.statistics
+            && self.sorted.as_ref().is_none_or(|sorted| sorted.field != request.field)
     }
 
     /// What is told of the run now; unless it `sorts` the field by its tiles, what that found last is told
@@ -305,7 +310,7 @@ impl Job {
         let experiment = &self.experiment;
         let run = experiment.run();
         let device = run.solver().device();
-        let field = self.request.view.field;
+        let field = self.request.observation.field;
         let curve = run.history().curve(&mut self.curve, CURVE_POINTS);
         self.archive.set_curve(&curve);
         Report {
@@ -359,10 +364,12 @@ impl Job {
         if !self.is_running() {
             self.experiment.settle()?;
         }
-        let is_wanted = self.request.view.statistics;
-        let view =
-            ObservationRequest { statistics: is_wanted && sorts, ..self.request.view.clone() };
-        let mut observation = Observation::of(&self.experiment, &view)?;
+        let is_wanted = self.request.observation.statistics;
+        let request = ObservationRequest {
+            statistics: is_wanted && sorts,
+            ..self.request.observation.clone()
+        };
+        let mut observation = self.experiment.observe(&request)?;
         if sorts || !is_wanted {
             self.sorted.clone_from(&observation.statistics);
         } else {
@@ -390,7 +397,7 @@ impl Job {
         Observation {
             cycle: run.cycle(),
             norms: run.record(),
-            field: self.request.view.field,
+            field: self.request.observation.field,
             ..Observation::default()
         }
     }

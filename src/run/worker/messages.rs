@@ -11,7 +11,7 @@ use crate::solver::{Footprint, Kernel};
 use std::sync::Arc;
 
 /// All that is wanted of a worker.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerRequest {
     /// The run. A new number starts it from cycle 0.
     pub epoch: u64,
@@ -24,8 +24,14 @@ pub struct WorkerRequest {
     pub steps: u64,
     /// Cycles a second at the most; `None` for as fast as it goes.
     pub pace: Option<f64>,
-    /// What is looked at.
-    pub view: ObservationRequest,
+    /// What is observed of the newest iterate.
+    pub observation: ObservationRequest,
+    /// Whether Jacobi's iteration is made beside the run, as a reference.
+    pub reference: bool,
+    /// Whether the norm of the error is computed, whichever field is observed.
+    pub error: bool,
+    /// Whether all norms of every cycle are computed, and not ‖r‖₂ alone.
+    pub all_norms: bool,
     /// Bytes that may be taken to keep iterates, so that any cycle can be seen again.
     pub memory: usize,
     /// What files need, in the order in which it was asked for; each number is answered once.

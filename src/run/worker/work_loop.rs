@@ -114,7 +114,10 @@ impl WorkLoop {
         match &mut self.job {
             None if self.rejected.as_ref().is_some_and(rejected) => {}
             Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
-                job.is_news |= job.request.view != request.view
+                job.is_news |= job.request.observation != request.observation
+                    || job.request.reference != request.reference
+                    || job.request.error != request.error
+                    || job.request.all_norms != request.all_norms
                     || job.request.running != request.running
                     || job.request.snapshot_requests != request.snapshot_requests;
                 job.request(request);
@@ -219,7 +222,7 @@ impl WorkLoop {
             return;
         }
         let sorts = job.must_sort()
-            || (job.request.view.statistics && self.pacing.is_sorting_due(busy, on_gpu));
+            || (job.request.observation.statistics && self.pacing.is_sorting_due(busy, on_gpu));
         let begin = Instant::now();
         let report = job.report(sorts, self.exact.state(), &mut self.answered);
         (job.is_news, job.is_told) = (job.next_snapshot(&self.answered).is_some(), true);

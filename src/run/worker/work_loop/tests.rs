@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
-use crate::run::{FieldKind, MethodSpec, ObservationRequest, Outcome, Run};
+use crate::run::{FieldKind, MapRequest, MethodSpec, ObservationRequest, Outcome, Run};
 use crate::solver::{self, fake::Batches};
 use crossbeam_channel::bounded;
 
@@ -10,10 +10,9 @@ fn request(threads: usize) -> WorkerRequest {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![64, 48];
     spec.method = MethodSpec { tile: vec![16], k: 4, threads, ..spec.method };
-    let view = ObservationRequest {
-        most: [64; 2],
+    let observation = ObservationRequest {
+        map: Some(MapRequest::whole([64; 2])),
         probe: Some([1, 1]),
-        reference: true,
         ..ObservationRequest::default()
     };
     WorkerRequest {
@@ -22,9 +21,10 @@ fn request(threads: usize) -> WorkerRequest {
         running: true,
         steps: 0,
         pace: None,
-        view,
+        observation,
+        reference: true,
         memory: 512_000_000,
-        snapshot_requests: Vec::new(),
+        ..WorkerRequest::default()
     }
 }
 
@@ -162,7 +162,7 @@ fn an_impossible_first_run_is_one_error() {
     let mut bench = idle();
     for most in 1..5 {
         let mut request = request(100_000);
-        request.view.most = [most; 2];
+        request.observation.map = Some(MapRequest::whole([most; 2]));
         bench.requests.send(request).unwrap();
         assert_ne!(bench.work.turn(), Turn::End);
         assert_eq!(bench.answers.try_recv().is_ok(), most == 1);
@@ -176,7 +176,7 @@ fn an_impossible_first_run_is_one_error() {
 fn a_run_continues_without_a_reference_that_does_not_fit_and_says_why() {
     let mut bench = on_a_gpu(Batches::alone);
     let mut request = request(1);
-    request.view.field = FieldKind::Staleness;
+    request.observation.field = FieldKind::Staleness;
     bench.work.take(request);
     bench.make_all();
     let report = bench.report();
@@ -225,7 +225,7 @@ fn at_a_pace_the_next_cycle_waits_until_it_is_due_or_the_pace_is_lifted() {
 fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
     let mut bench = on_a_gpu(|gpu| gpu);
     let mut request = request(1);
-    request.view.statistics = true;
+    request.observation.statistics = true;
     bench.work.take(request.clone());
     let observe = |bench: &mut Bench, sorts| {
         let WorkLoop { job, answered, .. } = &mut bench.work;
@@ -244,10 +244,10 @@ fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
     assert_eq!(third.statistics.unwrap().cycle, third.cycle);
 
     // Statistics of another field are no use, and unwanted ones are not reported.
-    request.view.field = FieldKind::Change;
+    request.observation.field = FieldKind::Change;
     bench.job().request(request.clone());
     assert!(bench.job().must_sort());
-    request.view.statistics = false;
+    request.observation.statistics = false;
     bench.job().request(request);
     assert!(!bench.job().must_sort() && observe(&mut bench, false).statistics.is_none());
 }

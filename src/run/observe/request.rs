@@ -1,0 +1,95 @@
+//! What can be requested of an iterate.
+
+use super::cut::ProfileRequest;
+use super::field::FieldKind;
+use crate::grid::Shape;
+use crate::solver::{Followed, Window};
+use std::ops::Range;
+
+/// What is to be observed of one iterate. Nothing is computed that is not requested here.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObservationRequest {
+    /// The field of which the map, the values at points and the statistics are.
+    pub field: FieldKind,
+    /// The map of the field.
+    pub map: Option<MapRequest>,
+    /// Fields along a line.
+    pub profile: Option<ProfileRequest>,
+    /// A point (column, row) whose value is wanted exactly.
+    pub probe: Option<[usize; 2]>,
+    /// Points (column, row) whose values are followed over the cycles.
+    pub probes: Vec<[usize; 2]>,
+    /// Whether the share of the residual near tile borders is wanted.
+    pub edge_share: bool,
+    /// Whether the magnitude of the field by distance from tile borders, and in the mean tile, is
+    /// wanted.
+    pub statistics: bool,
+    /// A tile, or in 1D all tiles, to be followed through the next cycle, and for how many
+    /// subiterations.
+    pub inside: Option<(Followed, usize)>,
+    /// Whether the iterate itself is wanted.
+    pub solution: bool,
+}
+
+/// A map of a field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MapRequest {
+    /// The part of the grid, columns and rows; `None` for all of it.
+    pub part: Option<[Range<usize>; 2]>,
+    /// The most samples across and down.
+    pub most: [usize; 2],
+    /// Whether a 1D run is shown at the present cycle alone, system below system, and not by its
+    /// space–time diagram.
+    pub is_of_iterate: bool,
+}
+
+impl ObservationRequest {
+    /// Whether a field is observed, in the map or along the line.
+    pub fn shows(&self, field: FieldKind) -> bool {
+        let along = self.profile.as_ref().map_or(&[][..], |profile| &profile.fields);
+        self.field == field || along.contains(&field)
+    }
+}
+
+impl MapRequest {
+    /// A map of the whole grid in at most so many samples across and down.
+    pub fn whole(most: [usize; 2]) -> Self {
+        Self { most, ..Self::default() }
+    }
+
+    /// The part of a grid that is sampled, and in how many samples.
+    pub fn window(&self, shape: &Shape) -> Window {
+        let whole = Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) };
+        // At least a point of the grid, whatever was asked for.
+        let within = |part: &Range<usize>, points: usize| {
+            let start = part.start.min(points - 1);
+            start..part.end.clamp(start + 1, points)
+        };
+        match &self.part {
+            Some([columns, rows]) => Window {
+                columns: within(columns, shape.nx()),
+                rows: within(rows, shape.rows()),
+                ..whole
+            },
+            None => whole,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window that is smaller than the margins of the map once asked for such a part.
+    #[test]
+    fn an_impossible_part_is_at_least_a_point_of_the_grid() {
+        let shape = Shape::grid_2d(64, 40).unwrap();
+        for part in [[(32, 8), (39, 3)], [(90, 200), (0, 0)], [(usize::MAX, 1), (40, 41)]] {
+            let part = part.map(|(start, end)| start..end);
+            let map = MapRequest { part: Some(part), ..MapRequest::default() };
+            let Window { columns, rows, .. } = map.window(&shape);
+            assert!(columns.start < columns.end && columns.end <= 64, "{columns:?}");
+            assert!(rows.start < rows.end && rows.end <= 40, "{rows:?}");
+        }
+    }
+}
