@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    CutLine, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Planner,
-    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
+    CutLine, Experiment, FieldKind, MapRequest, ObservationRequest, Planner, ProfileRequest,
+    ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::Followed;
 

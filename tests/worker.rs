@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tilescope::problem;
 use tilescope::run::{
     Answer, CutLine, Divergence, ExactState, FieldKind, MapRequest, ObservationRequest, Outcome,
-    Part, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest,
+    Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest,
     StopRule, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, NormRequest, Quantity};
@@ -40,6 +40,14 @@ fn request(epoch: u64, run: &RunSpec) -> WorkerRequest {
         },
         memory: 512_000_000,
         ..WorkerRequest::default()
+    }
+}
+
+fn map_of(field: FieldKind, most: [usize; 2]) -> ObservationRequest {
+    ObservationRequest {
+        field,
+        map: Some(MapRequest::whole(most)),
+        ..ObservationRequest::default()
     }
 }
 
@@ -230,10 +238,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     until(&worker, |report| report.latest.cycle == 5);
     let snapshot_request = SnapshotRequest {
         id: 1,
-        field: FieldKind::Residual,
-        part: Part::All,
-        most: [usize::MAX; 2],
-        solution: true,
+        observation: ObservationRequest { solution: true, ..ObservationRequest::default() },
         ..SnapshotRequest::default()
     };
     worker.request(WorkerRequest {
@@ -242,9 +247,9 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     });
     let report = until(&worker, |report| report.snapshot.is_some());
     let snapshot = report.snapshot.unwrap();
-    let run = plain(&small(), snapshot.cycle);
-    let iterate = snapshot.solution.as_ref().unwrap();
-    assert!(snapshot.cycle >= 5);
+    let run = plain(&small(), snapshot.cycle());
+    let iterate = snapshot.observation.solution.as_ref().unwrap();
+    assert!(snapshot.cycle() >= 5);
     assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.
     worker.request(WorkerRequest {
@@ -266,10 +271,7 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
     for id in 1..=3 {
         let snapshot_request = SnapshotRequest {
             id,
-            field: FieldKind::Solution,
-            part: Part::All,
-            most: [10, 10],
-            solution: false,
+            observation: map_of(FieldKind::Solution, [10, 10]),
             ..SnapshotRequest::default()
         };
         worker.request(WorkerRequest {
@@ -277,7 +279,7 @@ fn a_file_can_be_asked_for_while_nothing_else_happens() {
             ..paused(1, &small(), 2)
         });
         let snapshot = answer(&worker).unwrap().snapshot.expect("what was asked for");
-        assert_eq!((snapshot.id, snapshot.cycle), (id, 2));
+        assert_eq!((snapshot.id, snapshot.cycle()), (id, 2));
     }
 }
 
@@ -289,10 +291,7 @@ fn files_wait_for_what_they_show_and_none_for_another() {
     until(&worker, |report| report.latest.cycle == 6);
     let snapshot_request = |(index, field)| SnapshotRequest {
         id: index as u64,
-        field,
-        part: Part::All,
-        most: [usize::MAX; 2],
-        solution: false,
+        observation: map_of(field, [usize::MAX; 2]),
         ..SnapshotRequest::default()
     };
     let fields = [FieldKind::Staleness, FieldKind::Error, FieldKind::Residual];
@@ -303,8 +302,8 @@ fn files_wait_for_what_they_show_and_none_for_another() {
         found.extend(answer(&worker).unwrap().snapshot);
     }
     for snapshot in &found {
-        assert_eq!((snapshot.cycle, snapshot.field), (6, fields[snapshot.id as usize]));
-        assert!(snapshot.picture.samples.values.iter().all(|value| value.is_finite()));
+        assert_eq!((snapshot.cycle(), snapshot.field()), (6, fields[snapshot.id as usize]));
+        assert!(snapshot.map().samples.values.iter().all(|value| value.is_finite()));
     }
     let ids: BTreeSet<_> = found.iter().map(|snapshot| snapshot.id).collect();
     assert_eq!(ids, (0..3).collect());
@@ -326,7 +325,8 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
         let report = until(&worker, |report| {
             report.latest.cycle == 4 && report.observation.picture.is_some()
         });
-        let values = report.observation.picture.unwrap().samples.values;
+        let picture = report.observation.picture.unwrap();
+        let values = &picture.samples.values;
         assert_eq!(values.len(), 64 * 48);
         assert!(values.iter().all(|value| value.is_finite()));
         assert_eq!(values.iter().all(|&value| value == 0.0), exact, "overlap {overlap}");
@@ -428,7 +428,8 @@ fn the_error_is_the_distance_from_the_exact_solution() {
         .zip(exact.to_interior())
         .map(|(u, exact)| u - exact)
         .collect();
-    let values = report.observation.picture.unwrap().samples.values;
+    let picture = report.observation.picture.unwrap();
+    let values = &picture.samples.values;
     let close = |(value, expected): (&f32, &f64)| {
         (f64::from(*value) - expected).abs() <= 1e-6 * expected.abs() + 1e-12
     };

@@ -37,7 +37,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         let Some((at_cycle, at_end)) = solve(&plan, &view, interrupt)? else {
             return Ok(ExitCode::from(INTERRUPTED));
         };
-        let view = ViewSpec { cycle: at_cycle.cycle, ..view.clone() };
+        let view = ViewSpec { cycle: at_cycle.cycle(), ..view.clone() };
         let path = folder.join(name);
         interrupt.protect(|| save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view)))?;
         files.push((path, "the residual after 40 cycles"));
@@ -45,9 +45,9 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     }
     if let [run, other] = &ends[..] {
         let path = folder.join("curves.png");
-        let compared = Compared { cycle: other.cycle, until: None, run: overlapping };
+        let compared = Compared { cycle: other.cycle(), until: None, run: overlapping };
         let kind = FigureKind::CURVES;
-        let view = ViewSpec { cycle: run.cycle, kind, compared: vec![compared], ..view };
+        let view = ViewSpec { cycle: run.cycle(), kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
         interrupt.protect(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
         files.push((path, "the residual over the cycles, without and with overlap"));

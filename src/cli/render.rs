@@ -466,7 +466,7 @@ impl Render {
         let snapshots: Vec<&Snapshot> =
             runs.iter().filter_map(|snapshots| snapshots.last()).collect();
         let Some(first) = snapshots.first() else { return Ok(()) };
-        let (field, cycle) = (view.field, first.cycle);
+        let (field, cycle) = (view.field, first.cycle());
         view.check_observed(&snapshots)?;
         let is_of_field = view.kind.uses().field && !view.kind.is_over_cycles();
         if is_of_field && common_range(&snapshots, &view).is_none() {

@@ -28,7 +28,7 @@ pub use differences::differences;
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
-    map_table, probes_table, profile_table, save_field, save_run, save_samples,
+    map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_samples,
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
 pub use observe::{
@@ -38,8 +38,8 @@ pub use observe::{
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use record::{
-    ArchivedRun, Findings, Inquiry, Monitor, Part, ProbeSeries, RecordAt, RecordError, Recording,
-    RunSeries, Snapshot, SnapshotRequest, Stage, record_run,
+    ArchivedRun, Monitor, ProbeSeries, RecordAt, RecordError, Recording, RunSeries, SeriesRequest,
+    Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};

@@ -111,7 +111,7 @@ fn an_earlier_cycle_is_made_again() {
             let [there, here] = [0, 1].map(|index| {
                 let seen = seen[index].as_ref().expect("it is seen");
                 assert_eq!(seen.cycle, cycle);
-                seen.picture.clone().expect("a plane").samples
+                seen.picture.as_ref().expect("a map").samples.clone()
             });
             let bits = |samples: &Samples| samples.values.iter().map(|v| v.to_bits()).collect();
             let [there, here]: [Vec<u32>; 2] = [bits(&there), bits(&here)];

@@ -137,7 +137,7 @@ impl Files {
     pub fn drop_lost(&mut self, why: impl Fn(u64, FieldKind) -> Option<String>) -> Vec<String> {
         let mut messages = Vec::new();
         self.waiting.retain(|Waiting { epoch, snapshot_request, request }| {
-            let Some(why) = why(*epoch, snapshot_request.field) else {
+            let Some(why) = why(*epoch, snapshot_request.field()) else {
                 return true;
             };
             messages.push(format!("{} was not saved: {why}.", request.path.display()));
@@ -353,8 +353,8 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
             save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| message(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| message(&e)),
-        What::Field => run::save_samples(path, &snapshot.picture.samples).map_err(|e| message(&e)),
-        What::Iterate => match &snapshot.solution {
+        What::Field => run::save_samples(path, &snapshot.map().samples).map_err(|e| message(&e)),
+        What::Iterate => match &snapshot.observation.solution {
             Some(field) => {
                 run::save_field(path, field, snapshot.plan.precision).map_err(|e| message(&e))
             }

@@ -10,7 +10,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::{FieldKind, Part, Snapshot};
+use crate::run::{FieldKind, MapRequest, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 
 /// Several figures below one title.
@@ -64,8 +64,9 @@ impl FigureType for Arrangement {
         if view.places.is_empty() { &USUAL } else { &view.places }
     }
 
-    fn part(&self, view: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::All, view.figure.size.map(|side| side as usize)))
+    fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        let most = view.figure.size.map(|side| side as usize);
+        request.observation.map = Some(MapRequest::whole(most));
     }
 
     fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
@@ -86,7 +87,9 @@ impl FigureType for Arrangement {
 
     /// The text is as large as suits a figure of the mean size.
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        if snapshots.is_empty() {
+            return Drawing::Figure(String::new());
+        }
         let spec = &view.figure;
         let page = spec.page();
         let places = view.placed();
@@ -100,8 +103,6 @@ impl FigureType for Arrangement {
         head.draw(&mut canvas, &layout, 0.0, &[]);
         let top = if titles.title.is_empty() { 0.0 } else { head.height };
         let (width, height) = (f64::from(layout.width), f64::from(layout.height) - top);
-        let more = view.more(&first.plan.problem.shape);
-        let parts: Vec<_> = more.into_iter().map(|(kind, _)| kind).collect();
         for &Place { kind, area } in places.iter().filter(|place| place.kind.can_be_placed()) {
             let [left, upper, across, down] = area.map(f64::from);
             let start = [(left * width).round(), (top + upper * height).round()];
@@ -110,7 +111,7 @@ impl FigureType for Arrangement {
             let font = Some(unit * POINTS / spec.dpi);
             let figure_spec = FigureSpec { size, font, annotations: false, ..*spec };
             let one = ViewSpec { kind, figure: figure_spec, places: Vec::new(), ..view.clone() };
-            let shown = snapshots.iter().map(|snapshot| part_of(snapshot, kind, &parts));
+            let shown = snapshots.iter().map(|snapshot| part_of(snapshot, kind));
             let shown: Vec<_> = shown.take(1 + kind.most_beside()).collect();
             let shown: Vec<_> = shown.iter().collect();
             if let Drawing::Figure(svg) = kind.draw(&shown, &one) {
@@ -121,11 +122,13 @@ impl FigureType for Arrangement {
     }
 }
 
-/// What was captured for one of the parts. A space–time diagram shows all its cycles.
-fn part_of(snapshot: &Snapshot, kind: FigureKind, parts: &[FigureKind]) -> Snapshot {
-    let index = parts.iter().position(|part| *part == kind);
-    let picture = index.and_then(|index| snapshot.more.get(index)).unwrap_or(&snapshot.picture);
-    let is_diagram = picture.cycles_per_row.is_some();
-    let cycle = if is_diagram { snapshot.history.latest().cycle } else { snapshot.cycle };
-    Snapshot { picture: Arc::clone(picture), cycle, ..snapshot.clone() }
+/// What one of the parts shows: a space–time diagram all cycles of the run, every other figure no map.
+fn part_of(snapshot: &Snapshot, kind: FigureKind) -> Snapshot {
+    let mut observation = Arc::clone(&snapshot.observation);
+    if !kind.is_map() {
+        Arc::make_mut(&mut observation).picture = None;
+    } else if snapshot.map().cycles_per_row.is_some() {
+        Arc::make_mut(&mut observation).cycle = snapshot.history.latest().cycle;
+    }
+    Snapshot { observation, ..snapshot.clone() }
 }

@@ -8,7 +8,7 @@ use crate::picture::figures::maps::{Shown, field_range, scale};
 use crate::picture::figures::titles::field_title;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{FieldKind, Part, Snapshot};
+use crate::run::{FieldKind, MapRequest, Snapshot, SnapshotRequest};
 use image::RgbaImage;
 
 /// The map without anything around it.
@@ -48,8 +48,8 @@ impl FigureType for BareMap {
         false
     }
 
-    fn part(&self, _: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::All, ALL_SAMPLES))
+    fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        request.observation.map = Some(MapRequest::whole(ALL_SAMPLES));
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {

@@ -135,7 +135,7 @@ fn titles(snapshots: &[&Snapshot], view: &ViewSpec) -> Titles {
 /// The reductions of a run, and how many of them there are by the selected cycle.
 fn run_points(snapshot: &Snapshot, over: Over, cycle: u64) -> (Vec<(f64, f64)>, usize) {
     let records: Vec<_> = snapshot.history.records().copied().collect();
-    let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle);
+    let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle());
     let so_far = made.filter(|record| record.residual.is_some()).count();
     let own = snapshot.plan.sweeps_per_cycle();
     let cycle = sweeps_per_axis_cycle(&snapshot.plan, cycle);

@@ -9,7 +9,7 @@ use crate::picture::plot::description::{Band, Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Inquiry, Snapshot};
+use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 use crate::solver::AtDistance;
 
 /// The median over the distances, and the middle half of the points as a band.
@@ -41,12 +41,12 @@ impl FigureType for Distance {
         format!("{}-by-distance", field.name())
     }
 
-    fn inquire(&self, _: &ViewSpec, _: &Shape, inquiry: &mut Inquiry) {
-        inquiry.distances = true;
+    fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        request.observation.statistics = true;
     }
 
     fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        match first.findings.distances.is_empty() {
+        match first.observation.distances().is_empty() {
             true => Err(ViewError::NoBorder),
             false => Ok(()),
         }
@@ -57,20 +57,20 @@ impl FigureType for Distance {
         let scale = magnitude_scale(view.figure.scale);
         let ranges = snapshots
             .iter()
-            .filter_map(|snapshot| quartile_range(&snapshot.findings.distances, scale));
+            .filter_map(|snapshot| quartile_range(snapshot.observation.distances(), scale));
         ranges.reduce(Range::union)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        format!("{} by distance", first.field.label())
+        format!("{} by distance", first.field().label())
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let spec = &view.figure;
         let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let distances = &snapshot.findings.distances;
-        let mut plot = distance_plot(distances, snapshot.field, spec.scale, spec.theme);
+        let distances = snapshot.observation.distances();
+        let mut plot = distance_plot(distances, snapshot.field(), spec.scale, spec.theme);
         plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
         Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
     }
@@ -80,7 +80,8 @@ impl FigureType for Distance {
         snapshots: &[&'a Snapshot],
         view: &ViewSpec,
     ) -> Vec<(String, CsvTable<'a>)> {
-        let table = |snapshot: &&'a Snapshot| run::distances_table(&snapshot.findings.distances);
+        let table =
+            |snapshot: &&'a Snapshot| run::distances_table(snapshot.observation.distances());
         let names = Titles::of(snapshots, view).each;
         names.into_iter().zip(snapshots.iter().map(table)).collect()
     }

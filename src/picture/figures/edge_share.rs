@@ -8,7 +8,7 @@ use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, CycleValue, FieldKind, Inquiry, Snapshot};
+use crate::run::{self, CsvTable, CycleValue, FieldKind, Snapshot, SnapshotRequest};
 use crate::solver::EDGE_WIDTH;
 
 const PERCENT: f64 = 100.0;
@@ -50,8 +50,8 @@ impl FigureType for EdgeShare {
         true
     }
 
-    fn inquire(&self, _: &ViewSpec, _: &Shape, inquiry: &mut Inquiry) {
-        inquiry.edge_share = true;
+    fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        request.series.edge_share = true;
     }
 
     fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
@@ -61,8 +61,8 @@ impl FigureType for EdgeShare {
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
-        let numbers = &snapshot.over_cycles;
-        let (cycle, theme) = (snapshot.cycle, view.figure.theme);
+        let numbers = &snapshot.series;
+        let (cycle, theme) = (snapshot.cycle(), view.figure.theme);
         let plot = edge_share_plot(&numbers.edges, numbers.near_borders, cycle, theme);
         Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
     }
@@ -72,7 +72,7 @@ impl FigureType for EdgeShare {
         snapshots: &[&'a Snapshot],
         view: &ViewSpec,
     ) -> Vec<(String, CsvTable<'a>)> {
-        let table = |snapshot: &&'a Snapshot| run::edge_share_table(&snapshot.over_cycles.edges);
+        let table = |snapshot: &&'a Snapshot| run::edge_share_table(&snapshot.series.edges);
         let names = Titles::of(snapshots, view).each;
         names.into_iter().zip(snapshots.iter().map(table)).collect()
     }

@@ -13,7 +13,7 @@ use crate::picture::view::error::ViewError;
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Inquiry, Snapshot};
+use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 use crate::solver::Inside;
 
 /// The outline of a tile without its halo.
@@ -59,13 +59,13 @@ impl FigureType for InsideCycle {
         Uses { inside: true, ..Uses::default() }
     }
 
-    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
+    fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
         let followed = view.inside.followed(shape.dim() == 1);
-        inquiry.inside = Some((followed, view.inside.subiteration));
+        request.observation.inside = Some((followed, view.inside.subiteration));
     }
 
     fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        match first.findings.inside {
+        match first.observation.inside {
             None => Err(ViewError::NotFollowed),
             Some(_) => Ok(()),
         }
@@ -76,14 +76,14 @@ impl FigureType for InsideCycle {
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        match &first.findings.inside {
+        match &first.observation.inside {
             Some(inside) => tile_name(inside, first.plan.problem.shape.dim() == 1),
             None => "Inside a cycle".to_owned(),
         }
     }
 
     fn subtitle(&self, first: &Snapshot) -> Option<String> {
-        let inside = first.findings.inside.as_ref()?;
+        let inside = first.observation.inside.as_ref()?;
         Some(stale_points(inside, first.plan.problem.shape.dim() == 1))
     }
 
@@ -100,7 +100,7 @@ impl FigureType for InsideCycle {
         let own = spec.range.filter(|_| view.kind == FigureKind::INSIDE);
         let range = own.or(view.inside.range).or(range(snapshots, view));
         let scale = Scale::new(kind, range.unwrap_or(Range::of(kind, [])));
-        let Some(inside) = &snapshot.findings.inside else { return nothing() };
+        let Some(inside) = &snapshot.observation.inside else { return nothing() };
         let [across, down] = inside.size;
         // The halo lies around the points that are computed.
         let end = |axis: usize| inside.computed[axis].end as f64 + 1.0;
@@ -150,7 +150,7 @@ impl FigureType for InsideCycle {
     ) -> Vec<(String, CsvTable<'a>)> {
         let table = |(name, snapshot): (String, &&'a Snapshot)| {
             let is_1d = snapshot.plan.problem.shape.dim() == 1;
-            Some((name, run::inside_table(snapshot.findings.inside.as_ref()?, is_1d)))
+            Some((name, run::inside_table(snapshot.observation.inside.as_ref()?, is_1d)))
         };
         Titles::of(snapshots, view).each.into_iter().zip(snapshots).filter_map(table).collect()
     }
@@ -159,7 +159,7 @@ impl FigureType for InsideCycle {
 /// The range of all subiterations, so that colours stay while a cycle is stepped through.
 pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     let extents = snapshots.iter().filter_map(|snapshot| {
-        let inside = snapshot.findings.inside.as_ref()?;
+        let inside = snapshot.observation.inside.as_ref()?;
         Some(match view.inside.kind {
             InsideKind::Lag => Range::of(ScaleKind::Log, inside.staleness_extent),
             InsideKind::Iterate => Range::of(ScaleKind::Linear, inside.iterate_extent),

@@ -19,15 +19,15 @@ pub(crate) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub fn of(snapshot: &'a Snapshot, spec: &FigureSpec) -> Self {
-        let values = shown_values(&snapshot.picture.samples.values, spec.scale, spec.absolute);
+        let values = shown_values(&snapshot.map().samples.values, spec.scale, spec.absolute);
         Self { snapshot, values }
     }
 
     /// What is known: a space–time diagram down to the cycle that is shown.
     pub fn known(&self) -> Samples<'_> {
-        let [cols, mut rows] = self.snapshot.picture.samples.size;
+        let [cols, mut rows] = self.snapshot.map().samples.size;
         if let Some(cycles) = self.cycles_per_row() {
-            let made = usize::try_from(self.snapshot.cycle / cycles).unwrap_or(usize::MAX);
+            let made = usize::try_from(self.snapshot.cycle() / cycles).unwrap_or(usize::MAX);
             rows = rows.min(made.saturating_add(1));
         }
         let values = self.values.get(..cols * rows).unwrap_or_default();
@@ -36,7 +36,7 @@ impl<'a> Shown<'a> {
 
     /// The cycles that a row of samples stands for, in a space–time diagram.
     fn cycles_per_row(&self) -> Option<u64> {
-        let picture = &self.snapshot.picture;
+        let picture = self.snapshot.map();
         let cycles = picture.cycles_per_row? * picture.samples.block[1] as u64;
         Some(cycles.max(1))
     }
@@ -52,7 +52,7 @@ impl<'a> Shown<'a> {
         let rows = self.cycles_per_row().map_or(0, |cycles| made / cycles + 1);
         usize::try_from(rows)
             .unwrap_or(usize::MAX)
-            .min(self.snapshot.picture.samples.size[1])
+            .min(self.snapshot.map().samples.size[1])
             .max(self.known().rows())
     }
 
@@ -63,7 +63,7 @@ impl<'a> Shown<'a> {
 
     /// Where the first `rows` rows end on the y axis.
     fn y_at(&self, rows: usize) -> f64 {
-        let samples = &self.snapshot.picture.samples;
+        let samples = &self.snapshot.map().samples;
         match self.cycles_per_row() {
             Some(cycles) => (rows as u64 * cycles) as f64,
             None => (samples.rows.start + rows * samples.block[1]) as f64,
@@ -77,7 +77,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
     let spec = &view.figure;
     let shown: Vec<_> = snapshots.iter().map(|snapshot| Shown::of(snapshot, spec)).collect();
     let known: Vec<_> = shown.iter().map(Shown::known).collect();
-    let is_diagram = first.picture.cycles_per_row.is_some();
+    let is_diagram = first.map().cycles_per_row.is_some();
     let drawn = |borders: Vec<f64>| if spec.borders { borders } else { Vec::new() };
     let borders: Vec<[Vec<f64>; 2]> = snapshots
         .iter()
@@ -94,7 +94,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
             outlines: &[],
         })
         .collect();
-    let samples = &first.picture.samples;
+    let samples = &first.map().samples;
     let x_axis = MapAxis {
         label: "i",
         start: samples.columns.start as f64,
@@ -113,7 +113,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         equal_aspect: !is_diagram,
         scale: scale(snapshots, view),
         map: spec.map,
-        value_label: &value_label(first.field, spec.scale, spec.absolute),
+        value_label: &value_label(first.field(), spec.scale, spec.absolute),
         page: spec.page(),
     }
     .svg()
@@ -130,11 +130,19 @@ pub(crate) fn scale(snapshots: &[&Snapshot], view: &ViewSpec) -> Scale {
 pub(crate) fn field_range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     let ranges = snapshots.iter().filter_map(|snapshot| {
         let shown = Shown::of(snapshot, &view.figure);
-        let known = shown.known().values();
-        let is_known = known.iter().any(|value| value.is_finite());
-        is_known.then(|| Range::of(view.figure.scale, known.iter().copied()))
+        range_of(shown.known().values(), &view.figure)
     });
     ranges.reduce(Range::union)
+}
+
+/// The range of values as they are shown; `None` where none is known.
+pub(crate) fn known_range(values: &[f32], view: &ViewSpec) -> Option<Range> {
+    range_of(&shown_values(values, view.figure.scale, view.figure.absolute), &view.figure)
+}
+
+fn range_of(shown: &[f32], spec: &FigureSpec) -> Option<Range> {
+    let is_known = shown.iter().any(|value| value.is_finite());
+    is_known.then(|| Range::of(spec.scale, shown.iter().copied()))
 }
 
 /// The samples of each run's field, point by point.
@@ -143,8 +151,8 @@ pub(crate) fn map_tables<'a>(
     view: &ViewSpec,
 ) -> Vec<(String, CsvTable<'a>)> {
     let table = |snapshot: &&'a Snapshot| {
-        let y = if snapshot.picture.cycles_per_row.is_some() { "cycle" } else { "j" };
-        run::map_table(["i", y, snapshot.field.name()], &snapshot.picture)
+        let y = if snapshot.map().cycles_per_row.is_some() { "cycle" } else { "j" };
+        run::map_table(["i", y, snapshot.field().name()], snapshot.map())
     };
     let names = Titles::of(snapshots, view).each;
     names.into_iter().zip(snapshots.iter().map(table)).collect()

@@ -5,14 +5,14 @@ use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::paint::Samples;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::maps::{field_range, scale};
+use crate::picture::figures::maps::{known_range, scale};
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
 use crate::picture::plot::heat_map::{HeatMapFigure, MapAxis, Panel};
 use crate::picture::view::error::ViewError;
-use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
+use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Part, Snapshot};
+use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 
 /// The mean of a field's magnitude over all tiles: in 2D a map, in 1D a curve.
 struct MeanTile;
@@ -43,45 +43,49 @@ impl FigureType for MeanTile {
         "mean-tile".to_owned()
     }
 
-    fn part(&self, _: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::MeanTile, ALL_SAMPLES))
+    fn request(&self, _: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        request.observation.statistics = true;
     }
 
     fn check_observed(&self, first: &Snapshot) -> Result<(), ViewError> {
-        match first.picture.samples.values.is_empty() {
-            true => Err(ViewError::NotFolded),
-            false => Ok(()),
+        match first.observation.mean_tile() {
+            None => Err(ViewError::NotFolded),
+            Some(_) => Ok(()),
         }
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
-        field_range(snapshots, view)
+        let means = |snapshot: &&Snapshot| {
+            snapshot.observation.mean_tile().and_then(|mean| known_range(&mean.means, view))
+        };
+        snapshots.iter().filter_map(means).reduce(Range::union)
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        format!("Mean tile of the {}", first.field.name())
+        format!("Mean tile of the {}", first.field().name())
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
-        let Some(snapshot) = snapshots.first() else { return Drawing::Figure(String::new()) };
+        let nothing = || Drawing::Figure(String::new());
+        let Some(snapshot) = snapshots.first() else { return nothing() };
+        let Some(mean) = snapshot.observation.mean_tile() else { return nothing() };
         let spec = &view.figure;
-        let samples = &snapshot.picture.samples;
-        let [across, down] = samples.size;
+        let [across, down] = mean.size;
         let titles = Titles::of(&snapshots[..1], view);
-        let value_label = mean_label(snapshot.field);
+        let value_label = mean_label(snapshot.field());
         let inner = |axis: usize| {
             let axis = snapshot.plan.tiling.axes().get(axis).filter(|_| spec.borders);
             axis.map_or_else(Vec::new, inner_points)
         };
         if down == 1 {
             let mut plot =
-                mean_tile_plot(&samples.values, &inner(0), snapshot.field, spec.scale, spec.theme);
+                mean_tile_plot(&mean.means, &inner(0), snapshot.field(), spec.scale, spec.theme);
             plot.y.range = spec.range.or_else(|| self.range(snapshots, view));
             return Drawing::Figure(plot.svg(&titles.title, &titles.subtitle, &spec.page()));
         }
         let panel = Panel {
             title: "",
-            samples: Samples::new(across, down, &samples.values).unwrap_or(Samples::EMPTY),
+            samples: Samples::new(across, down, &mean.means).unwrap_or(Samples::EMPTY),
             end: down as f64,
             tile_borders_x: &inner(0),
             tile_borders_y: &inner(1),
@@ -107,12 +111,13 @@ impl FigureType for MeanTile {
         snapshots: &[&'a Snapshot],
         view: &ViewSpec,
     ) -> Vec<(String, CsvTable<'a>)> {
-        let table = |snapshot: &&'a Snapshot| {
-            let value = format!("mean_abs_{}", snapshot.field.name());
-            run::map_table(["across", "down", &value], &snapshot.picture)
+        let table = |(name, snapshot): (String, &&'a Snapshot)| {
+            let value = format!("mean_abs_{}", snapshot.field().name());
+            let mean = snapshot.observation.mean_tile()?;
+            Some((name, run::mean_tile_table(["across", "down", &value], mean)))
         };
         let names = Titles::of(snapshots, view).each;
-        names.into_iter().zip(snapshots.iter().map(table)).collect()
+        names.into_iter().zip(snapshots).filter_map(table).collect()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::picture::plot::description::{Plot, PlotAxis, Series};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, FieldKind, Inquiry, ProbeSeries, Snapshot};
+use crate::run::{self, CsvTable, FieldKind, ProbeSeries, Snapshot, SnapshotRequest};
 
 /// A curve for each point that is followed.
 struct Probes;
@@ -53,9 +53,9 @@ impl FigureType for Probes {
         view.probes.is_empty().then_some("Add a probe first: point at the map and press D.")
     }
 
-    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
+    fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
         let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
-        inquiry.probes = view.probes.iter().copied().filter(is_there).collect();
+        request.series.probes = view.probes.iter().copied().filter(is_there).collect();
     }
 
     fn check(&self, view: &ViewSpec, shape: &Shape) -> Result<(), ViewError> {
@@ -74,7 +74,7 @@ impl FigureType for Probes {
     }
 
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
-        format!("{} at single points", first.field.label())
+        format!("{} at single points", first.field().label())
     }
 
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
@@ -83,11 +83,11 @@ impl FigureType for Probes {
         let Titles { title, subtitle, .. } = Titles::of(&snapshots[..1], view);
         let is_1d = snapshot.plan.problem.shape.dim() == 1;
         let (scale, absolute) = (spec.scale, spec.absolute);
-        let series = snapshot.over_cycles.probes.iter().enumerate().map(|(index, probe)| {
+        let series = snapshot.series.probes.iter().enumerate().map(|(index, probe)| {
             let colour = spec.theme.curve(index);
-            probe_series(probe, is_1d, scale, absolute, snapshot.cycle, colour)
+            probe_series(probe, is_1d, scale, absolute, snapshot.cycle(), colour)
         });
-        let plot = probes_plot(series.collect(), snapshot.field, scale, absolute);
+        let plot = probes_plot(series.collect(), snapshot.field(), scale, absolute);
         Drawing::Figure(plot.svg(&title, &subtitle, &spec.page()))
     }
 
@@ -96,7 +96,7 @@ impl FigureType for Probes {
         snapshots: &[&'a Snapshot],
         view: &ViewSpec,
     ) -> Vec<(String, CsvTable<'a>)> {
-        let table = |snapshot: &&'a Snapshot| run::probes_table(&snapshot.over_cycles.probes);
+        let table = |snapshot: &&'a Snapshot| run::probes_table(&snapshot.series.probes);
         let names = Titles::of(snapshots, view).each;
         names.into_iter().zip(snapshots.iter().map(table)).collect()
     }

@@ -4,14 +4,14 @@ use crate::grid::Shape;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::maps::field_range;
+use crate::picture::figures::maps::known_range;
 use crate::picture::figures::names::value_label;
 use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Plot, PlotAxis, Series, VerticalLines};
-use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType, Uses};
+use crate::picture::view::kind::{FigureKind, FigureType, Uses};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{self, CsvTable, CutLine, FieldKind, Part, Snapshot};
+use crate::run::{self, CsvTable, CutLine, FieldKind, ProfileRequest, Snapshot, SnapshotRequest};
 
 /// The field of each run along a cut, with the tile borders.
 struct Profile;
@@ -58,24 +58,27 @@ impl FigureType for Profile {
         true
     }
 
-    fn part(&self, view: &ViewSpec, shape: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::Along(cut_of(view, shape)), ALL_SAMPLES))
+    fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
+        let (line, fields) = (cut_of(view, shape), vec![request.field()]);
+        let most = usize::MAX;
+        request.observation.profile = Some(ProfileRequest { line, fields, most });
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
-        let fitted = field_range(snapshots, view)?;
+        let range = |snapshot: &&Snapshot| known_range(&snapshot.profile().values, view);
+        let fitted = snapshots.iter().filter_map(range).reduce(Range::union)?;
         if view.figure.scale != ScaleKind::Log {
             return Some(fitted);
         }
         // A curve shows its lowest values, too, as far as the six decades of a map go.
-        let values = snapshots.iter().flat_map(|snapshot| &snapshot.picture.samples.values);
+        let values = snapshots.iter().flat_map(|snapshot| &snapshot.profile().values);
         let least = values.map(|value| value.abs()).filter(|value| *value > 0.0);
         let least = f64::from(least.fold(f32::INFINITY, f32::min));
         Some(fitted.union(Range::new(least.max(1e-6 * fitted.hi()), fitted.hi())))
     }
 
     fn title(&self, first: &Snapshot, view: &ViewSpec) -> String {
-        let (label, shape) = (first.field.label(), &first.plan.problem.shape);
+        let (label, shape) = (first.field().label(), &first.plan.problem.shape);
         match shape.dim() {
             2 => format!("{label} along {}", spaced(cut_of(view, shape))),
             _ => label.to_owned(),
@@ -89,7 +92,7 @@ impl FigureType for Profile {
         let cut = cut_of(view, shape);
         let Titles { title, subtitle, each } = Titles::of(snapshots, view);
         let series = |(index, (snapshot, name)): (usize, (&&Snapshot, String))| {
-            let samples = &snapshot.picture.samples;
+            let samples = snapshot.profile();
             let places = cut.points(shape).step_by(cut.block(samples));
             let places = places.map(|point| cut.place(point));
             let points = profile_points(places, &samples.values, spec.scale, spec.absolute);
@@ -104,7 +107,7 @@ impl FigureType for Profile {
             colour: if same { spec.theme.borders() } else { run_colour(view, index) },
         });
         let marks = marks.filter(|_| spec.borders).collect();
-        let value = value_label(first.field, spec.scale, spec.absolute);
+        let value = value_label(first.field(), spec.scale, spec.absolute);
         let range = spec.range.or_else(|| view.kind.range(snapshots, view));
         let mut plot = profile_plot(series, marks, &cut.axis_label(), &value, spec.scale);
         plot.y.range = range;
@@ -119,7 +122,7 @@ impl FigureType for Profile {
         let table = |snapshot: &&'a Snapshot| {
             let shape = &snapshot.plan.problem.shape;
             let cut = cut_of(view, shape);
-            run::profile_table(shape, cut, snapshot.field, &snapshot.picture.samples)
+            run::profile_table(shape, cut, snapshot.field(), snapshot.profile())
         };
         let names = Titles::of(snapshots, view).each;
         names.into_iter().zip(snapshots.iter().map(table)).collect()

@@ -7,7 +7,7 @@ use crate::picture::figures::maps::{field_range, maps};
 use crate::picture::figures::titles::{Titles, field_title, reduction_of};
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{FieldKind, Part, Snapshot};
+use crate::run::{FieldKind, MapRequest, Snapshot, SnapshotRequest};
 
 /// The maps of two runs, side by side or one above the other, whichever is larger.
 struct SideBySide;
@@ -54,8 +54,9 @@ impl FigureType for SideBySide {
         (others == 0).then_some("Pin a run first, to compare with.")
     }
 
-    fn part(&self, view: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::All, view.figure.size.map(|side| side as usize)))
+    fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        let most = view.figure.size.map(|side| side as usize);
+        request.observation.map = Some(MapRequest::whole(most));
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {

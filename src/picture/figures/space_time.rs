@@ -7,7 +7,7 @@ use crate::picture::figures::maps::{field_range, map_tables, maps};
 use crate::picture::figures::titles::{Titles, field_title};
 use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{CsvTable, FieldKind, Part, Snapshot};
+use crate::run::{CsvTable, FieldKind, MapRequest, Snapshot, SnapshotRequest};
 
 /// A field of a 1D run over its cycles: what a heat map is in 1D.
 struct SpaceTime;
@@ -51,8 +51,9 @@ impl FigureType for SpaceTime {
         true
     }
 
-    fn part(&self, view: &ViewSpec, _: &Shape) -> Option<(Part, [usize; 2])> {
-        Some((Part::All, view.figure.size.map(|side| side as usize)))
+    fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        let most = view.figure.size.map(|side| side as usize);
+        request.observation.map = Some(MapRequest::whole(most));
     }
 
     fn range(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {

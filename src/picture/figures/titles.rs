@@ -19,10 +19,10 @@ impl Titles {
         let Some(first) = snapshots.first() else {
             return Self { title: String::new(), subtitle: String::new(), each: Vec::new() };
         };
-        let same_cycle = snapshots.iter().all(|snapshot| snapshot.cycle == first.cycle);
-        let is_diagram = first.picture.cycles_per_row.is_some();
+        let same_cycle = snapshots.iter().all(|snapshot| snapshot.cycle() == first.cycle());
+        let is_diagram = first.map().cycles_per_row.is_some();
         let shows_cycle = !view.kind.is_over_cycles() && !is_diagram;
-        let after = |snapshot: &Snapshot| format!("after {}", counted(snapshot.cycle, "cycle"));
+        let after = |snapshot: &Snapshot| format!("after {}", counted(snapshot.cycle(), "cycle"));
         let runs: Vec<&RunSpec> = snapshots.iter().map(|snapshot| &snapshot.plan.spec).collect();
         let (common, mut each) = distinguish(&runs);
 
@@ -44,7 +44,7 @@ impl Titles {
 
         let mut subtitle = common;
         if is_frame {
-            subtitle.push_str(&format!("\ncycle {}", grouped(first.cycle)));
+            subtitle.push_str(&format!("\ncycle {}", grouped(first.cycle())));
         }
         match snapshots {
             [snapshot] => {
@@ -77,8 +77,8 @@ impl Titles {
 
 /// What a figure of the field itself is called: in 1D its space–time diagram.
 pub(crate) fn field_title(first: &Snapshot) -> String {
-    let label = first.field.label();
-    match first.picture.cycles_per_row {
+    let label = first.field().label();
+    match first.map().cycles_per_row {
         Some(_) => format!("{label}, cycle by cycle"),
         None => label.to_owned(),
     }
@@ -86,7 +86,7 @@ pub(crate) fn field_title(first: &Snapshot) -> String {
 
 /// How far a run is: its sweeps, and what is left of the residual.
 fn progress_of(snapshot: &Snapshot) -> String {
-    let sweeps = snapshot.cycle * snapshot.plan.sweeps_per_cycle();
+    let sweeps = snapshot.cycle() * snapshot.plan.sweeps_per_cycle();
     let mut text = format!(" · {}", counted(sweeps, "sweep"));
     if let Some(reduction) = reduction_of(snapshot) {
         text.push_str(&format!(" · {reduction}"));
@@ -96,7 +96,7 @@ fn progress_of(snapshot: &Snapshot) -> String {
 
 /// ‖r‖/‖r₀‖ at the cycle of a snapshot, as a text; `None` where it is not known.
 pub(crate) fn reduction_of(snapshot: &Snapshot) -> Option<String> {
-    let record = snapshot.history.records().find(|record| record.cycle == snapshot.cycle)?;
+    let record = snapshot.history.records().find(|record| record.cycle == snapshot.cycle())?;
     let reduction = rounded(reduction(record.residual?.l2, snapshot.start_residual));
     Some(format!("‖r‖/‖r₀‖ = {reduction}"))
 }

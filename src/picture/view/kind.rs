@@ -6,7 +6,7 @@ use crate::picture::draw::drawing::Drawing;
 use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::{CsvTable, FieldKind, Inquiry, Part, Snapshot};
+use crate::run::{CsvTable, FieldKind, Snapshot, SnapshotRequest};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -108,16 +108,9 @@ pub trait FigureType: Send + Sync {
         &[]
     }
 
-    /// The part of the field that it draws, and the most samples across and down; `None` where it draws
-    /// nothing of the field itself.
-    fn part(&self, view: &ViewSpec, shape: &Shape) -> Option<(Part, [usize; 2])> {
-        let _ = (view, shape);
-        None
-    }
-
-    /// Adds what it needs to know of a run beside samples of the field.
-    fn inquire(&self, view: &ViewSpec, shape: &Shape, inquiry: &mut Inquiry) {
-        let _ = (view, shape, inquiry);
+    /// Adds what it needs of a run to what is requested of it.
+    fn request(&self, view: &ViewSpec, shape: &Shape, request: &mut SnapshotRequest) {
+        let _ = (view, shape, request);
     }
 
     /// Whether it can be drawn of a run on this grid.

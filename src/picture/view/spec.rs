@@ -6,7 +6,7 @@ use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::{FigureKind, Uses};
 use crate::picture::view::over::Over;
-use crate::run::{CutLine, FieldKind, Inquiry, Part, RunSpec, Snapshot, SnapshotRequest};
+use crate::run::{CutLine, FieldKind, RunSpec, SeriesRequest, Snapshot, SnapshotRequest};
 use serde::{Deserialize, Serialize};
 
 /// What a figure shows, and how it looks: with a [`RunSpec`] all that is needed to draw it again.
@@ -133,18 +133,19 @@ impl ViewSpec<String> {
 impl ViewSpec {
     /// What is needed of a run on this grid to draw it; see [`record_run`](crate::run::record_run).
     pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
-        let nothing = (Part::Iterate, [1, 1]);
-        let (part, most) = self.kind.part(self, shape).unwrap_or(nothing);
-        let uses = self.uses();
+        let mut request = SnapshotRequest {
+            id,
+            until: self.until,
+            classic: self.classic,
+            ..SnapshotRequest::default()
+        };
         // Norms come with every run; any field will do beside them.
-        let field = if uses.field { self.field } else { FieldKind::Residual };
-        let more = self.more(shape).into_iter().map(|(_, part)| part).collect();
-        let mut inquiry = Inquiry::default();
+        request.observation.field =
+            if self.uses().field { self.field } else { FieldKind::Residual };
         for kind in self.kinds() {
-            kind.inquire(self, shape, &mut inquiry);
+            kind.request(self, shape, &mut request);
         }
-        let (until, classic) = (self.until, self.classic);
-        SnapshotRequest { id, field, part, more, most, inquiry, until, classic, solution: false }
+        request
     }
 
     /// The same of a run beside the first, whose curve goes on to this cycle.
@@ -154,12 +155,9 @@ impl ViewSpec {
         shape: &Shape,
         until: Option<u64>,
     ) -> SnapshotRequest {
-        SnapshotRequest {
-            until,
-            classic: None,
-            inquiry: Inquiry::default(),
-            ..self.snapshot_request(id, shape)
-        }
+        let mut request = self.snapshot_request(id, shape);
+        request.observation.inside = None;
+        SnapshotRequest { until, classic: None, series: SeriesRequest::default(), ..request }
     }
 
     /// Whether curves go on after the cycle that is selected, where the run does; and in an
@@ -194,21 +192,6 @@ impl ViewSpec {
         std::iter::once(self.kind).chain(self.placed().iter().map(|place| place.kind))
     }
 
-    /// Parts of the field that an arrangement shows beside the whole of it, in the order in which they
-    /// are captured.
-    pub(crate) fn more(&self, shape: &Shape) -> Vec<(FigureKind, Part)> {
-        let mut more: Vec<(FigureKind, Part)> = Vec::new();
-        for Place { kind, .. } in self.placed() {
-            let part = kind.part(self, shape).map(|(part, _)| part);
-            if let Some(part) = part.filter(|part| *part != Part::All)
-                && more.iter().all(|(known, _)| known != kind)
-            {
-                more.push((*kind, part));
-            }
-        }
-        more
-    }
-
     /// Whether this kind is drawn, by itself or in an arrangement.
     pub fn shows(&self, kind: FigureKind) -> bool {
         self.kinds().any(|shown| shown == kind)
@@ -222,18 +205,18 @@ impl ViewSpec {
         let goes_on = self.goes_on(&first.plan.problem.shape);
         let until = |snapshot: &Snapshot| {
             let last = snapshot.history.latest().cycle;
-            (goes_on && last > snapshot.cycle).then_some(last)
+            (goes_on && last > snapshot.cycle()).then_some(last)
         };
         // The newest residual comes with the next sweep.
         let mut known = first.reference.iter().rev().filter(|record| record.residual.is_some());
         let classic = known.next().map(|record| record.cycle);
         let compared = |snapshot: &&Snapshot| Compared {
-            cycle: snapshot.cycle,
+            cycle: snapshot.cycle(),
             until: until(snapshot),
             run: snapshot.plan.spec.clone(),
         };
         Self {
-            cycle: first.cycle,
+            cycle: first.cycle(),
             until: until(first),
             classic: classic.filter(|_| self.uses().reference),
             compared: others.iter().map(compared).collect(),

@@ -6,7 +6,7 @@ use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::observe::{CutLine, FieldKind, Picture};
 use crate::run::record::ProbeSeries;
 use crate::run::spec::RunSpec;
-use crate::solver::{AtDistance, Inside, Samples};
+use crate::solver::{AtDistance, Inside, MeanTile, Samples};
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -150,6 +150,16 @@ pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
         [x.to_string(), y.to_string(), sample(*value)]
     };
     CsvTable::new(header, samples.values.iter().enumerate().map(row))
+}
+
+/// A field folded onto one tile, a row a point of the tile under the names of its two places and that of
+/// the value.
+pub fn mean_tile_table<'a>(header: [&str; 3], mean: &'a MeanTile) -> CsvTable<'a> {
+    let width = mean.size[0].max(1);
+    let row = move |(at, value): (usize, &f32)| {
+        [(at % width).to_string(), (at / width).to_string(), sample(*value)]
+    };
+    CsvTable::new(header, mean.means.iter().enumerate().map(row))
 }
 
 /// The magnitude of a field by distance from the nearest tile border, a row a distance (or a few, of large

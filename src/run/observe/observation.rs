@@ -20,7 +20,7 @@ pub struct Observation {
     /// The field that was requested.
     pub field: FieldKind,
     /// Its map. `None` while it is not ready, or not requested.
-    pub picture: Option<Picture>,
+    pub picture: Option<Arc<Picture>>,
     /// Fields along the line that was requested.
     pub profiles: Vec<FieldProfile>,
     /// The value at the probe, with its point.
@@ -95,7 +95,7 @@ impl Experiment {
             cycle,
             norms: run.record(),
             field,
-            picture,
+            picture: picture.map(Arc::new),
             profiles: profile.map_or(Ok(Vec::new()), |profile| profile.of(self))?,
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),

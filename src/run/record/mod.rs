@@ -1,14 +1,12 @@
 //! Runs that are made for files: snapshots, series over the cycles, archives.
 
 mod archived_run;
-mod findings;
 mod record_run;
 mod run_series;
 mod snapshot;
 
 pub use archived_run::ArchivedRun;
-pub use findings::{Findings, Inquiry};
 pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
 pub use run_series::{ProbeSeries, RunSeries};
 pub(super) use run_series::{SeriesRecorder, stride};
-pub use snapshot::{Part, Snapshot, SnapshotRequest};
+pub use snapshot::{SeriesRequest, Snapshot, SnapshotRequest};

@@ -1,7 +1,7 @@
 //! A run from its initial guess to its end, observed on the way: figures and animations are made of it.
 
 use super::run_series::SeriesRecorder;
-use super::snapshot::{Part, Snapshot, SnapshotRequest};
+use super::snapshot::{Snapshot, SnapshotRequest};
 use crate::grid::memory;
 use crate::problem::{self, ExactError};
 use crate::run::observe::{Experiment, FieldKind, Observation};
@@ -93,8 +93,8 @@ pub fn record_run(
 ) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
     // At the end a space–time diagram has all cycles.
-    let is_diagram = shape.dim() == 1 && request.part == Part::All;
-    let is_all = is_diagram && request.more.is_empty() && !request.inquiry.is_of_iterates();
+    let is_diagram = request.is_diagram(&shape);
+    let is_all = is_diagram && !request.is_of_iterates();
     let stop = match at {
         RecordAt::End => plan.stop,
         RecordAt::Cycles(cycles) => {
@@ -107,14 +107,14 @@ pub fn record_run(
     };
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
-    if request.field == FieldKind::Error {
+    if request.field() == FieldKind::Error {
         match problem::exact(&plan.problem, monitor.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
             Err(error) => return Err(RecordError::Exact(error)),
         }
     }
-    let series = SeriesRecorder::new(&request.inquiry, request.field);
+    let series = SeriesRecorder::new(&request.series, request.field());
     let mut recorder = Recorder { experiment, request, series };
     let mut observations: Vec<(u64, Arc<Observation>)> = Vec::new();
     if let RecordAt::Cycles(cycles) = at
@@ -156,13 +156,17 @@ pub fn record_run(
     let Some((_, last)) = observations.last() else {
         return Ok(Recording { snapshots: Vec::new(), outcome });
     };
-    let over_cycles = Arc::new(series.finish(experiment.run().cycle()));
-    let last = Snapshot { over_cycles, ..Snapshot::with(&experiment, request, last) };
-    let snapshot = |(cycle, observation): &(u64, Arc<Observation>)| Snapshot {
-        cycle: *cycle,
-        ..last.observed(request, observation)
+    let series = Arc::new(series.finish(experiment.run().cycle()));
+    let last = Snapshot { series, ..Snapshot::with(&experiment, request, Arc::clone(last)) };
+    let snapshot = |(cycle, observation): (u64, Arc<Observation>)| {
+        let mut observation = observation;
+        if observation.cycle != cycle {
+            // A space–time diagram at the end of the run shows this cycle as well.
+            Arc::make_mut(&mut observation).cycle = cycle;
+        }
+        Snapshot { observation, ..last.clone() }
     };
-    Ok(Recording { snapshots: observations.iter().map(snapshot).collect(), outcome })
+    Ok(Recording { snapshots: observations.into_iter().map(snapshot).collect(), outcome })
 }
 
 /// Refuses more pictures than the memory that is free now can hold.
@@ -228,12 +232,12 @@ impl Recorder<'_> {
     fn observe(&mut self, monitor: &mut Monitor<'_>) -> Result<Observation, RecordError> {
         self.prepare(monitor)?;
         self.record_requested(monitor)?;
-        Ok(self.experiment.observe(&self.request.observation())?)
+        Ok(self.experiment.observe(&self.request.observation)?)
     }
 
     /// Records the numbers of a cycle of a snapshot.
     fn record_requested(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        if self.request.inquiry.is_over_cycles() {
+        if !self.request.series.is_empty() {
             self.prepare(monitor)?;
             self.series.take(&self.experiment, true)?;
         }
@@ -242,7 +246,7 @@ impl Recorder<'_> {
 
     /// Does the work without which the field of the present iterate is not known.
     fn prepare(&mut self, monitor: &mut Monitor<'_>) -> Result<(), RecordError> {
-        let field = self.request.field;
+        let field = self.request.field();
         while !self.experiment.is_ready(field) {
             if monitor.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle: self.cycle() });

@@ -1,7 +1,7 @@
 //! Series over the cycles of a run for figures: of the same cycles however the run was made, and
 //! however often it was observed.
 
-use super::findings::Inquiry;
+use super::snapshot::SeriesRequest;
 use crate::run::history::{CycleValue, OfCycle, Series};
 use crate::run::observe::{Experiment, FieldKind};
 use crate::solver::SolverError;
@@ -37,7 +37,7 @@ pub struct RunSeries {
 
 /// Records numbers while a run is made.
 pub(in crate::run) struct SeriesRecorder<'a> {
-    inquiry: &'a Inquiry,
+    request: &'a SeriesRequest,
     field: FieldKind,
     /// The part of the points that lie near tile borders.
     near_borders: f64,
@@ -70,9 +70,9 @@ pub(in crate::run) fn stride(last: u64) -> u64 {
 }
 
 impl<'a> SeriesRecorder<'a> {
-    pub fn new(inquiry: &'a Inquiry, field: FieldKind) -> Self {
+    pub fn new(request: &'a SeriesRequest, field: FieldKind) -> Self {
         Self {
-            inquiry,
+            request,
             field,
             near_borders: 0.0,
             regular: Series::new(2 * CAPACITY),
@@ -84,7 +84,7 @@ impl<'a> SeriesRecorder<'a> {
     /// The next cycle after `cycle` that is recorded, wherever the run ends; `u64::MAX` where nothing
     /// is requested.
     pub fn next(&self, cycle: u64) -> u64 {
-        if !self.inquiry.is_over_cycles() {
+        if self.request.is_empty() {
             return u64::MAX;
         }
         let stride = self.regular.stride();
@@ -98,17 +98,17 @@ impl<'a> SeriesRecorder<'a> {
     /// [`SolverError`] if the solver fails.
     pub fn take(&mut self, experiment: &Experiment, is_requested: bool) -> Result<(), SolverError> {
         let cycle = experiment.run().cycle();
-        if !self.inquiry.is_over_cycles() || !self.wants(cycle, is_requested) {
+        if self.request.is_empty() || !self.wants(cycle, is_requested) {
             return Ok(());
         }
         let run = experiment.run();
         let mut numbers = Vec::new();
-        if self.inquiry.edge_share {
+        if self.request.edge_share {
             let edge = run.solver().edge_share(&run.plan().tiling)?;
             self.near_borders = edge.points;
             numbers.push(edge.residual);
         }
-        let values = experiment.values(self.field, &self.inquiry.probes)?;
+        let values = experiment.values(self.field, &self.request.probes)?;
         numbers.extend(values.into_iter().map(f64::from));
         self.insert(cycle, numbers, is_requested);
         Ok(())
@@ -148,7 +148,7 @@ impl<'a> SeriesRecorder<'a> {
             let values = entries.range(..=last).map(value);
             values.filter(|point| point.value.is_finite()).collect()
         };
-        let first = usize::from(self.inquiry.edge_share);
+        let first = usize::from(self.request.edge_share);
         let probe = |(index, point): (usize, &[usize; 2])| ProbeSeries {
             point: *point,
             field: self.field,
@@ -156,8 +156,8 @@ impl<'a> SeriesRecorder<'a> {
         };
         RunSeries {
             near_borders: self.near_borders,
-            edges: if self.inquiry.edge_share { series(0) } else { Arc::default() },
-            probes: self.inquiry.probes.iter().enumerate().map(probe).collect(),
+            edges: if self.request.edge_share { series(0) } else { Arc::default() },
+            probes: self.request.probes.iter().enumerate().map(probe).collect(),
         }
     }
 }
@@ -170,11 +170,11 @@ mod tests {
     /// far that went past the end.
     #[test]
     fn numbers_are_of_the_same_cycles_however_far_the_run_was_made() {
-        let inquiry = Inquiry { edge_share: true, ..Inquiry::default() };
+        let request = SeriesRequest { edge_share: true, ..SeriesRequest::default() };
         let field = FieldKind::Residual;
         for last in [0, 1, 510, 511, 512, 513, 1023, 1024, 5000, 100_000] {
             for beyond in [0, 1, last / 2] {
-                let mut series = SeriesRecorder::new(&inquiry, field);
+                let mut series = SeriesRecorder::new(&request, field);
                 let mut cycle = 0;
                 while cycle <= last + beyond {
                     for is_requested in [false, true] {

@@ -1,185 +1,144 @@
 //! A run at one of its cycles, as figures and files need it.
 
-use super::findings::{Findings, Inquiry};
 use super::run_series::RunSeries;
-use crate::grid::{Field, Shape};
+use crate::grid::Shape;
 use crate::run::history::{History, Record};
-use crate::run::observe::{
-    CutLine, Experiment, FieldKind, MapRequest, Observation, ObservationRequest, Picture,
-    ProfileRequest,
-};
+use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest, Picture};
 use crate::run::plan::Plan;
-use crate::solver::{MeanTile, SolverError};
+use crate::solver::{Samples, SolverError};
 use std::sync::Arc;
 
-/// A request for what a file needs.
+/// A request for a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SnapshotRequest {
     /// Its number.
     pub id: u64,
-    /// The field to sample.
-    pub field: FieldKind,
-    /// What of it is sampled.
-    pub part: Part,
-    /// What else of it is, for an arrangement of figures.
-    pub more: Vec<Part>,
-    /// Samples across and down at the most.
-    pub most: [usize; 2],
-    /// What is to be found out beside them. A worker tells it of the iterate alone: numbers over the
-    /// cycles are made again by whoever needs them.
-    pub inquiry: Inquiry,
-    /// Whether the iterate itself is wanted too.
-    pub solution: bool,
-    /// How far a run is made that is made for this, for its curve, after the cycle that is looked at.
+    /// What is observed of the iterate.
+    pub observation: ObservationRequest,
+    /// What is recorded over the cycles. A worker does not record it: the run is made again for it.
+    pub series: SeriesRequest,
+    /// The last cycle of a run that is made for this, for its curve; at least the one that is observed.
     pub until: Option<u64>,
     /// How many sweeps of Jacobi's iteration are made beside such a run, for their curve; `u64::MAX`
     /// for as many as the run makes.
     pub classic: Option<u64>,
 }
 
-/// What a file needs.
+/// What is recorded over the cycles of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeriesRequest {
+    /// Whether the share of the residual near tile borders is recorded.
+    pub edge_share: bool,
+    /// The points (column, row) at which the field is recorded.
+    pub probes: Vec<[usize; 2]>,
+}
+
+/// A run at one of its cycles.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The number of the request.
     pub id: u64,
     /// The run.
     pub plan: Arc<Plan>,
-    /// Cycles made.
-    pub cycle: u64,
-    /// The field.
-    pub picture: Arc<Picture>,
-    /// What else of it was asked for, in the same order.
-    pub more: Arc<[Arc<Picture>]>,
-    /// Which field it is.
-    pub field: FieldKind,
-    /// What was found out beside it.
-    pub findings: Arc<Findings>,
-    /// Numbers over the cycles.
-    pub over_cycles: Arc<RunSeries>,
+    /// The iterate.
+    pub observation: Arc<Observation>,
+    /// Series over the cycles.
+    pub series: Arc<RunSeries>,
     /// All norms so far.
     pub history: Arc<History>,
     /// Those of Jacobi's iteration on the same system, if it is made beside the run.
     pub reference: Arc<[Record]>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
-    /// The iterate, if it was asked for.
-    pub solution: Option<Arc<Field<f64>>>,
 }
 
-/// What of a field is sampled for a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
-    /// All of it: of a plane its map, of a line its space–time diagram.
-    #[default]
-    All,
-    /// All of the present iterate's, of a plane and of lines.
-    Iterate,
-    /// A line through it.
-    Along(CutLine),
-    /// Its magnitude, folded onto one tile; see [`MeanTile`](crate::solver::MeanTile).
-    MeanTile,
+impl SeriesRequest {
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        !self.edge_share && self.probes.is_empty()
+    }
 }
 
 impl SnapshotRequest {
-    /// The most samples across and down that are taken of a grid.
+    /// The field that is observed.
+    pub fn field(&self) -> FieldKind {
+        self.observation.field
+    }
+
+    /// The most samples across and down that are kept of each snapshot on this grid.
     pub(super) fn size(&self, shape: &Shape) -> [usize; 2] {
-        match self.part {
-            Part::Along(line) => [line.within(shape).points(shape).len(), 1],
-            _ => MapRequest::whole(self.most).window(shape).size(),
-        }
+        let Some(profile) = self.observation.profile.as_ref() else {
+            return self.observation.map.as_ref().map_or([0, 0], |map| map.window(shape).size());
+        };
+        [profile.line.within(shape).points(shape).len(), 1]
     }
 
-    /// What it needs of an iterate.
-    pub(super) fn observation(&self) -> ObservationRequest {
-        let parts = || std::iter::once(&self.part).chain(&self.more);
-        let line = parts().find_map(|part| match part {
-            Part::Along(line) => Some(*line),
-            _ => None,
-        });
-        let is_map = |part: &&Part| matches!(part, Part::All | Part::Iterate);
-        let map = |part: &Part| MapRequest {
-            is_of_iterate: *part == Part::Iterate,
-            ..MapRequest::whole(self.most)
-        };
-        ObservationRequest {
-            field: self.field,
-            map: parts().find(is_map).map(map),
-            profile: line.map(|line| ProfileRequest {
-                line,
-                fields: vec![self.field],
-                most: self.most[line.axis()],
-            }),
-            statistics: self.inquiry.distances || parts().any(|part| *part == Part::MeanTile),
-            inside: self.inquiry.inside,
-            solution: self.solution,
-            ..ObservationRequest::default()
-        }
+    /// Whether it shows the space–time diagram of a 1D run, which has all cycles.
+    pub(in crate::run) fn is_diagram(&self, shape: &Shape) -> bool {
+        let is_diagram = self.observation.map.as_ref().is_some_and(|map| !map.is_of_iterate);
+        is_diagram && shape.dim() == 1
     }
 
-    /// The picture of a part that was observed.
-    fn picture(part: Part, observation: &Observation) -> Picture {
-        let samples = match part {
-            Part::All | Part::Iterate => return observation.picture.clone().unwrap_or_default(),
-            Part::Along(_) => observation.profiles.first().map(|profile| profile.samples.clone()),
-            Part::MeanTile => observation.mean_tile().cloned().map(MeanTile::samples),
-        };
-        Picture { samples: samples.unwrap_or_default(), cycles_per_row: None }
+    /// Whether it needs something of single iterates, beside the map.
+    pub(super) fn is_of_iterates(&self) -> bool {
+        let ObservationRequest { profile, statistics, inside, solution, .. } = &self.observation;
+        profile.is_some() || *statistics || inside.is_some() || *solution
     }
 }
 
 impl Snapshot {
-    /// A snapshot of an experiment as it is now.
+    /// A snapshot of an experiment as it is now, without series.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
     pub fn of(experiment: &Experiment, request: &SnapshotRequest) -> Result<Self, SolverError> {
-        Ok(Self::with(experiment, request, &experiment.observe(&request.observation())?))
+        let observation = Arc::new(experiment.observe(&request.observation)?);
+        Ok(Self::with(experiment, request, observation))
     }
 
     /// The same with what was observed before.
     pub(super) fn with(
         experiment: &Experiment,
         request: &SnapshotRequest,
-        observation: &Observation,
+        observation: Arc<Observation>,
     ) -> Self {
         let run = experiment.run();
         let known = |record: &&Record| request.classic.is_none_or(|last| record.cycle <= last);
-        let bare = Self {
+        Self {
             id: request.id,
             plan: Arc::clone(run.plan()),
-            cycle: run.cycle(),
-            picture: Arc::default(),
-            more: Arc::default(),
-            field: request.field,
-            findings: Arc::default(),
-            over_cycles: Arc::default(),
+            observation,
+            series: Arc::default(),
             history: Arc::new(run.history().clone()),
             reference: experiment.classic().map_or_else(Arc::default, |classic| {
                 classic.history().records().filter(known).copied().collect()
             }),
             start_residual: run.start_residual(),
-            solution: None,
-        };
-        bare.observed(request, observation)
-    }
-
-    /// The parts that were requested, of an observation.
-    pub(super) fn observed(&self, request: &SnapshotRequest, observation: &Observation) -> Self {
-        let picture = |part: &Part| Arc::new(SnapshotRequest::picture(*part, observation));
-        Self {
-            cycle: observation.cycle,
-            field: observation.field,
-            picture: picture(&request.part),
-            more: request.more.iter().map(picture).collect(),
-            findings: Arc::new(Findings {
-                distances: match request.inquiry.distances {
-                    true => observation.distances().to_vec(),
-                    false => Vec::new(),
-                },
-                inside: observation.inside.clone(),
-            }),
-            solution: observation.solution.clone(),
-            ..self.clone()
         }
     }
+
+    /// Cycles that made the iterate.
+    pub fn cycle(&self) -> u64 {
+        self.observation.cycle
+    }
+
+    /// The field that was observed.
+    pub fn field(&self) -> FieldKind {
+        self.observation.field
+    }
+
+    /// The map of the field, or the space–time diagram; empty where none was requested.
+    pub fn map(&self) -> &Picture {
+        const EMPTY: &Picture = &Picture { samples: NO_SAMPLES, cycles_per_row: None };
+        self.observation.picture.as_deref().unwrap_or(EMPTY)
+    }
+
+    /// The field along the line; empty where none was requested.
+    pub fn profile(&self) -> &Samples {
+        const EMPTY: &Samples = &NO_SAMPLES;
+        self.observation.profiles.first().map_or(EMPTY, |profile| &profile.samples)
+    }
 }
+
+const NO_SAMPLES: Samples =
+    Samples { columns: 0..0, rows: 0..0, block: [1, 1], size: [0, 0], values: Vec::new() };

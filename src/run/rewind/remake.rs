@@ -5,8 +5,8 @@ use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::observe::FieldKind;
 use crate::run::record::{
-    Monitor, Part, RecordAt, RecordError, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
-    Stage, record_run, stride,
+    Monitor, RecordAt, RecordError, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest, Stage,
+    record_run, stride,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ impl Snapshot {
         cancel: &AtomicBool,
     ) -> Result<Self, RecordError> {
         let plan = archive.plan();
-        if plan.problem.shape.dim() == 1 && request.part == Part::All {
+        if request.is_diagram(&plan.problem.shape) {
             let mut monitor = Monitor { cancel, on_progress: &mut |_: Stage<'_>| {} };
             let at = RecordAt::Cycles(&[cycle]);
             let recording = record_run(plan, request, at, &mut monitor)?;
@@ -33,7 +33,7 @@ impl Snapshot {
             return Ok(Self { plan: Arc::clone(plan), ..snapshot });
         }
         let mut remake = Remake::new(archive, request, cancel)?;
-        let over_cycles = remake.over_cycles(cycle, request.until.unwrap_or(cycle).max(cycle))?;
+        let series = remake.series(cycle, request.until.unwrap_or(cycle).max(cycle))?;
         remake.go_to(cycle)?;
         let run = &remake.run;
         let curve = archive.curve();
@@ -42,7 +42,7 @@ impl Snapshot {
         let after = after.iter().filter(|record| record.cycle > cycle);
         Ok(Self {
             history: Arc::new(before.iter().chain(&here).chain(after).copied().collect()),
-            over_cycles,
+            series,
             ..Self::of(run.experiment(), request)?
         })
     }
@@ -58,12 +58,12 @@ impl Snapshot {
         request: &SnapshotRequest,
         cancel: &AtomicBool,
     ) -> Result<Self, RecordError> {
-        if !request.inquiry.is_over_cycles() {
+        if request.series.is_empty() {
             return Ok(self);
         }
-        let over_cycles =
-            Remake::new(archive, request, cancel)?.over_cycles(self.cycle, self.cycle)?;
-        Ok(Self { over_cycles, ..self })
+        let mut remake = Remake::new(archive, request, cancel)?;
+        let series = remake.series(self.cycle(), self.cycle())?;
+        Ok(Self { series, ..self })
     }
 }
 
@@ -80,7 +80,7 @@ impl<'a> Remake<'a> {
         request: &'a SnapshotRequest,
         cancel: &'a AtomicBool,
     ) -> Result<Self, RecordError> {
-        if request.field == FieldKind::Error && archive.exact().is_none() {
+        if request.field() == FieldKind::Error && archive.exact().is_none() {
             match problem::exact(&archive.plan().problem, cancel) {
                 Ok(exact) => archive.set_exact(&Arc::new(exact)),
                 Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
@@ -91,7 +91,7 @@ impl<'a> Remake<'a> {
     }
 
     fn go_to(&mut self, cycle: u64) -> Result<(), RecordError> {
-        while self.run.step_to(cycle, self.request.field)? != Step::There {
+        while self.run.step_to(cycle, self.request.field())? != Step::There {
             if self.cancel.load(Ordering::Relaxed) {
                 return Err(RecordError::Cancelled { cycle });
             }
@@ -100,10 +100,10 @@ impl<'a> Remake<'a> {
     }
 
     /// Series over the cycles up to `last`, as [`record_run()`] records them with a snapshot of `cycle`.
-    fn over_cycles(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
-        let inquiry = &self.request.inquiry;
-        let mut series = SeriesRecorder::new(inquiry, self.request.field);
-        if !inquiry.is_over_cycles() {
+    fn series(&mut self, cycle: u64, last: u64) -> Result<Arc<RunSeries>, RecordError> {
+        let request = &self.request.series;
+        let mut series = SeriesRecorder::new(request, self.request.field());
+        if request.is_empty() {
             return Ok(Arc::default());
         }
         let step = stride(last);

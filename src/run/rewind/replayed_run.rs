@@ -183,9 +183,9 @@ impl ReplayedRun {
         let observation = self.experiment.observe(request)?;
         let mut observation = Observation { norms: self.norms()?, ..observation };
         // The space–time diagram of a 1D run shows all its cycles.
-        let map = request.map.as_ref().filter(|map| !map.is_of_iterate);
+        let map = request.map.as_ref().filter(|map| !map.is_of_iterate && map.most != [0, 0]);
         if let Some((diagram, map)) = self.archive.diagram().zip(map) {
-            observation.picture = Some(diagram.picture(request.field, map.most));
+            observation.picture = Some(Arc::new(diagram.picture(request.field, map.most)));
         }
         Ok(observation)
     }

@@ -202,7 +202,7 @@ fn difference(
     let differences = |window: &Window| field_difference(run, other, request.field, window);
     let mut observation = run.observe(request)?;
     if let Some((picture, map)) = observation.picture.as_mut().zip(request.map.as_ref()) {
-        picture.samples = differences(&map.window(&shape))?;
+        Arc::make_mut(picture).samples = differences(&map.window(&shape))?;
     }
     if let Some(([i, row], value)) = &mut observation.probe {
         *value = differences(&Window::point(*i, *row))?.values[0];

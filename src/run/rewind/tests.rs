@@ -7,7 +7,7 @@ use crate::problem;
 use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
 use crate::run::record::{
-    Inquiry, Monitor, Part, RecordAt, Snapshot, SnapshotRequest, Stage, record_run,
+    Monitor, RecordAt, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use crate::run::spec::{MethodName, RunSpec};
 use crate::solver::Followed;
@@ -197,9 +197,10 @@ proptest! {
         let replay = Rewinder::start(|| {}).unwrap();
         replay.request(request(1, vec![ReplayTarget { minus, ..of(&pasts[0], cycles[0], &view) }]));
         let observation = answer(&replay, 1).observations[0].clone().unwrap();
-        let samples = observation.picture.unwrap().samples;
+        let picture = observation.picture.unwrap();
+        let samples = &picture.samples;
         prop_assert_eq!(samples.block, view.map.as_ref().unwrap().window(&pasts[0].plan().problem.shape).block());
-        let [a, b] = fields.map(|observation| observation.picture.unwrap().samples.values);
+        let [a, b] = fields.map(|observation| observation.picture.unwrap().samples.values.clone());
         let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         let told = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
         prop_assert!((told - largest).abs() <= 1e-5 * a.iter().fold(0.0, |m: f32, v| m.max(v.abs())));
@@ -268,7 +269,7 @@ fn several_sights_come_in_one_answer() {
 
 /// What a file shows of an earlier cycle is what it would show of a run that ends there.
 #[test]
-fn what_is_captured_again_is_what_is_captured_on_the_way() {
+fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
     let mut line = small();
     line.problem.shape = vec![40];
     for spec in [small(), line] {
@@ -276,51 +277,47 @@ fn what_is_captured_again_is_what_is_captured_on_the_way() {
         let cancel = AtomicBool::new(false);
         let made = RunArchive::made(&plan, 20, 100_000, &cancel).unwrap();
         for field in FieldKind::ALL {
-            for part in [Part::All, Part::Iterate, Part::Along(CutLine::Row(0)), Part::MeanTile] {
-                let more = vec![Part::Along(CutLine::Row(0)), Part::MeanTile];
-                let most = [usize::MAX; 2];
-                let inquiry = Inquiry {
-                    distances: true,
-                    inside: Some((Followed::Tile([1, 0]), 2)),
-                    edge_share: true,
-                    probes: vec![[3, 0], [7, 0]],
-                };
-                let until = Some(17);
-                let plain = SnapshotRequest {
-                    id: 1,
+            for is_of_iterate in [false, true] {
+                let line = CutLine::Row(0);
+                let map = MapRequest { is_of_iterate, ..MapRequest::whole([usize::MAX; 2]) };
+                let observation = ObservationRequest {
                     field,
-                    part,
-                    more,
-                    most,
-                    ..SnapshotRequest::default()
+                    map: Some(map),
+                    profile: Some(ProfileRequest { line, fields: vec![field], most: usize::MAX }),
+                    statistics: true,
+                    inside: Some((Followed::Tile([1, 0]), 2)),
+                    solution: true,
+                    ..ObservationRequest::default()
                 };
-                let snapshot_request = SnapshotRequest { inquiry, solution: true, until, ..plain };
-                let mut watch = Monitor { cancel: &cancel, on_progress: &mut |_: Stage<'_>| {} };
-                let snapshots =
-                    record_run(&plan, &snapshot_request, RecordAt::Cycles(&[13]), &mut watch)
-                        .unwrap()
-                        .snapshots;
-                let again = Snapshot::again(&made.archive, 13, &snapshot_request, &cancel).unwrap();
-                assert_eq!((again.cycle, snapshots[0].cycle), (13, 13));
+                let series = SeriesRequest { edge_share: true, probes: vec![[3, 0], [7, 0]] };
+                let until = Some(17);
+                let request = SnapshotRequest { id: 1, observation, series, until, classic: None };
+                let mut monitor = Monitor { cancel: &cancel, on_progress: &mut |_: Stage<'_>| {} };
+                let recording =
+                    record_run(&plan, &request, RecordAt::Cycles(&[13]), &mut monitor).unwrap();
+                let recorded = &recording.snapshots[0];
+                let again = Snapshot::again(&made.archive, 13, &request, &cancel).unwrap();
+                assert_eq!((again.cycle(), recorded.cycle()), (13, 13));
                 // No two bits differ; NaN is not itself.
                 let text = |snapshot: &Snapshot| {
-                    let Snapshot { picture, more, findings, over_cycles, .. } = snapshot;
-                    format!("{picture:?} {more:?} {findings:?} {over_cycles:?}")
+                    let Observation { picture, profiles, statistics, inside, .. } =
+                        &*snapshot.observation;
+                    format!(
+                        "{picture:?} {profiles:?} {statistics:?} {inside:?} {:?}",
+                        snapshot.series
+                    )
                 };
-                assert_eq!(text(&again), text(&snapshots[0]), "{field:?}, {part:?}");
-                assert_eq!(again.over_cycles.edges.len(), 18);
-                let iterate =
-                    |snapshot: &Snapshot| snapshot.solution.as_ref().unwrap().to_interior();
-                assert_eq!(iterate(&again), iterate(&snapshots[0]));
+                assert_eq!(text(&again), text(recorded), "{field:?}, {is_of_iterate}");
+                assert_eq!(again.series.edges.len(), 18);
+                let iterate = |snapshot: &Snapshot| {
+                    snapshot.observation.solution.as_ref().unwrap().to_interior()
+                };
+                assert_eq!(iterate(&again), iterate(recorded));
             }
         }
-        let snapshot_request = SnapshotRequest {
-            id: 1,
-            field: FieldKind::Solution,
-            part: Part::MeanTile,
-            most: [1, 1],
-            ..SnapshotRequest::default()
-        };
+        let observation =
+            ObservationRequest { field: FieldKind::Solution, ..ObservationRequest::default() };
+        let snapshot_request = SnapshotRequest { observation, ..SnapshotRequest::default() };
         let stopped = Snapshot::again(&made.archive, 13, &snapshot_request, &AtomicBool::new(true));
         assert!(stopped.unwrap_err().to_string().starts_with("stopped after cycle"));
     }

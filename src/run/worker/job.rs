@@ -189,7 +189,7 @@ impl Job {
         self.request
             .snapshot_requests
             .iter()
-            .any(|snapshot_request| snapshot_request.field == field)
+            .any(|snapshot_request| snapshot_request.field() == field)
     }
 
     /// Whether Jacobi's iteration is where it is needed: staleness is shown cycle by cycle, and the run
@@ -388,7 +388,7 @@ impl Job {
         }
         let is_new = |snapshot_request: &&SnapshotRequest| !answered.contains(&snapshot_request.id);
         let mut wanted = self.request.snapshot_requests.iter().filter(is_new);
-        wanted.find(|snapshot_request| self.experiment.can_show(snapshot_request.field))
+        wanted.find(|snapshot_request| self.experiment.can_show(snapshot_request.field()))
     }
 
     /// What is to be seen of a solver that failed.

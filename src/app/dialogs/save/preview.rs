@@ -140,7 +140,7 @@ impl Preview {
         let is_other = self.asked.as_ref().is_none_or(|(asked, _)| {
             SnapshotRequest { id: asked.id, ..snapshot_request.clone() } != *asked
         });
-        let is_old = self.snapshot.as_ref().is_some_and(|snapshot| snapshot.cycle != cycle);
+        let is_old = self.snapshot.as_ref().is_some_and(|snapshot| snapshot.cycle() != cycle);
         let is_due = self.asked.as_ref().is_none_or(|(_, when)| now - when >= AGAIN);
         (is_other || (is_old && is_due)).then_some(snapshot_request)
     }

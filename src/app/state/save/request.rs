@@ -4,7 +4,7 @@ use crate::app::state::save::sources::Sources;
 use crate::app::state::save::what::What;
 use crate::grid::Shape;
 use crate::picture::{FilmFile, LARGEST_SIDE, SMALLEST_SIDE, ViewSpec, is_table};
-use crate::run::{FieldKind, Part, SnapshotRequest};
+use crate::run::{MapRequest, ObservationRequest, SnapshotRequest};
 use std::path::PathBuf;
 
 /// A file to be saved.
@@ -22,12 +22,22 @@ impl SaveRequest {
     /// What is needed of a run on this grid. Nothing is observed that goes into no file.
     pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
         let wanted = self.view.snapshot_request(id, shape);
-        let bare = SnapshotRequest { field: FieldKind::default(), most: [1, 1], ..wanted.clone() };
+        let bare = |solution| SnapshotRequest {
+            observation: ObservationRequest { solution, ..ObservationRequest::default() },
+            ..wanted.clone()
+        };
         match self.what {
             What::Figure(_) => wanted,
-            What::Field => SnapshotRequest { part: Part::Iterate, ..wanted },
-            What::Iterate => SnapshotRequest { solution: true, ..bare },
-            What::Run => bare,
+            What::Field => {
+                let field = wanted.field();
+                let most = wanted.observation.map.as_ref().map_or([usize::MAX; 2], |map| map.most);
+                let map = MapRequest { is_of_iterate: true, ..MapRequest::whole(most) };
+                let observation =
+                    ObservationRequest { field, map: Some(map), ..ObservationRequest::default() };
+                SnapshotRequest { observation, ..wanted }
+            }
+            What::Iterate => bare(true),
+            What::Run => bare(false),
         }
     }
 

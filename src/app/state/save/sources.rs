@@ -71,10 +71,10 @@ impl Sources {
             .and_then(|()| view.check(shape, &shapes))
             .map_err(|refused| refused.to_string())?;
         let own = self.own(newest, snapshot_request, view, cancel)?;
-        let sweeps = own.cycle * own.plan.sweeps_per_cycle();
-        let seconds = own.history.of(own.cycle).seconds;
+        let sweeps = own.cycle() * own.plan.sweeps_per_cycle();
+        let seconds = own.history.of(own.cycle()).seconds;
         let beside = |pin: &Pin| {
-            let cycle = self.at_equal.cycle(own.cycle, sweeps, seconds, pin);
+            let cycle = self.at_equal.cycle(own.cycle(), sweeps, seconds, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
             Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel)
@@ -98,7 +98,7 @@ impl Sources {
         let made = match (&self.archive, self.back) {
             (Some(archive), Some(cycle)) => {
                 let goes_on = view.goes_on(&newest.plan.problem.shape);
-                let until = Some(newest.cycle).filter(|_| goes_on);
+                let until = Some(newest.cycle()).filter(|_| goes_on);
                 let snapshot_request = SnapshotRequest { until, ..snapshot_request.clone() };
                 Snapshot::again(archive, cycle, &snapshot_request, cancel).map(|again| Snapshot {
                     plan: Arc::clone(&newest.plan),
