@@ -31,10 +31,10 @@ pub struct CommonArgs {
     /// Problem to solve
     #[arg(long, help_heading = "Problem")]
     problem: Option<ProblemKind>,
-    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D
+    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D, 64x64x64 in 3D
     #[arg(
         long,
-        value_name = "N | NXxNY",
+        value_name = "NX[xNY[xNZ]]",
         help_heading = "Problem",
         value_parser = values::axes,
         allow_negative_numbers = true
@@ -72,7 +72,8 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     seed: Option<u64>,
-    /// Boundary values (Dirichlet) instead of the problem's own; omitted sides are 0
+    /// Boundary values (Dirichlet) instead of the problem's own, of left, right, top, bottom, front and
+    /// back; omitted sides are 0
     #[arg(
         long,
         value_name = "left=1,top=0.5",
@@ -81,7 +82,7 @@ pub struct CommonArgs {
     )]
     boundary: Option<Boundary>,
     /// Stencil instead of the problem's own: the diagonal d and the off-diagonal entries of the
-    /// previous and the next point along x (a, c) and y (e, f)
+    /// previous and the next point along x (a, c), y (e, f) and z (p, q)
     #[arg(
         long,
         value_name = "d=4,a=-1,c=-1,e=-1,f=-1",
@@ -154,7 +155,7 @@ pub struct RunArgs {
     /// Overlap of neighbouring tiles in points, even: 4, or 4x2 for 4 along x and 2 along y
     #[arg(
         long,
-        value_name = "O | OXxOY",
+        value_name = "OX[xOY[xOZ]]",
         help_heading = "Method",
         value_parser = values::axes,
         allow_negative_numbers = true
@@ -163,7 +164,7 @@ pub struct RunArgs {
     /// Tile size in points per axis: 32, or 32x16
     #[arg(
         long,
-        value_name = "T | TXxTY",
+        value_name = "TX[xTY[xTZ]]",
         help_heading = "Method",
         value_parser = values::axes,
         allow_negative_numbers = true
