@@ -69,8 +69,8 @@ impl AtDistance {
 /// The magnitude of a field, folded onto one tile: at each place of the tile the mean over all
 /// tiles that own their point there. Places count from the first point that a tile computes, so
 /// that a last tile, which is moved back, takes part with the points that it owns. What an inner
-/// tile computes and does not own is told by the tiles at the ends of the grid alone, and where no
-/// tile owns a point, nothing is known.
+/// tile computes and does not own comes from the tiles at the ends of the grid alone, and where no
+/// tile owns a point, the mean is NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanTile {
     /// Points across and down; one down in 1D.
@@ -107,7 +107,7 @@ impl MeanTile {
 
 /// How the points of a grid are sorted: what all back ends go by.
 pub(super) struct Sorting {
-    /// The tiles of both axes; the copies of a line are rows of tiles of one point.
+    /// The tiles of both axes; in 1D, the systems of a batch are rows of tiles of one point.
     pub axes: [AxisTiling; 2],
     /// Of each column and each row, the class of its distance from a border.
     pub classes: [Vec<u16>; 2],

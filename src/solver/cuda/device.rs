@@ -83,3 +83,25 @@ impl fmt::Debug for Device {
         formatter.debug_tuple("Device").field(&self.ordinal).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solver_runs_on_one_gpu() {
+        let devices = [Device::new(0), Device::new(1)];
+        assert_eq!(single(&devices[1..]).map(Device::ordinal), Ok(1));
+        assert_eq!(single(&[]), Err(Unavailable::NoGpu));
+        let several = single(&devices).unwrap_err();
+        assert_eq!(several.to_string(), "devices has 2 GPUs, and a solver runs on one");
+    }
+
+    #[test]
+    fn a_gpu_that_was_not_opened_costs_nothing() {
+        // An absurd ordinal is found out by the solver that is set up on it.
+        let device = Device::new(u32::MAX);
+        assert_eq!(device, device.clone());
+        assert_ne!(device, Device::new(0));
+    }
+}
