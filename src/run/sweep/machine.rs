@@ -1,6 +1,6 @@
 //! The machine that something was measured on.
 
-use crate::run::spec::Backend;
+use crate::run::spec::{Backend, MethodSpec};
 use crate::solver::cuda;
 use sysinfo::{CpuRefreshKind, System};
 
@@ -9,7 +9,7 @@ use sysinfo::{CpuRefreshKind, System};
 ///
 /// # Errors
 /// [`cuda::Unavailable`] if there is no GPU.
-pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
+pub(super) fn name(method: &MethodSpec) -> Result<String, cuda::Unavailable> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = System::new().ok().map(|mut system| {
         system.refresh_cpu_list(CpuRefreshKind::nothing());
@@ -19,17 +19,24 @@ pub(super) fn name(backend: Backend) -> Result<String, cuda::Unavailable> {
         system.as_ref().and_then(|system| system.cpus().first()).map(|cpu| cpu.brand().trim());
     let processor = brand.filter(|brand| !brand.is_empty()).unwrap_or(std::env::consts::ARCH);
     let name = format!("{processor}, {cores} {}", if cores == 1 { "core" } else { "cores" });
-    Ok(match backend {
+    Ok(match method.backend {
         Backend::Cpu => name,
-        // Solvers run on the first GPU.
-        Backend::Cuda => format!("{}, {name}", cuda::gpus()?.join(" + ")),
+        Backend::Cuda => {
+            let gpus = cuda::gpus()?;
+            let chosen = method.devices.iter().filter_map(|&ordinal| gpus.get(ordinal as usize));
+            let chosen: Vec<_> = chosen.map(String::as_str).collect();
+            format!("{}, {name}", chosen.join(" + "))
+        }
     })
 }
 
 /// Bytes of the L2 cache of the GPU that solvers run on; `None` on a CPU.
-pub(super) fn l2_bytes(backend: Backend) -> Option<u64> {
-    match backend {
+pub(super) fn l2_bytes(method: &MethodSpec) -> Option<u64> {
+    match method.backend {
         Backend::Cpu => None,
-        Backend::Cuda => cuda::devices().ok()?.first()?.l2_bytes,
+        Backend::Cuda => {
+            let ordinal = *method.devices.first()? as usize;
+            cuda::devices().ok()?.get(ordinal)?.l2_bytes
+        }
     }
 }

@@ -53,8 +53,8 @@ impl Sweep {
             let (settings, first) = (cells.len(), first.clone());
             return Err(SweepError::NoneCanRun { settings, first });
         }
-        let backend = spec.run.method.backend;
-        let (machine, l2_bytes) = (machine::name(backend)?, machine::l2_bytes(backend));
+        let method = &spec.run.method;
+        let (machine, l2_bytes) = (machine::name(method)?, machine::l2_bytes(method));
         Ok(Self {
             outline: SweepOutline { spec, cells, machine, l2_bytes },
             planner,
