@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Copying may take this part of the time: too little to be seen in the solver's.
+/// Copying may take this part of the time: too little to slow the solver down noticeably.
 const SHARE: f64 = 0.005;
 
 /// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
@@ -17,8 +17,8 @@ const SHARE: f64 = 0.005;
 /// is soon made again.
 const EVERY: Duration = Duration::from_millis(40);
 
-/// The iterates that are kept of one run. Whoever makes the run puts them in, whoever looks back
-/// takes them out, each on a thread of its own.
+/// The iterates that are kept of one run. The thread that makes the run writes
+/// them, those that replay it read them.
 ///
 /// An iterate is kept of every cycle at first. Once the budget is full, the least number of cycles
 /// between two of them doubles, as often as it takes.
@@ -61,7 +61,7 @@ impl Keyframes {
         if !self.kept().is_due(cycle, self.bytes) {
             return Ok(());
         }
-        // Nobody waits for the copy.
+        // The lock is not held while the copy is made.
         let begin = Instant::now();
         let iterate = Iterate::of(solver, self.precision)?;
         let mut kept = self.kept();
@@ -99,7 +99,7 @@ impl Keyframes {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // What is kept is whole at any time, whatever became of whoever held it.
+        // What is kept is complete at any time, even if a holder of the lock panicked.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,7 +165,7 @@ fn converted<R: Real, S: Real>(field: &Field<R>) -> Field<S> {
 
 #[cfg(test)]
 impl Keyframes {
-    /// Keeps an iterate as if the last one were long ago.
+    /// Keeps an iterate as if the last one had been kept long ago.
     pub fn keep_at_leisure(&self, cycle: u64, solver: &dyn Solver) {
         self.kept().due = Instant::now();
         self.keep(cycle, solver).unwrap();

@@ -1,4 +1,4 @@
-//! What is kept of a run, so that any cycle of it can be seen again.
+//! What is kept of a run, so that any cycle of it can be replayed.
 
 mod keyframes;
 
@@ -12,25 +12,25 @@ use keyframes::Keyframes;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Of a budget, the part that goes to the iterates of Jacobi's iteration, from which the staleness
-/// of earlier cycles is told.
+/// Of a budget, the part for the iterates of Jacobi's iteration, from which the staleness of earlier
+/// cycles is computed.
 const FOR_CLASSIC: usize = 4;
 
 /// What is kept of a run: iterates within a budget of memory, from which the others can be made
-/// again, and its curve. Made by the thread that makes the run, read by whoever looks back.
+/// again, and its curve. Written by the thread that makes the run, read by those that replay it.
 pub struct RunArchive {
     plan: Arc<Plan>,
     pub(in crate::run) run: Keyframes,
     /// Those of Jacobi's iteration beside it, by sweeps.
     pub(in crate::run) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
-    /// The diagram of a line.
+    /// The space–time diagram of a 1D run.
     diagram: OnceLock<Diagram>,
     curve: Mutex<Arc<[Record]>>,
 }
 
 impl RunArchive {
-    /// The past of a run at its start, in at most `budget` bytes.
+    /// The archive of a run at its initial guess, in at most `budget` bytes.
     pub fn new(plan: &Arc<Plan>, budget: usize) -> Self {
         let keyframes = |budget| Keyframes::new(&plan.problem.shape, plan.precision, budget);
         Self {
@@ -82,11 +82,11 @@ impl RunArchive {
 
     /// Takes the exact solution in.
     pub(in crate::run) fn set_exact(&self, exact: &Arc<Field<f64>>) {
-        // There is one to a problem: whoever was first had the same.
+        // A problem has one exact solution: another writer had the same.
         _ = self.exact.set(Arc::clone(exact));
     }
 
-    /// The diagram of a line, if one is made on the way.
+    /// The space–time diagram of a 1D run.
     pub(in crate::run) fn diagram(&self) -> Option<&Diagram> {
         self.diagram.get()
     }
@@ -97,19 +97,18 @@ impl RunArchive {
         _ = self.diagram.set(diagram.clone());
     }
 
-    /// Takes the curve in, as it is told.
+    /// Replaces the curve.
     pub(in crate::run) fn set_curve(&self, curve: &Arc<[Record]>) {
         *self.curve.lock().unwrap_or_else(PoisonError::into_inner) = Arc::clone(curve);
     }
 
-    /// The curve as it was told last, thinned out for a plot.
+    /// The newest curve, thinned out for a plot.
     pub(in crate::run) fn curve(&self) -> Arc<[Record]> {
         Arc::clone(&self.curve.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A field at a point of the grid, of those cycles before `cycle` whose iterates are kept, as a
-    /// solver tells it of the point and its neighbours; nothing of a field that an iterate alone does not
-    /// tell.
+    /// A field at a point of the grid, at those cycles before `cycle` whose iterates are kept, computed
+    /// from the point and its neighbours; nothing of a field that needs more than an iterate.
     pub(in crate::run) fn values_at(
         &self,
         point: [usize; 2],
@@ -119,11 +118,11 @@ impl RunArchive {
         if matches!(field, FieldKind::Change | FieldKind::Staleness) {
             return Vec::new();
         }
-        // Of a single point it cannot want of memory, nor fail.
-        self.told_at(point, field, cycle).unwrap_or_default()
+        // A single point needs no memory worth mention, and cannot fail.
+        self.computed_at(point, field, cycle).unwrap_or_default()
     }
 
-    fn told_at(
+    fn computed_at(
         &self,
         [i, row]: [usize; 2],
         field: FieldKind,
@@ -144,8 +143,8 @@ impl RunArchive {
         values.collect()
     }
 
-    /// The record of a cycle as far as the curve tells it: whole where it has that cycle, or else
-    /// only the seconds, from its neighbours.
+    /// The record of a cycle as far as the curve has it: complete where it has that cycle, or else only
+    /// the seconds, interpolated between its neighbours.
     pub(in crate::run) fn record(&self, cycle: u64) -> Record {
         let curve = self.curve();
         let next = curve.partition_point(|record| record.cycle < cycle);
@@ -185,7 +184,7 @@ pub fn cycle_at(curve: &[Record], seconds: f64) -> u64 {
 }
 
 impl PartialEq for RunArchive {
-    /// The same one: no two runs have a past in common.
+    /// The same one: no two runs share an archive.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
@@ -202,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_between_records_are_told_from_their_neighbours() {
+    fn times_between_records_are_interpolated() {
         let curve = [(0, 0.0), (10, 1.0), (20, 3.0)].map(|(at, time)| Record::unknown(at, time));
         assert_eq!(
             [0, 5, 10, 15, 20, 99].map(|at| seconds_at(&curve, at)),

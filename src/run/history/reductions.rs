@@ -28,7 +28,7 @@ impl Reductions<'_> {
     }
 
     /// The time of `first` over this run's, each to the smallest reduction that both have reached; `None`
-    /// where that cannot be told, or they solve different problems.
+    /// where that is not known, or they solve different problems.
     pub fn speedup_over(&self, first: &Self) -> Option<f64> {
         if self.problem != first.problem {
             return None;

@@ -1,9 +1,8 @@
 //! Fields along a line of the grid.
 
-use super::experiment::Experiment;
 use super::field::FieldKind;
 use crate::grid::{Shape, Tiling};
-use crate::solver::{Samples, SolverError, Window};
+use crate::solver::Samples;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -11,24 +10,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutLine {
-    /// All points of a row; of lines, a copy.
+    /// All points of a row; in 1D, one system of the batch.
     Row(usize),
     /// All points of a column.
     Column(usize),
-    /// The points of a plane (column, row) nearest to a straight line from one of them to another; see
+    /// The points of a 2D grid (column, row) nearest to a straight line from one of them to another; see
     /// [`points`](Self::points).
     Segment([[usize; 2]; 2]),
-}
-
-/// A line, and what is looked at along it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProfileRequest {
-    /// The line; the last there is, if the grid has not so many.
-    pub line: CutLine,
-    /// The fields.
-    pub fields: Vec<FieldKind>,
-    /// Samples along it at the most.
-    pub most: usize,
 }
 
 /// A field along a line: one sample for each point, or the one of largest magnitude for some.
@@ -69,12 +57,12 @@ impl CutLine {
         }
     }
 
-    /// The middle row of a plane, and the first copy of lines.
+    /// In 2D the middle row, in 1D the first system of the batch.
     pub fn middle(shape: &Shape) -> Self {
         Self::Row(if shape.dim() == 1 { 0 } else { shape.rows() / 2 })
     }
 
-    /// From the first point of a plane to the last.
+    /// From the first point of a 2D grid to the last.
     pub fn diagonal(shape: &Shape) -> Self {
         Self::Segment([[0, 0], [shape.nx() - 1, shape.rows() - 1]])
     }
@@ -114,7 +102,7 @@ impl CutLine {
         }
     }
 
-    /// What [`place`](Self::place) tells, as an axis is labelled.
+    /// The label of an axis for [`place`](Self::place).
     pub fn axis_label(self) -> String {
         match self {
             Self::Row(_) => "i".to_owned(),
@@ -165,32 +153,6 @@ impl CutLine {
             _ => Ok(()),
         }
     }
-
-    /// A field along it, in at most so many samples.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the solver fails.
-    pub(in crate::run) fn samples(
-        self,
-        experiment: &Experiment,
-        field: FieldKind,
-        most: usize,
-    ) -> Result<Samples, SolverError> {
-        let shape = &experiment.run().plan().problem.shape;
-        let window = match self {
-            Self::Row(row) => {
-                Window { columns: 0..shape.nx(), rows: row..row + 1, most: [most, 1] }
-            }
-            Self::Column(column) => {
-                Window { columns: column..column + 1, rows: 0..shape.rows(), most: [1, most] }
-            }
-            Self::Segment(_) => {
-                let points: Vec<_> = self.points(shape).collect();
-                return Ok(Samples::along(&experiment.values(field, &points)?, most));
-            }
-        };
-        experiment.samples(field, &window)
-    }
 }
 
 impl fmt::Display for CutLine {
@@ -200,27 +162,6 @@ impl fmt::Display for CutLine {
             Self::Column(column) => write!(f, "i={column}"),
             Self::Segment([[i, row], [to, to_row]]) => write!(f, "{i},{row}:{to},{to_row}"),
         }
-    }
-}
-
-impl ProfileRequest {
-    /// Takes the fields of an experiment's present iterate along the line.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the solver fails.
-    pub(in crate::run) fn of(
-        &self,
-        experiment: &Experiment,
-    ) -> Result<Vec<FieldProfile>, SolverError> {
-        let line = self.line.within(&experiment.run().plan().problem.shape);
-        let along = |&field: &FieldKind| {
-            Ok(FieldProfile {
-                line,
-                field,
-                samples: line.samples(experiment, field, self.most.max(1))?,
-            })
-        };
-        self.fields.iter().map(along).collect()
     }
 }
 

@@ -1,5 +1,5 @@
-//! A run with all that is looked at beside it: Jacobi's iteration on the same system, and a
-//! line's space–time diagram.
+//! A run with what is made beside it to be observed: Jacobi's iteration on the same system, and the
+//! space–time diagram of a 1D run.
 
 use super::field::{FieldKind, Picture};
 use super::request::{MapRequest, ObservationRequest};
@@ -10,7 +10,7 @@ use crate::run::runner::Run;
 use crate::solver::{EdgeShare, FieldRequest, Quantity, Samples, SolverError, Statistics, Window};
 use std::sync::Arc;
 
-/// A run, and what is looked at beside it.
+/// A run, and what is made beside it to be observed.
 pub struct Experiment {
     run: Run,
     classic: Option<Run>,
@@ -67,7 +67,7 @@ impl Experiment {
         if let Some(classic) = &mut self.classic {
             let place = plan.place.automatic();
             let there = Arc::new(Plan { place, ..Plan::clone(classic.plan()) });
-            // Where there is no room for it, it is made anew when somebody asks for it.
+            // Where there is no room for it, it is set up anew when it is needed.
             if classic.move_to(&there).is_err() {
                 self.classic = None;
             }
@@ -109,7 +109,7 @@ impl Experiment {
     }
 
     /// Begins the cycles that the next [`Experiment::advance`] takes in, where they can be made while
-    /// the present iterate is looked at.
+    /// the present iterate is observed.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails; the run cannot go on then.
@@ -138,7 +138,7 @@ impl Experiment {
         self.run.set_exact(Arc::clone(exact))
     }
 
-    /// Whether every cycle is to tell all its norms ([`Run::find_all_norms`]), of Jacobi's iteration too.
+    /// Whether all norms of every cycle are computed ([`Run::find_all_norms`]), of Jacobi's iteration too.
     pub fn find_all_norms(&mut self, wanted: bool) {
         self.run.find_all_norms(wanted);
         if let Some(classic) = &mut self.classic {
@@ -178,7 +178,7 @@ impl Experiment {
         kind != FieldKind::Staleness || self.staleness_goal().is_none()
     }
 
-    /// Whether all that a picture of a field tells is known: Jacobi's iteration is in step, or the exact
+    /// Whether all that the map of a field shows is known: Jacobi's iteration is in step, or the exact
     /// solution was given.
     pub fn can_show(&self, kind: FieldKind) -> bool {
         self.is_ready(kind) && (kind != FieldKind::Error || self.run.knows_exact())
@@ -221,7 +221,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// The cycle whose staleness is to be told next.
+    /// The next cycle whose staleness is to be computed.
     fn staleness_goal(&self) -> Option<u64> {
         match &self.diagram {
             Some(diagram) => diagram.get().next_without_staleness(),

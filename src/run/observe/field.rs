@@ -75,7 +75,7 @@ impl FieldKind {
         }
     }
 
-    /// What to ask a solver for; staleness is the difference from `classic`.
+    /// The solver's quantity; staleness is the difference from `classic`.
     pub(in crate::run) fn quantity(self, classic: Option<&dyn Solver>) -> Quantity<'_> {
         match (self, classic) {
             (Self::Residual, _) => Quantity::Residual,
@@ -87,12 +87,12 @@ impl FieldKind {
     }
 }
 
-/// A field as it is shown: of a plane, or of a line over its cycles.
+/// A sampled field: a map in 2D, or a space–time diagram in 1D.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Picture {
     /// The values. In a space–time diagram rows are cycles.
     pub samples: Samples,
-    /// In a space–time diagram the cycles from one row to the next; `None` in a map of a plane.
+    /// In a space–time diagram the cycles from one row to the next; `None` in a map.
     pub cycles_per_row: Option<u64>,
 }
 

@@ -8,10 +8,10 @@ mod observation;
 mod request;
 mod space_time;
 
-pub use cut::{CutLine, FieldProfile, ProfileRequest};
+pub use cut::{CutLine, FieldProfile};
 pub use experiment::Experiment;
 pub use field::{FieldKind, Picture};
 pub use observation::{FieldStatistics, Observation};
-pub use request::{MapRequest, ObservationRequest};
+pub use request::{MapRequest, ObservationRequest, ProfileRequest};
 pub(super) use space_time::Diagram;
 pub use space_time::LONGEST_KEPT;

@@ -1,13 +1,15 @@
 //! The one function that observes an iterate: the newest of a run or one that was made again, for the
 //! window or for a file.
 
-use super::cut::FieldProfile;
+use super::cut::{CutLine, FieldProfile};
 use super::experiment::Experiment;
 use super::field::{FieldKind, Picture};
-use super::request::ObservationRequest;
+use super::request::{ObservationRequest, ProfileRequest};
 use crate::grid::Field;
 use crate::run::history::Record;
-use crate::solver::{AtDistance, EdgeShare, Inside, MeanTile, SolverError, Statistics, Window};
+use crate::solver::{
+    AtDistance, EdgeShare, Inside, MeanTile, Samples, SolverError, Statistics, Window,
+};
 use std::sync::Arc;
 
 /// What was observed of one iterate.
@@ -96,7 +98,7 @@ impl Experiment {
             norms: run.record(),
             field,
             picture: picture.map(Arc::new),
-            profiles: profile.map_or(Ok(Vec::new()), |profile| profile.of(self))?,
+            profiles: profile.map_or(Ok(Vec::new()), |profile| self.profiles(profile))?,
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),
             edge,
@@ -106,5 +108,38 @@ impl Experiment {
             inside: request.inside.map(inside).transpose()?.flatten(),
             solution: solution.transpose()?.map(Arc::new),
         })
+    }
+
+    /// Fields of the present iterate along a line.
+    fn profiles(&self, request: &ProfileRequest) -> Result<Vec<FieldProfile>, SolverError> {
+        let line = request.line.within(&self.run().plan().problem.shape);
+        let profile = |&field: &FieldKind| {
+            let samples = self.samples_along(line, field, request.most.max(1))?;
+            Ok(FieldProfile { line, field, samples })
+        };
+        request.fields.iter().map(profile).collect()
+    }
+
+    /// A field along a line of the grid, in at most `most` samples.
+    fn samples_along(
+        &self,
+        line: CutLine,
+        field: FieldKind,
+        most: usize,
+    ) -> Result<Samples, SolverError> {
+        let shape = &self.run().plan().problem.shape;
+        let window = match line {
+            CutLine::Row(row) => {
+                Window { columns: 0..shape.nx(), rows: row..row + 1, most: [most, 1] }
+            }
+            CutLine::Column(column) => {
+                Window { columns: column..column + 1, rows: 0..shape.rows(), most: [1, most] }
+            }
+            CutLine::Segment(_) => {
+                let points: Vec<_> = line.points(shape).collect();
+                return Ok(Samples::along(&self.values(field, &points)?, most));
+            }
+        };
+        self.samples(field, &window)
     }
 }

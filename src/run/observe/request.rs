@@ -1,6 +1,6 @@
 //! What can be requested of an iterate.
 
-use super::cut::ProfileRequest;
+use super::cut::CutLine;
 use super::field::FieldKind;
 use crate::grid::Shape;
 use crate::solver::{Followed, Window};
@@ -41,6 +41,17 @@ pub struct MapRequest {
     /// Whether a 1D run is shown at the present cycle alone, system below system, and not by its
     /// space–time diagram.
     pub is_of_iterate: bool,
+}
+
+/// Fields along a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRequest {
+    /// The line; the last one of the grid, if it has not so many.
+    pub line: CutLine,
+    /// The fields.
+    pub fields: Vec<FieldKind>,
+    /// The most samples along it.
+    pub most: usize,
 }
 
 impl ObservationRequest {

@@ -1,4 +1,4 @@
-//! A line's run as one picture: x across, cycles downwards.
+//! A 1D run as one picture: x across, cycles downwards.
 
 use super::field::{FieldKind, Picture};
 use crate::grid::Field;
@@ -15,24 +15,24 @@ pub(in crate::run) const ROWS: usize = 512;
 /// Samples across at the most: more than any screen shows.
 const COLUMNS: usize = 2048;
 
-/// The longest line whose iterates are kept, for an error or a staleness that is asked for later:
+/// The longest 1D grid whose iterates are kept, for an error or a staleness that is requested later:
 /// 64 MiB in all.
 pub const LONGEST_KEPT: usize = 16_384;
 
 /// The fields that are sampled as the run goes; the others follow from the iterates.
 const SAMPLED: [FieldKind; 3] = [FieldKind::Residual, FieldKind::Change, FieldKind::Solution];
 
-/// The diagram of a run as whoever makes it and whoever looks back at it share it.
+/// The diagram of a run, shared by the thread that makes the run and the one that replays it.
 #[derive(Clone)]
 pub(in crate::run) struct Diagram(Arc<Mutex<SpaceTime>>);
 
-/// The first copy of a line, cycle by cycle.
+/// The first system of a batch, cycle by cycle.
 pub(in crate::run) struct SpaceTime {
     nx: usize,
-    /// A row is kept of every so manieth cycle.
+    /// A row is kept of every n-th cycle; this is n.
     stride: u64,
     rows: BTreeMap<u64, Row>,
-    /// u* of the first copy, once it is there.
+    /// u* of the first system, once it is known.
     exact: Option<Vec<f64>>,
 }
 
@@ -40,14 +40,14 @@ pub(in crate::run) struct SpaceTime {
 struct Row {
     /// Samples of the fields in [`SAMPLED`], in its order.
     samples: [Vec<f32>; SAMPLED.len()],
-    /// Samples of the staleness, once somebody asked for it.
+    /// Samples of the staleness, once it was requested.
     staleness: Option<Vec<f32>>,
     /// The iterate, of lines that are not too long.
     iterate: Option<Vec<f64>>,
 }
 
 impl Diagram {
-    /// The diagram of a run that is at its start; of a plane there is none.
+    /// The diagram of a run that is at its initial guess; a 2D run has none.
     ///
     /// # Errors
     /// [`SolverError`] if the run's solver fails.
@@ -58,7 +58,7 @@ impl Diagram {
 
     /// The diagram itself. No more than a few milliseconds go by until it is free.
     pub fn get(&self) -> MutexGuard<'_, SpaceTime> {
-        // Each row is there or not, whatever became of whoever held it.
+        // Each row is complete or missing, even if a holder of the lock panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -107,7 +107,7 @@ impl SpaceTime {
         Ok(())
     }
 
-    /// The first cycle whose staleness can be told and has not been.
+    /// The first cycle whose staleness can be computed and has not been.
     pub fn next_without_staleness(&self) -> Option<u64> {
         let unknown = |row: &Row| row.staleness.is_none() && row.iterate.is_some();
         self.rows.iter().find(|(_, row)| unknown(row)).map(|(&cycle, _)| cycle)

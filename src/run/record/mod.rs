@@ -7,6 +7,6 @@ mod snapshot;
 
 pub use archived_run::ArchivedRun;
 pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
-pub use run_series::{ProbeSeries, RunSeries};
+pub use run_series::{ProbeSeries, RunSeries, SeriesRequest};
 pub(super) use run_series::{SeriesRecorder, stride};
-pub use snapshot::{SeriesRequest, Snapshot, SnapshotRequest};
+pub use snapshot::{Snapshot, SnapshotRequest};

@@ -31,12 +31,12 @@ pub enum RecordError {
     Diverged(#[from] Divergence),
     /// More than fits into this machine.
     #[error(
-        "{looks} pictures of {} × {} samples need {}; {} are free: take fewer of them, or a smaller size",
+        "{count} pictures of {} × {} samples need {}; {} are free: take fewer of them, or a smaller size",
         .size[0], .size[1], memory::human(*.needed), memory::human(*.available)
     )]
     Memory {
         /// How often the run was to be observed.
-        looks: usize,
+        count: usize,
         /// Samples across and down.
         size: [usize; 2],
         /// Bytes needed.
@@ -170,14 +170,14 @@ pub fn record_run(
 }
 
 /// Refuses more pictures than the memory that is free now can hold.
-fn check_memory(size: [usize; 2], looks: usize) -> Result<(), RecordError> {
+fn check_memory(size: [usize; 2], count: usize) -> Result<(), RecordError> {
     let samples = size[0] as u64 * size[1] as u64;
-    let needed = samples.saturating_mul(looks as u64 * size_of::<f32>() as u64);
+    let needed = samples.saturating_mul(count as u64 * size_of::<f32>() as u64);
     let available = memory::available();
     if needed <= available {
         return Ok(());
     }
-    Err(RecordError::Memory { looks, size, needed, available })
+    Err(RecordError::Memory { count, size, needed, available })
 }
 
 /// A run that is made and observed.

@@ -1,7 +1,6 @@
 //! Series over the cycles of a run for figures: of the same cycles however the run was made, and
 //! however often it was observed.
 
-use super::snapshot::SeriesRequest;
 use crate::run::history::{CycleValue, OfCycle, Series};
 use crate::run::observe::{Experiment, FieldKind};
 use crate::solver::SolverError;
@@ -11,6 +10,15 @@ use std::sync::Arc;
 /// The most cycles of which there are numbers, beside the last and those of snapshots: as many as a
 /// figure shows.
 const CAPACITY: usize = 512;
+
+/// What is recorded over the cycles of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeriesRequest {
+    /// Whether the share of the residual near tile borders is recorded.
+    pub edge_share: bool,
+    /// The points (column, row) at which the field is recorded.
+    pub probes: Vec<[usize; 2]>,
+}
 
 /// A field at one point over the cycles.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +75,13 @@ impl OfCycle for Entry {
 /// Numbers of a run that ends after so many cycles are of the multiples of this, a power of two.
 pub(in crate::run) fn stride(last: u64) -> u64 {
     (last / CAPACITY as u64 + 1).next_power_of_two()
+}
+
+impl SeriesRequest {
+    /// Whether nothing is recorded.
+    pub fn is_empty(&self) -> bool {
+        !self.edge_share && self.probes.is_empty()
+    }
 }
 
 impl<'a> SeriesRecorder<'a> {
@@ -166,8 +181,8 @@ impl<'a> SeriesRecorder<'a> {
 mod tests {
     use super::*;
 
-    /// Whoever knows where a run ends records the same cycles as whoever finds out on the way, however
-    /// far that went past the end.
+    /// The recorded cycles do not depend on whether the end of the run was known beforehand, nor on how
+    /// far it was made past its end.
     #[test]
     fn numbers_are_of_the_same_cycles_however_far_the_run_was_made() {
         let request = SeriesRequest { edge_share: true, ..SeriesRequest::default() };

@@ -1,6 +1,6 @@
 //! A run at one of its cycles, as figures and files need it.
 
-use super::run_series::RunSeries;
+use super::run_series::{RunSeries, SeriesRequest};
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
 use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest, Picture};
@@ -24,15 +24,6 @@ pub struct SnapshotRequest {
     pub classic: Option<u64>,
 }
 
-/// What is recorded over the cycles of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeriesRequest {
-    /// Whether the share of the residual near tile borders is recorded.
-    pub edge_share: bool,
-    /// The points (column, row) at which the field is recorded.
-    pub probes: Vec<[usize; 2]>,
-}
-
 /// A run at one of its cycles.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -50,13 +41,6 @@ pub struct Snapshot {
     pub reference: Arc<[Record]>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
-}
-
-impl SeriesRequest {
-    /// Whether nothing is recorded.
-    pub fn is_empty(&self) -> bool {
-        !self.edge_share && self.probes.is_empty()
-    }
 }
 
 impl SnapshotRequest {

@@ -1,4 +1,4 @@
-//! Snapshots of earlier cycles, made again on the thread of whoever asks for them.
+//! Snapshots of earlier cycles, made again on the caller's thread.
 
 use super::replayed_run::{ReplayedRun, Step};
 use crate::problem::{self, ExactError};

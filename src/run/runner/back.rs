@@ -70,7 +70,7 @@ impl Run {
             return Ok(());
         }
         self.back = Some(Back { to: cycle, outcome: Some(outcome) });
-        // The last cycle is made again in any case: what it changed belongs to what is seen.
+        // The last cycle is made again in any case: its change is observed.
         match self.checkpoint.kept() {
             Some((kept, iterate)) if kept < cycle => {
                 (self.cycle, self.given) = (kept, kept);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// So many cycles are looked back on: enough that one that happened to be slow does not count.
+/// The forecast uses the last cycles, this many: enough that a single slow one does not count.
 const RECENT: usize = 16;
 
 /// A norm's way down to its goal. It falls by a factor a cycle, so logarithms are kept.

@@ -41,7 +41,7 @@ pub enum Outcome {
     Diverged(Divergence),
 }
 
-/// How a run was seen to diverge.
+/// How a run diverged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Divergence {
     /// A NaN or an infinity turned up.
@@ -85,7 +85,7 @@ pub struct Run {
     outcome: Option<Outcome>,
     exact: Option<Arc<Field<f64>>>,
     checkpoint: Checkpoint,
-    /// Whether the solver failed, so that nobody knows what its iterate is.
+    /// Whether the solver failed, so that its iterate is unknown.
     is_lost: bool,
     finds_all_norms: bool,
 }
@@ -215,7 +215,7 @@ impl Run {
     }
 
     /// Begins the cycles that the next [`Run::advance`] takes in, at most `most`, where the solver can
-    /// make them while its present iterate is looked at.
+    /// make them while its present iterate is observed.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails; the run can go on elsewhere then ([`Run::move_to`]).
@@ -248,9 +248,8 @@ impl Run {
         self.checkpoint.keep(self.cycle, &*self.solver, bytes)
     }
 
-    /// Cycles that may be made before anybody must look whether to stop: half of those that are
-    /// left by what was seen, and no more than were seen, since the past tells no more of the
-    /// future.
+    /// Cycles that may be made before the stopping rule is checked: half of those that the forecast
+    /// leaves, and no more than were made, since a forecast reaches no further than its data.
     fn batch(&self) -> u64 {
         let allowed = self.plan.stop.max_cycles.saturating_sub(self.cycle).max(1);
         if self.plan.stop.tolerance.is_none() {
@@ -290,15 +289,15 @@ impl Run {
             self.seconds += begin.elapsed().as_secs_f64();
         }
         if self.cycle >= self.plan.stop.max_cycles {
-            // No further cycle would tell whether the last iterate is good enough.
+            // No further cycle would show whether the last iterate is good enough.
             self.settle()?;
         }
         self.update_forecast();
         Ok(self.outcome_at(self.history.latest()).map(|outcome| (self.cycle, outcome)))
     }
 
-    /// Measures the norms of the present iterate that are not known yet: for whoever stops to
-    /// look. It takes a pass over the grid for each.
+    /// Measures the norms of the present iterate that are not known yet: when the run
+    /// stands. Each takes a pass over the grid.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -377,7 +376,7 @@ impl Run {
         Ok(made?.norms.first().copied().unwrap_or_default())
     }
 
-    /// Makes cycles without their norms: they were made before, or nobody asks.
+    /// Makes cycles without their norms: they were made before, or are not requested.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -410,7 +409,7 @@ impl Run {
         Ok(self.solver.norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default())
     }
 
-    /// Takes the exact solution in, so that errors are told from now on.
+    /// Takes the exact solution in, so that errors are known from now on.
     ///
     /// # Errors
     /// [`SolverError`] if the solver has no room for it, or fails.
@@ -429,12 +428,12 @@ impl Run {
         &self.plan
     }
 
-    /// The solver, to look at its fields.
+    /// The solver, to observe its fields.
     pub fn solver(&self) -> &dyn Solver {
         &*self.solver
     }
 
-    /// The cycle that comes next, to look inside.
+    /// The next cycle, to observe its inside.
     pub fn next_cycle(&self) -> NextCycle<'_> {
         let Plan { problem, tiling, precision, .. } = &*self.plan;
         let k = self.method.sweeps_per_cycle();

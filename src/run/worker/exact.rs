@@ -31,7 +31,7 @@ impl Exact {
         }
         if self.task.is_none() && job.wants_exact() {
             self.task = Some(ExactTask::start(problem));
-            job.is_news = true;
+            job.has_news = true;
         }
         let Some(task) = &mut self.task else {
             return;
@@ -44,7 +44,7 @@ impl Exact {
                 job.set_exact(exact);
             }
             task.result = Some(result);
-            job.is_news = true;
+            job.has_news = true;
         }
     }
 

@@ -1,4 +1,4 @@
-//! The run that is being made, and what is told of it.
+//! The run that is made, and its reports.
 
 use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
@@ -15,10 +15,10 @@ use crate::solver::SolverError;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Seconds of the solver that its speed is told of: long enough that the figure can be read.
-const OF_LATE: f64 = 0.5;
+/// Seconds of the solver over which its speed is averaged: long enough that the number can be read.
+const AVERAGED_OVER: f64 = 0.5;
 
-/// The run that is being made, and how far the wish is fulfilled.
+/// The run that is made, and how far the request is satisfied.
 pub(super) struct Job {
     pub request: WorkerRequest,
     pub epoch: u64,
@@ -29,16 +29,16 @@ pub(super) struct Job {
     pub due: Instant,
     /// Seconds that Jacobi's iteration may take.
     pub classic_credit: f64,
-    /// Whether there is something that no report has told yet.
-    pub is_news: bool,
-    /// Whether any report has told of this run.
-    pub is_told: bool,
+    /// Whether something has changed since the last report.
+    pub has_news: bool,
+    /// Whether this run has been reported.
+    pub is_reported: bool,
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
     /// Why there is no Jacobi's iteration beside it, if that failed.
     without_classic: Option<String>,
     /// What sorting the field by its tiles found last.
-    sorted: Option<Arc<FieldStatistics>>,
+    statistics: Option<Arc<FieldStatistics>>,
     archive: Arc<RunArchive>,
     speed: Speed,
     curve: SharedSeries<Record>,
@@ -46,7 +46,7 @@ pub(super) struct Job {
     series: ObservedSeries,
 }
 
-/// How fast the run is of late.
+/// The present speed of the run.
 #[derive(Default)]
 struct Speed {
     /// Cycles and seconds from which on the speed is measured.
@@ -57,11 +57,11 @@ struct Speed {
 
 impl Speed {
     /// Cycles a second, when so many were made in so many seconds.
-    fn of_late(&mut self, cycles: u64, seconds: f64) -> Option<f64> {
+    fn average(&mut self, cycles: u64, seconds: f64) -> Option<f64> {
         let (first, begin) = self.since;
         let passed = seconds - begin;
         let now = (passed > 0.0).then(|| (cycles - first) as f64 / passed);
-        if passed >= OF_LATE {
+        if passed >= AVERAGED_OVER {
             *self = Self { since: (cycles, seconds), known: now };
         }
         self.known.or(now)
@@ -85,11 +85,11 @@ impl Job {
             steps_made: 0,
             due: Instant::now(),
             classic_credit: 0.0,
-            is_news: true,
-            is_told: false,
+            has_news: true,
+            is_reported: false,
             failed: None,
             without_classic: None,
-            sorted: None,
+            statistics: None,
             speed: Speed::default(),
             curve: SharedSeries::default(),
             reference: SharedSeries::default(),
@@ -100,16 +100,16 @@ impl Job {
     /// The one place where a solver's failure is taken in: the run stands, and a report says why.
     fn fail(&mut self, error: &SolverError) {
         self.failed = Some(error.to_string());
-        self.is_news = true;
+        self.has_news = true;
     }
 
-    /// Takes another wish in for the same run.
+    /// Takes another request in for the same run.
     pub fn request(&mut self, request: WorkerRequest) {
         self.archive.set_budget(request.memory);
         if request.observation.shows(FieldKind::Staleness)
             && !self.request.observation.shows(FieldKind::Staleness)
         {
-            // Whoever asks again may have made room.
+            // There may be room for it now.
             self.without_classic = None;
         }
         self.experiment.find_all_norms(request.all_norms);
@@ -171,14 +171,14 @@ impl Job {
         stepping || (self.request.running && self.is_in_step() && Instant::now() >= self.due)
     }
 
-    /// Whether the staleness is wanted, in the view or in a file, and can be had.
+    /// Whether the staleness is requested, for the window or for a file, and can be computed.
     fn wants_staleness(&self) -> bool {
         self.without_classic.is_none()
             && (self.request.observation.shows(FieldKind::Staleness)
                 || self.is_for_file(FieldKind::Staleness))
     }
 
-    /// Whether the exact solution is wanted, in the view or for a file.
+    /// Whether the exact solution is requested, for the window or for a file.
     pub fn wants_exact(&self) -> bool {
         self.request.error
             || self.request.observation.shows(FieldKind::Error)
@@ -223,13 +223,13 @@ impl Job {
         self.has_run_work() || self.has_classic_work()
     }
 
-    /// Makes some cycles: one where each is to be seen, or as many as the solver makes at a time.
+    /// Makes some cycles: one where each is to be observed, or as many as the solver makes at a time.
     pub fn cycle(&mut self) {
         let stepping = self.steps_made < self.request.steps && !self.is_going_back();
         if stepping {
             self.steps_made += 1;
         }
-        let one_by_one = stepping || !self.is_told || self.is_watched_singly();
+        let one_by_one = stepping || !self.is_reported || self.observes_every_cycle();
         let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
         let made = self.experiment.advance(most);
         if let Err(error) = made.and_then(|()| self.archive.keep(self.experiment.run())) {
@@ -241,19 +241,19 @@ impl Job {
         let period = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         // A run that falls behind its pace does not make up for it with a burst.
         self.due = (self.due + period).max(now);
-        self.is_news = true;
+        self.has_news = true;
     }
 
-    /// Whether each cycle is to be seen.
-    fn is_watched_singly(&self) -> bool {
+    /// Whether each cycle is to be observed.
+    fn observes_every_cycle(&self) -> bool {
         self.request.pace.is_some() || self.wants_staleness()
     }
 
-    /// Lets the solver go on while its iterate is looked at, if the run is to go on at once.
+    /// Lets the solver continue while its iterate is observed, if the run is to continue at once.
     fn go_on(&mut self) {
         if self.request.running
             && self.has_run_work()
-            && !self.is_watched_singly()
+            && !self.observes_every_cycle()
             && let Err(error) = self.experiment.begin()
         {
             self.fail(&error);
@@ -261,7 +261,7 @@ impl Job {
     }
 
     /// Makes some sweeps of Jacobi's iteration: towards the staleness that is waited for, or else
-    /// for the reference. Where its arrays do not fit, it is done without, and told.
+    /// for the reference. Where its arrays do not fit, the run continues without it, and reports say why.
     pub fn classic_sweep(&mut self) {
         let swept = if self.is_in_step() {
             self.experiment.advance_classic()
@@ -277,24 +277,30 @@ impl Job {
             }
             Err(error) => self.without_classic = Some(error.to_string()),
         }
-        self.is_news = true;
+        self.has_news = true;
     }
 
     /// Whether the field has to be sorted by its tiles now: that is wanted, and it was not yet.
-    pub fn must_sort(&self) -> bool {
+    pub fn needs_statistics(&self) -> bool {
         let request = &self.request.observation;
         request.statistics
-            && self.sorted.as_ref().is_none_or(|sorted| sorted.field != request.field)
+            && self.statistics.as_ref().is_none_or(|sorted| sorted.field != request.field)
     }
 
-    /// What is told of the run now; unless it `sorts` the field by its tiles, what that found last is told
+    /// What is told of the run now; unless it `with_statistics` the field by its tiles, what that found last is told
     /// again. `answered` are the requests for files that were answered.
-    pub fn report(&mut self, sorts: bool, exact: ExactState, answered: &mut Vec<u64>) -> Report {
+    pub fn report(
+        &mut self,
+        with_statistics: bool,
+        exact: ExactState,
+        answered: &mut Vec<u64>,
+    ) -> Report {
         self.go_on();
-        let (observation, snapshot) = self.look(sorts, answered).unwrap_or_else(|error| {
-            self.fail(&error);
-            (self.nothing(), None)
-        });
+        let (observation, snapshot) =
+            self.observe(with_statistics, answered).unwrap_or_else(|error| {
+                self.fail(&error);
+                (self.nothing(), None)
+            });
         if let Some(snapshot) = &snapshot {
             answered.retain(|id| {
                 self.request
@@ -318,7 +324,7 @@ impl Job {
             plan: Arc::clone(&self.plan),
             phase: self.phase(),
             sweeps: run.sweeps(),
-            cycles_per_second: self.speed.of_late(run.history().latest().cycle, run.seconds()),
+            cycles_per_second: self.speed.average(run.history().latest().cycle, run.seconds()),
             device: device.map(|device| device.name.clone()),
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
@@ -353,9 +359,9 @@ impl Job {
 
     /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
     /// failed. Gives what was asked for by a file, too.
-    fn look(
+    fn observe(
         &mut self,
-        sorts: bool,
+        with_statistics: bool,
         answered: &[u64],
     ) -> Result<(Observation, Option<Arc<Snapshot>>), SolverError> {
         if self.failed.is_some() {
@@ -366,14 +372,14 @@ impl Job {
         }
         let is_wanted = self.request.observation.statistics;
         let request = ObservationRequest {
-            statistics: is_wanted && sorts,
+            statistics: is_wanted && with_statistics,
             ..self.request.observation.clone()
         };
         let mut observation = self.experiment.observe(&request)?;
-        if sorts || !is_wanted {
-            self.sorted.clone_from(&observation.statistics);
+        if with_statistics || !is_wanted {
+            self.statistics.clone_from(&observation.statistics);
         } else {
-            observation.statistics.clone_from(&self.sorted);
+            observation.statistics.clone_from(&self.statistics);
         }
         let snapshot_request =
             |snapshot_request| Snapshot::of(&self.experiment, snapshot_request).map(Arc::new);
@@ -391,7 +397,7 @@ impl Job {
         wanted.find(|snapshot_request| self.experiment.can_show(snapshot_request.field()))
     }
 
-    /// What is to be seen of a solver that failed.
+    /// The observation of a solver that failed: empty.
     fn nothing(&self) -> Observation {
         let run = self.experiment.run();
         Observation {
@@ -408,14 +414,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_speed_is_that_of_late() {
+    fn the_speed_is_averaged_over_the_last_half_second() {
         let mut speed = Speed::default();
-        assert_eq!(speed.of_late(0, 0.0), None);
-        assert_eq!(speed.of_late(10, 0.1), Some(100.0));
-        assert_eq!(speed.of_late(50, 0.5), Some(100.0));
+        assert_eq!(speed.average(0, 0.0), None);
+        assert_eq!(speed.average(10, 0.1), Some(100.0));
+        assert_eq!(speed.average(50, 0.5), Some(100.0));
         // Of the last half second, whatever was before, and no faster than it can be read.
-        assert_eq!(speed.of_late(60, 0.6), Some(100.0));
-        assert_eq!(speed.of_late(75, 1.0), Some(50.0));
-        assert_eq!(speed.of_late(75, 1.0), Some(50.0));
+        assert_eq!(speed.average(60, 0.6), Some(100.0));
+        assert_eq!(speed.average(75, 1.0), Some(50.0));
+        assert_eq!(speed.average(75, 1.0), Some(50.0));
     }
 }

@@ -32,7 +32,7 @@ pub struct WorkerRequest {
     pub error: bool,
     /// Whether all norms of every cycle are computed, and not ‖r‖₂ alone.
     pub all_norms: bool,
-    /// Bytes that may be taken to keep iterates, so that any cycle can be seen again.
+    /// Bytes that may be used to keep iterates, so that any cycle can be replayed.
     pub memory: usize,
     /// What files need, in the order in which it was asked for; each number is answered once.
     pub snapshot_requests: Vec<SnapshotRequest>,
@@ -41,7 +41,7 @@ pub struct WorkerRequest {
 /// What the worker is at.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Waiting to be told to go on.
+    /// Waiting for a request to continue.
     Paused,
     /// Making cycles.
     Running,
@@ -53,7 +53,7 @@ pub enum Phase {
     },
     /// The run has come to its end.
     Finished(Outcome),
-    /// The solver failed; the run stands where it was seen last, and can go on elsewhere.
+    /// The solver failed; the run stays where it was last reported, and can continue elsewhere.
     Failed {
         /// Why, in one sentence.
         why: String,
@@ -63,7 +63,7 @@ pub enum Phase {
 /// How far the exact solution is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExactState {
-    /// Nobody asked for it.
+    /// It was not requested.
     NotWanted,
     /// It is being computed.
     Computing,
@@ -73,10 +73,10 @@ pub enum ExactState {
     Failed(String),
 }
 
-/// What is to be seen of a run.
+/// The state of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The epoch of the wish that this run answers.
+    /// The epoch of the request that this run answers.
     pub epoch: u64,
     /// The run.
     pub plan: Arc<Plan>,
@@ -84,7 +84,7 @@ pub struct Report {
     pub phase: Phase,
     /// Sweeps made.
     pub sweeps: u64,
-    /// Cycles that the solver made in a second of late, set-up and looking not counted; `None` at
+    /// Cycles per second of the solver, over the last half second, without set-up and observation; `None` at
     /// first.
     pub cycles_per_second: Option<f64>,
     /// The GPU that it runs on; `None` on the CPU.
@@ -97,19 +97,19 @@ pub struct Report {
     pub start_residual: f64,
     /// The norms of the newest iterate.
     pub latest: Record,
-    /// The largest magnitudes of all cycles so far, as far as cycles tell theirs.
+    /// The largest magnitudes of all cycles so far, as far as they are known.
     pub largest: Largest,
     /// The norms of the iterates so far, thinned out for a plot.
     pub curve: Arc<[Record]>,
     /// The same of Jacobi's iteration on this system (its cycles are sweeps).
     pub reference: Arc<[Record]>,
-    /// What is to be seen of an iterate: the newest; where the solver failed, nothing.
+    /// The observation of the newest iterate; empty where the solver failed.
     pub observation: Observation,
-    /// How much of the residual lay at tile borders, at the cycles that were looked at.
+    /// The share of the residual near tile borders, at the cycles that were observed.
     pub edges: Arc<[CycleValue]>,
-    /// The field at the points that are looked at, at those cycles.
+    /// The field at the probes, at those cycles.
     pub probes: Vec<ProbeSeries>,
-    /// What is kept of the run, so that any cycle of it can be seen again.
+    /// What is kept of the run, so that any cycle of it can be replayed.
     pub archive: Arc<RunArchive>,
     /// How far the exact solution is.
     pub exact: ExactState,
@@ -136,7 +136,7 @@ impl Report {
 /// What a worker sends.
 pub type Answer = Result<Box<Report>, RequestError>;
 
-/// A wish that cannot be fulfilled. The run before it goes on.
+/// A request that cannot be satisfied. The run before it continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestError {
     /// The epoch that was asked for.

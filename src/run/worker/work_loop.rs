@@ -100,7 +100,7 @@ impl WorkLoop {
         }
         let wait = if job.is_running() {
             job.due.saturating_duration_since(Instant::now()).min(SOON)
-        } else if job.is_news || self.exact.is_computing() {
+        } else if job.has_news || self.exact.is_computing() {
             SOON
         } else {
             IDLE
@@ -114,7 +114,7 @@ impl WorkLoop {
         match &mut self.job {
             None if self.rejected.as_ref().is_some_and(rejected) => {}
             Some(job) if job.request.epoch == request.epoch && job.request.spec == request.spec => {
-                job.is_news |= job.request.observation != request.observation
+                job.has_news |= job.request.observation != request.observation
                     || job.request.reference != request.reference
                     || job.request.error != request.error
                     || job.request.all_norms != request.all_norms
@@ -130,7 +130,7 @@ impl WorkLoop {
                     self.error = Some(RequestError { epoch: request.epoch, why });
                 }
                 job.request(request);
-                job.is_news = true;
+                job.has_news = true;
             }
             _ => match self.set_up(&request) {
                 Ok(new) => self.job = Some(new),
@@ -143,7 +143,7 @@ impl WorkLoop {
                         job.steps_made = request.steps;
                         job.epoch = request.epoch;
                         job.request(request);
-                        job.is_news = true;
+                        job.has_news = true;
                     }
                 }
             },
@@ -171,14 +171,14 @@ impl WorkLoop {
     }
 
     /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`] each;
-    /// of a new run a single one, so that there is something to be seen at once.
+    /// of a new run a single one, so that its first report comes at once.
     fn work(&mut self) {
         let Some(job) = &mut self.job else { return };
         let requests = &self.channels.requests;
         let begin = Instant::now();
         while job.has_run_work() && begin.elapsed() < SLICE && requests.is_empty() {
             job.cycle();
-            if !job.is_told {
+            if !job.is_reported {
                 return;
             }
         }
@@ -207,7 +207,7 @@ impl WorkLoop {
 
     /// Offers a report, if there is news, the last one was taken, and it is not too soon.
     fn report(&mut self) {
-        let is_new = self.job.as_ref().is_some_and(|job| !job.is_told);
+        let is_new = self.job.as_ref().is_some_and(|job| !job.is_reported);
         if !(self.channels.answers.is_empty() || is_new && self.take_back()) {
             return;
         }
@@ -218,15 +218,15 @@ impl WorkLoop {
         let Some(job) = &mut self.job else { return };
         let (busy, on_gpu) = (job.has_work(), job.is_on_gpu());
         // The first report of a run does not wait.
-        if !job.is_news || (job.is_told && !self.pacing.is_due(busy, on_gpu)) {
+        if !job.has_news || (job.is_reported && !self.pacing.is_due(busy, on_gpu)) {
             return;
         }
-        let sorts = job.must_sort()
-            || (job.request.observation.statistics && self.pacing.is_sorting_due(busy, on_gpu));
+        let with_statistics = job.needs_statistics()
+            || (job.request.observation.statistics && self.pacing.is_statistics_due(busy, on_gpu));
         let begin = Instant::now();
-        let report = job.report(sorts, self.exact.state(), &mut self.answered);
-        (job.is_news, job.is_told) = (job.next_snapshot(&self.answered).is_some(), true);
-        self.pacing.note(begin, sorts);
+        let report = job.report(with_statistics, self.exact.state(), &mut self.answered);
+        (job.has_news, job.is_reported) = (job.next_snapshot(&self.answered).is_some(), true);
+        self.pacing.record(begin, with_statistics);
         self.send(Ok(Box::new(report)));
     }
 

@@ -104,7 +104,7 @@ fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_continues_elsewhere() {
     assert!(matches!(bench.report().phase, Phase::Failed { .. }));
     // The window shows the old settings again; that asks for nothing.
     bench.work.take(request(1));
-    bench.job().is_news = false;
+    bench.job().has_news = false;
     bench.work.report();
     assert!(bench.answers.is_empty());
 
@@ -227,15 +227,15 @@ fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
     let mut request = request(1);
     request.observation.statistics = true;
     bench.work.take(request.clone());
-    let observe = |bench: &mut Bench, sorts| {
+    let observe = |bench: &mut Bench, with_statistics| {
         let WorkLoop { job, answered, .. } = &mut bench.work;
         let job = job.as_mut().unwrap();
         job.cycle();
-        job.report(sorts, ExactState::NotWanted, answered).observation
+        job.report(with_statistics, ExactState::NotWanted, answered).observation
     };
-    assert!(bench.job().must_sort());
+    assert!(bench.job().needs_statistics());
     let first = observe(&mut bench, true);
-    assert!(!bench.job().must_sort());
+    assert!(!bench.job().needs_statistics());
     let second = observe(&mut bench, false);
     assert!(second.cycle > first.cycle && second.picture != first.picture);
     assert_eq!(second.statistics.as_ref().unwrap().cycle, first.cycle);
@@ -246,10 +246,10 @@ fn an_observation_without_statistics_repeats_the_last_ones_with_their_cycle() {
     // Statistics of another field are no use, and unwanted ones are not reported.
     request.observation.field = FieldKind::Change;
     bench.job().request(request.clone());
-    assert!(bench.job().must_sort());
+    assert!(bench.job().needs_statistics());
     request.observation.statistics = false;
     bench.job().request(request);
-    assert!(!bench.job().must_sort() && observe(&mut bench, false).statistics.is_none());
+    assert!(!bench.job().needs_statistics() && observe(&mut bench, false).statistics.is_none());
 }
 
 /// Driven turn by turn, without a thread and without waiting.
