@@ -51,10 +51,12 @@ impl SnapshotRequest {
 
     /// The most samples across and down that are kept of each snapshot on this grid.
     pub(super) fn size(&self, shape: &Shape) -> [usize; 2] {
-        let Some(profile) = self.observation.profile.as_ref() else {
-            return self.observation.map.as_ref().map_or([0, 0], |map| map.window(shape).size());
-        };
-        [profile.line.within(shape).points(shape).len(), 1]
+        let ObservationRequest { map, profile, .. } = &self.observation;
+        match (map, profile) {
+            (Some(map), _) => map.window(shape).size(),
+            (None, Some(profile)) => [profile.line.within(shape).points(shape).len(), 1],
+            (None, None) => [0, 0],
+        }
     }
 
     /// Whether it shows the space–time diagram of a 1D run, which has all cycles.
