@@ -1,4 +1,4 @@
-//! Guards the worker thread: what it makes of wishes, and what it tells.
+//! Guards the worker thread: how it answers requests.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -70,7 +70,7 @@ fn answer(worker: &Worker) -> Answer {
 fn until(worker: &Worker, mut there: impl FnMut(&Report) -> bool) -> Box<Report> {
     let begin = Instant::now();
     loop {
-        let report = answer(worker).expect("no wish is refused");
+        let report = answer(worker).expect("every request is valid");
         if there(&report) {
             return report;
         }
@@ -119,7 +119,7 @@ fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
 }
 
 #[test]
-fn of_a_storm_of_wishes_the_newest_wins() {
+fn the_newest_of_many_requests_wins() {
     let _guard = ALONE.read();
     let worker = worker();
     let mut run = RunSpec::default();
@@ -191,7 +191,7 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
     let report = answer(&worker).unwrap();
     assert_eq!((report.latest.cycle, &report.phase), (0, &Phase::Paused));
     for steps in [1, 2, 7, 7, 30] {
-        // A wish that is repeated asks for nothing more.
+        // A repeated request asks for nothing more.
         worker.request(paused(1, &small(), steps));
         worker.request(paused(1, &small(), steps));
         while let Some(answer) = worker.wait(Duration::from_millis(100)) {
@@ -201,7 +201,7 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
     let last = until_view(&worker, 30);
     assert_eq!(last.latest.cycle, 30);
     assert_eq!(last.sweeps, 120);
-    assert!(last.latest.residual.is_some(), "whoever stops to look is told all norms");
+    assert!(last.latest.residual.is_some(), "a paused run reports all norms");
     assert!(is_silent(&worker));
 }
 
@@ -262,7 +262,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
 }
 
 #[test]
-fn a_file_can_be_asked_for_while_nothing_else_happens() {
+fn a_snapshot_can_be_requested_while_the_run_is_paused() {
     let _guard = ALONE.read();
     let worker = worker();
     worker.request(paused(1, &small(), 2));
@@ -334,7 +334,7 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
 }
 
 #[test]
-fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
+fn edge_observations_are_of_the_cycle_that_is_shown() {
     let _guard = ALONE.read();
     let worker = worker();
     let run = small();
@@ -383,7 +383,7 @@ fn what_is_wished_for_of_edges_is_told_of_the_cycle_shown_and_nothing_else() {
 }
 
 #[test]
-fn numbers_of_the_cycles_that_were_looked_at_are_kept() {
+fn series_have_the_cycles_that_were_observed() {
     let _guard = ALONE.read();
     let worker = worker();
     let run = small();
@@ -435,12 +435,12 @@ fn the_error_is_the_distance_from_the_exact_solution() {
     };
     assert!(values.iter().zip(&expected).all(close));
     let l2 = expected.iter().map(|error| error * error).sum::<f64>().sqrt();
-    let told = report.latest.error.expect("the norm of the error is told");
-    assert!((told - l2).abs() < 1e-9 * l2, "{told} {l2}");
+    let reported = report.latest.error.expect("the norm of the error is reported");
+    assert!((reported - l2).abs() < 1e-9 * l2, "{reported} {l2}");
 }
 
 #[test]
-fn a_refused_wish_leaves_the_run_there_is() {
+fn an_invalid_request_leaves_the_run_as_it_is() {
     let _guard = ALONE.read();
     let worker = worker();
     worker.request(paused(1, &small(), 3));
@@ -493,9 +493,9 @@ fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
             assert_eq!(outcome, Outcome::Converged);
             assert_eq!(report.latest.cycle, first as u64, "{rule:?} {tolerance}");
             assert_eq!(report.curve.last().unwrap().cycle, first as u64);
-            let told = report.latest.residual.unwrap().l2 / report.start_residual;
+            let reported = report.latest.residual.unwrap().l2 / report.start_residual;
             let (reduction, _) = norms[first];
-            assert!((told - reduction).abs() <= 1e-9 * reduction, "{told} {reduction}");
+            assert!((reported - reduction).abs() <= 1e-9 * reduction, "{reported} {reduction}");
         }
     }
     // The last cycle that is allowed counts as well.

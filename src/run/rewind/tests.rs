@@ -1,4 +1,4 @@
-//! What the replay makes of wishes.
+//! How the rewinder answers requests.
 
 use super::*;
 use crate::clock::Instant;
@@ -47,7 +47,7 @@ fn request_within(memory: usize, id: u64, targets: Vec<ReplayTarget>) -> ReplayR
     ReplayRequest { id, runs, memory, targets }
 }
 
-/// The last answer to a wish.
+/// The last answer to a request.
 fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
     let begin = Instant::now();
     while begin.elapsed() < DEADLINE {
@@ -57,7 +57,7 @@ fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
             return answer;
         }
     }
-    panic!("no answer to wish {id}");
+    panic!("no answer to request {id}");
 }
 
 /// What is seen of single cycles when the run is made once, one cycle at a time. `archive` takes its
@@ -153,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn what_a_point_was_is_told_from_the_iterates_that_are_kept(
+    fn earlier_values_of_a_point_come_from_the_iterates_that_are_kept(
         spec in specs(),
         field in prop::sample::select(
             &[FieldKind::Residual, FieldKind::Error, FieldKind::Solution][..]
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn a_difference_is_told_of_points_and_then_thinned_out(
+    fn a_difference_is_of_points_and_then_thinned_out(
         cycles in (0_u64..20, 0_u64..20),
         overlaps in (0_usize..3, 0_usize..3),
         field in prop::sample::select(&[FieldKind::Residual, FieldKind::Change, FieldKind::Solution][..]),
@@ -214,7 +214,7 @@ proptest! {
 }
 
 #[test]
-fn of_a_storm_of_wishes_the_newest_wins() {
+fn the_newest_of_many_requests_wins() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = ObservationRequest {
         map: Some(MapRequest::whole([8; 2])),
@@ -226,11 +226,11 @@ fn of_a_storm_of_wishes_the_newest_wins() {
     }
     let observation = answer(&replay, 500).observations[0].clone().unwrap();
     assert_eq!(observation.cycle, 1 + 500 * 7919 % 3000);
-    assert!(replay.wait(Duration::from_millis(100)).is_none(), "nothing else is told");
+    assert!(replay.wait(Duration::from_millis(100)).is_none(), "nothing else is reported");
 }
 
 #[test]
-fn a_long_way_is_told_of_and_left_for_a_newer_wish() {
+fn a_long_way_is_reported_and_left_for_a_newer_request() {
     let archive = Arc::new(RunArchive::new(&plan(&small()), 0));
     let view = ObservationRequest {
         map: Some(MapRequest::whole([8; 2])),

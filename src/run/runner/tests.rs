@@ -37,7 +37,7 @@ fn finished(spec: &RunSpec, sizes: Vec<u64>, most: u64) -> Run {
 }
 
 /// All that is remembered of a run, but for the time that it took.
-fn told(run: &Run) -> Vec<Record> {
+fn records(run: &Run) -> Vec<Record> {
     run.history().records().map(|record| Record { seconds: 0.0, ..*record }).collect()
 }
 
@@ -63,7 +63,11 @@ fn is_the_same_for_all_sizes(spec: &RunSpec) -> Run {
                 field.to_interior().iter().map(|v| v.to_bits()).collect::<Vec<_>>()
             };
             assert_eq!(bits(&found), bits(&iterate), "{name}");
-            assert_eq!(format!("{:?}", told(&run)), format!("{:?}", told(&expected)), "{name}");
+            assert_eq!(
+                format!("{:?}", records(&run)),
+                format!("{:?}", records(&expected)),
+                "{name}"
+            );
             assert!(!run.is_going_back());
             let seconds: Vec<_> = run.history().records().map(|record| record.seconds).collect();
             assert!(seconds.is_sorted() && run.seconds() >= seconds[seconds.len() - 1], "{name}");
@@ -167,7 +171,7 @@ fn a_rewound_run_steps_on_to_where_it_was() {
     for run in [&mut expected, &mut run] {
         run.settle().unwrap();
     }
-    assert_eq!(told(&run), told(&expected));
+    assert_eq!(records(&run), records(&expected));
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
 
@@ -225,7 +229,7 @@ fn a_run_whose_gpu_failed_goes_on_elsewhere() {
                     while run.advance(u64::MAX).unwrap().is_none() {}
                     assert_eq!(run.outcome(), expected.outcome(), "{name}");
                     assert_eq!(run.cycle(), last, "{name}");
-                    assert_eq!(told(&run), told(&expected), "{name}");
+                    assert_eq!(records(&run), records(&expected), "{name}");
                     let iterates = [&run, &expected].map(|run| run.solver().solution().unwrap());
                     assert_eq!(iterates[0], iterates[1], "{name}");
                 }
@@ -247,7 +251,7 @@ fn a_run_that_is_well_moves_where_it_stands() {
     assert_eq!(run.solver().device(), None);
     expected.advance(1).unwrap();
     run.advance(1).unwrap();
-    assert_eq!(told(&run), told(&expected));
+    assert_eq!(records(&run), records(&expected));
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
 
@@ -296,12 +300,12 @@ fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     while classic.advance(u64::MAX).unwrap().is_none() {}
     let mut expected = run_of(&with(1, None, 12), vec![1]).classic().unwrap();
     while expected.advance(u64::MAX).unwrap().is_none() {}
-    assert_eq!(told(&classic), told(&expected));
+    assert_eq!(records(&classic), records(&expected));
 }
 
 /// A solver that was given an iterate does not know what the cycle before changed.
 #[test]
-fn what_a_cycle_changed_is_told_by_the_solver_that_made_it_alone() {
+fn the_change_of_a_cycle_is_known_to_the_solver_that_made_it_alone() {
     let mut run = run_of(&small(), vec![1]);
     run.find_all_norms(false);
     let settled = |run: &mut Run| {
