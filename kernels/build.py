@@ -1,19 +1,23 @@
 #!/usr/bin/env python3
 """Compiles the kernels to PTX, which is committed and embedded in the program.
 
-    python3 kernels/build.py            writes kernels/ptx/
-    python3 kernels/build.py --check    fails if kernels/ptx/ is not what the sources give, or if a
-                                        kernel keeps values in local memory (spills) on a card that
-                                        it is meant for
+    python3 kernels/build.py              writes kernels/ptx/
+    python3 kernels/build.py --registers  the same, and prints the registers of each kernel
+    python3 kernels/build.py --check      fails if kernels/ptx/ is not what the sources give, or if a kernel
+                                          keeps values in local memory (spills)
 
-It needs no GPU and no CUDA toolkit: the compiler (NVRTC) comes from PyPI, by pip, into target/nvrtc.
-The PTX is for compute capability 7.0, the oldest that is supported; the driver makes machine code of
-it when the program starts.
+It needs no GPU and no CUDA toolkit: the compiler (NVRTC) comes from PyPI, by pip, into target/nvrtc. The PTX is for
+compute capability 7.0, the oldest that is supported; the driver compiles it when a kernel is first used.
+
+Each file in kernels/ptx/ has all variants of one source file, each after a line `// variant NAME`, compressed with
+gzip. Compilers of other versions may compress differently, so --check compares the text.
 """
 
 import argparse
+import concurrent.futures
 import ctypes
 import glob
+import gzip
 import os
 import re
 import subprocess
@@ -22,21 +26,45 @@ import zipfile
 
 PACKAGE = "nvidia-cuda-nvrtc-cu12==12.4.127"
 PTX_FOR = "compute_70"
-# The paper's TITAN V, and an H200: neither may spill.
+# The TITAN V of the paper, and an H200.
 CHECKED_ON = ["sm_70", "sm_90"]
-
-KERNELS = ["classic", "shared", "register", "observe", "statistics", "gather"]
-PRECISIONS = {"f32": 32, "f64": 64}
-FORMS = ["line-isotropic", "line-general", "plane-isotropic", "plane-per-axis", "plane-general"]
 OPTIONS = ["--std=c++17", "--fmad=false"]
+
+PRECISIONS = {"f32": 32, "f64": 64}
+# In the order of FORM in stencil.cuh.
+FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
+
+# The source files, and the forms that each is compiled for; none if it depends on neither form nor precision.
+FORMS_1D, FORMS_2D = FORMS[:2], FORMS[2:]
+KERNELS = {
+    "classic": FORMS,
+    "shared": FORMS,
+    "register_1d": FORMS_1D,
+    "register_2d": FORMS_2D,
+    "observe": FORMS,
+    "statistics": FORMS,
+    "gather": FORMS,
+    "sums": [],
+}
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "ptx")
 CACHE = os.path.join(os.path.dirname(HERE), "target", "nvrtc")
 
 
+def variants(kernel):
+    """The name and the options of each variant of a source file."""
+    if not KERNELS[kernel]:
+        return [("any", ["-DREAL_BITS=64", "-DFORM=0"])]
+    return [
+        (f"{precision}-{form}", [f"-DREAL_BITS={bits}", f"-DFORM={FORMS.index(form)}"])
+        for precision, bits in PRECISIONS.items()
+        for form in KERNELS[kernel]
+    ]
+
+
 def load_compiler():
-    """The NVRTC library, fetched if it is not there yet."""
+    """The NVRTC library, downloaded if it is not there yet."""
     pattern = os.path.join(CACHE, "nvidia", "cuda_nvrtc", "lib", "libnvrtc.so.*")
     if not glob.glob(pattern):
         os.makedirs(CACHE, exist_ok=True)
@@ -47,19 +75,19 @@ def load_compiler():
     return ctypes.CDLL(glob.glob(pattern)[0])
 
 
-def compile_file(nvrtc, name, options, architecture):
-    """The PTX (empty for real architectures) and the log of one file."""
+def compile_file(nvrtc, kernel, options, architecture):
+    """The PTX (empty for real architectures) and the log of one source file."""
     read = lambda path: open(path, "rb").read()
     headers = sorted(glob.glob(os.path.join(HERE, "*.cuh")))
     names = (ctypes.c_char_p * len(headers))(*[os.path.basename(h).encode() for h in headers])
     texts = (ctypes.c_char_p * len(headers))(*[read(h) for h in headers])
     program = ctypes.c_void_p()
-    source = read(os.path.join(HERE, name + ".cu"))
+    source = read(os.path.join(HERE, kernel + ".cu"))
     created = nvrtc.nvrtcCreateProgram(
-        ctypes.byref(program), source, (name + ".cu").encode(), len(headers), texts, names
+        ctypes.byref(program), source, (kernel + ".cu").encode(), len(headers), texts, names
     )
     if created != 0:
-        sys.exit(f"{name}.cu: NVRTC could not be started (error {created})")
+        sys.exit(f"{kernel}.cu: NVRTC could not be started (error {created})")
     options = [*OPTIONS, *options, "--gpu-architecture=" + architecture]
     array = (ctypes.c_char_p * len(options))(*[o.encode() for o in options])
     failed = nvrtc.nvrtcCompileProgram(program, len(options), array)
@@ -73,74 +101,77 @@ def compile_file(nvrtc, name, options, architecture):
 
     log = text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
     if failed:
-        sys.exit(f"{name}.cu does not compile for {architecture}:\n{log}")
+        sys.exit(f"{kernel}.cu does not compile for {architecture}:\n{log}")
     is_ptx = architecture.startswith("compute")
     ptx = text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX) if is_ptx else ""
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return ptx, log
 
 
-def variants():
-    for kernel in KERNELS:
-        for precision, bits in PRECISIONS.items():
-            for number, form in enumerate(FORMS):
-                yield f"{kernel}-{precision}-{form}", kernel, [
-                    f"-DREAL_BITS={bits}",
-                    f"-DFORM={number}",
-                ]
+def tidy(ptx):
+    """PTX without comments, blank lines and the constants of the source, which no instruction reads."""
+    lines = (re.sub(r"\s*//.*", "", line).rstrip() for line in ptx.splitlines())
+    is_constant = re.compile(r"\.global \.align \d+ \.\w+ \w+( = -?\d+)?;$").match
+    return "".join(line + "\n" for line in lines if line and not is_constant(line))
 
 
-def spills(log):
-    """The kernels of a log that spill, with the bytes."""
-    for kernel, bytes_stored in re.findall(
-        r"entry function '(\w+)'.*?(\d+) bytes spill stores", log, flags=re.DOTALL
-    ):
-        if int(bytes_stored) > 0:
-            yield kernel, bytes_stored
+def compile_ptx(nvrtc, kernel):
+    """The PTX of all variants of a source file, as it is committed."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        compiled = [
+            (name, pool.submit(compile_file, nvrtc, kernel, options, PTX_FOR))
+            for name, options in variants(kernel)
+        ]
+    return "".join(f"// variant {name}\n" + tidy(ptx.result()[0]) for name, ptx in compiled)
+
+
+def resources(nvrtc, kernel):
+    """For each function of a source file and each checked architecture: a title, the registers and the bytes
+    that it spills."""
+    pattern = r"entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"
+    for name, options in variants(kernel):
+        for architecture in CHECKED_ON:
+            _, log = compile_file(nvrtc, kernel, [*options, "--ptxas-options=-v"], architecture)
+            for function, spilled, registers in re.findall(pattern, log, flags=re.DOTALL):
+                yield f"{kernel} {name} {function} {architecture}", int(registers), int(spilled)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
-    parser.add_argument("--registers", action="store_true", help="print what each kernel takes")
+    parser.add_argument("--registers", action="store_true", help="print the registers of each kernel")
     arguments = parser.parse_args()
 
     nvrtc = load_compiler()
     os.makedirs(PTX, exist_ok=True)
     problems = []
-    expected = set()
-    for name, kernel, options in variants():
-        path = os.path.join(PTX, name + ".ptx")
-        expected.add(path)
-        ptx, _ = compile_file(nvrtc, kernel, options, PTX_FOR)
-        if arguments.check:
-            if not os.path.exists(path) or open(path).read() != ptx:
-                problems.append(f"{path} is not what {kernel}.cu gives")
-        else:
-            with open(path + ".new", "w") as file:
-                file.write(ptx)
+    bytes_of_text = 0
+    for kernel in KERNELS:
+        path = os.path.join(PTX, kernel + ".ptx.gz")
+        ptx = compile_ptx(nvrtc, kernel)
+        bytes_of_text += len(ptx)
+        if not arguments.check:
+            with open(path + ".new", "wb") as file:
+                file.write(gzip.compress(ptx.encode(), 9, mtime=0))
             os.replace(path + ".new", path)
-        if not (arguments.check or arguments.registers):
-            continue
-        for architecture in CHECKED_ON:
-            _, log = compile_file(
-                nvrtc, kernel, [*options, "--ptxas-options=-v"], architecture
-            )
-            if arguments.registers:
-                for function, registers in re.findall(
-                    r"entry function '(\w+)'.*?Used (\d+) registers", log, flags=re.DOTALL
-                ):
-                    print(f"{name} {function} {architecture}: {registers} registers")
-            for function, stored in spills(log):
-                problems.append(f"{name}: {function} spills {stored} bytes on {architecture}")
-    for path in sorted(set(glob.glob(os.path.join(PTX, "*.ptx"))) - expected):
+        elif not os.path.exists(path) or gzip.open(path, "rt").read() != ptx:
+            problems.append(f"{path} is not what {kernel}.cu gives")
+        if arguments.check or arguments.registers:
+            for title, registers, spilled in resources(nvrtc, kernel):
+                if arguments.registers:
+                    print(f"{title}: {registers} registers")
+                if spilled:
+                    problems.append(f"{title} spills {spilled} bytes")
+    expected = {os.path.join(PTX, kernel + ".ptx.gz") for kernel in KERNELS}
+    for path in sorted(set(glob.glob(os.path.join(PTX, "*"))) - expected):
         if arguments.check:
             problems.append(f"{path} belongs to no kernel")
         else:
             os.remove(path)
-    if arguments.check and problems:
+    if problems:
         sys.exit("\n".join([*problems, "run: python3 kernels/build.py"]))
-    print(f"{len(expected)} files of PTX " + ("are up to date" if arguments.check else "written"))
+    done = "up to date" if arguments.check else "written"
+    print(f"{len(KERNELS)} files of PTX {done}, {bytes_of_text / 1e6:.1f} MB of text")
 
 
 if __name__ == "__main__":

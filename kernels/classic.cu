@@ -1,63 +1,57 @@
-// Jacobi's iteration, one thread a point, through global memory: the ladder's lowest rung.
-#include "stencil.cuh"
+// Jacobi's iteration: one sweep over the whole grid through global memory.
+#include "lanes.cuh"
+#include "norms.cuh"
 
-extern "C" __global__ void __launch_bounds__(1024)
-    sweep(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to, Grid grid,
-          Weights weights) {
+/// A sweep without norms: one point per thread.
+extern "C" __global__ void __launch_bounds__(1024) sweep(const __grid_constant__ CycleArguments a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    // A card has fewer blocks down than a tall grid has rows.
-    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < grid.rows && i < grid.columns;
+    const long long pitch = a.grid.pitch;
+    // A tall grid has more rows than a launch can have blocks.
+    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < a.grid.rows && i < a.grid.columns;
          row += gridDim.y * blockDim.y) {
-        long long at = row * grid.pitch + i;
-        real south = 0, north = 0;
-        if (PLANE) {
-            south = from[at - grid.pitch];
-            north = from[at + grid.pitch];
-        }
-        to[at] = update(weights, from[at - 1], from[at + 1], south, north, g[at]);
+        long long at = row * pitch + i;
+        const real *u = a.from + at;
+        real y_prev = IS_2D ? load<0>(u - pitch) : real(0), y_next = IS_2D ? load<0>(u + pitch) : real(0);
+        a.to[at] = update(a.weights, load<-1>(u), load<1>(u), y_prev, y_next, load<0>(a.g + at));
     }
 }
 
-/// Points that a thread measures, one below the other: it adds them up alone, so that what is added up
-/// among threads is little.
-constexpr int MEASURED = 8;
+/// Points of a column per thread of a sweep with norms: a thread adds them up alone, which leaves less to add up
+/// among threads. `ROWS_PER_THREAD` of `solver/cuda/classic.rs`.
+constexpr int ROWS = 8;
 
-extern "C" __global__ void __launch_bounds__(1024)
-    sweep_measured(const real *__restrict__ from, const real *__restrict__ g, real *__restrict__ to,
-                   Grid grid, Weights weights, double *__restrict__ squares) {
-    Norms found = {};
+/// A sweep that writes the sum of squares of the updates of each block.
+extern "C" __global__ void __launch_bounds__(1024) sweep_measured(const __grid_constant__ CycleArguments a) {
+    Norms norms = {};
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    for (int first = (blockIdx.y * blockDim.y + threadIdx.y) * MEASURED;
-         first < grid.rows && i < grid.columns; first += gridDim.y * blockDim.y * MEASURED) {
-        const real *column = from + first * grid.pitch + i;
-        const real *right = g + first * grid.pitch + i;
-        int rows = min(grid.rows - first, MEASURED);
-        auto measure = [&](int row, real south, real own, real north) {
-            const real *at = column + row * grid.pitch;
-            real value = update(weights, at[-1], at[1], south, north, right[row * grid.pitch]);
-            to[at - from] = value;
-            add_square(found.squares, value - own);
+    for (int first = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS; first < a.grid.rows && i < a.grid.columns;
+         first += gridDim.y * blockDim.y * ROWS) {
+        const real *column = a.from + first * a.grid.pitch + i;
+        const real *g = a.g + first * a.grid.pitch + i;
+        int rows = min(a.grid.rows - first, ROWS);
+        auto measure = [&](int row, real y_prev, real own, real y_next) {
+            const real *at = column + row * a.grid.pitch;
+            real value = update(a.weights, load<-1>(at), load<1>(at), y_prev, y_next, load<0>(g + row * a.grid.pitch));
+            a.to[at - a.from] = value;
+            add_square(norms.squares, value - own);
         };
-        if (rows == MEASURED) {
-            // All are asked for before the first is waited for.
-            real values[MEASURED + 2];
+        if (rows == ROWS) {
+            // All are requested before the first is used.
+            real values[ROWS + 2];
 #pragma unroll
-            for (int row = PLANE ? -1 : 0; row < MEASURED + (PLANE ? 1 : 0); row++) {
-                values[row + 1] = column[row * grid.pitch];
+            for (int row = IS_2D ? -1 : 0; row < ROWS + (IS_2D ? 1 : 0); row++) {
+                values[row + 1] = load<0>(column + row * a.grid.pitch);
             }
 #pragma unroll
-            for (int row = 0; row < MEASURED; row++) {
-                measure(row, values[row], values[row + 1], values[row + 2]);
-            }
+            for (int row = 0; row < ROWS; row++) measure(row, values[row], values[row + 1], values[row + 2]);
         } else {
             for (int row = 0; row < rows; row++) {
-                const real *at = column + row * grid.pitch;
-                measure(row, PLANE ? at[-grid.pitch] : real(0), *at, PLANE ? at[grid.pitch] : real(0));
+                const real *at = column + row * a.grid.pitch;
+                real y_prev = IS_2D ? load<0>(at - a.grid.pitch) : real(0);
+                measure(row, y_prev, load<0>(at), IS_2D ? load<0>(at + a.grid.pitch) : real(0));
             }
         }
     }
-    found = of_block(found);
-    if (threadIdx.x == 0 && threadIdx.y == 0) {
-        squares[blockIdx.y * gridDim.x + blockIdx.x] = found.squares;
-    }
+    norms = of_block(norms);
+    if (threadIdx.x == 0 && threadIdx.y == 0) a.squares[blockIdx.y * gridDim.x + blockIdx.x] = norms.squares;
 }

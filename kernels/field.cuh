@@ -1,11 +1,12 @@
-// What a field is made of, point by point.
+// The values of a field, point by point.
 #pragma once
 #include "stencil.cuh"
 
+/// `Values::arguments` in `solver/cuda/observe.rs` has the same numbers.
 enum Quantity { RESIDUAL, SOLUTION, MINUS_DOUBLE, MINUS_REAL, CHANGE };
 
-/// The right-hand side, of which whoever looks at an iterate reads one value alone where it has no other:
-/// `step` is 0 then, and else 1.
+/// The right-hand side. Where it is the same everywhere, `step` is 0 and only one value is read; otherwise
+/// `step` is 1. `RightHandSideArgument` in `solver/cuda/arguments.rs` has the same layout.
 struct RightHandSide {
     const real *values;
     long long step;
@@ -13,15 +14,17 @@ struct RightHandSide {
     __device__ __forceinline__ real at(long long at) const { return __ldg(values + at * step); }
 };
 
-/// u1 - u0 of a sweep that is not made.
+static_assert(sizeof(RightHandSide) == 16);
+
+/// The update u1 - u0 that a sweep would make.
 __device__ __forceinline__ real sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
                                              const Weights &weights, long long at) {
-    real south = PLANE ? u[at - grid.pitch] : 0, north = PLANE ? u[at + grid.pitch] : 0;
-    return update(weights, u[at - 1], u[at + 1], south, north, g.at(at)) - u[at];
+    real y_prev = IS_2D ? u[at - grid.pitch] : 0, y_next = IS_2D ? u[at + grid.pitch] : 0;
+    return update(weights, u[at - 1], u[at + 1], y_prev, y_next, g.at(at)) - u[at];
 }
 
-/// The value of a field at a point. `other` is another array: of the precision of the iterate or of
-/// doubles, as `quantity` says.
+/// The value of a field at a point. `other` is the array that is subtracted: of doubles for MINUS_DOUBLE, otherwise
+/// of the precision of the iterate.
 __device__ __forceinline__ double field_value(int quantity, const real *u, const RightHandSide &g,
                                               const void *other, const Grid &grid,
                                               const Weights &weights, double diagonal,

@@ -1,115 +1,78 @@
-// What can be seen of an iterate: norms by a pass of their own, how much of the residual lies at tile
-// borders, fields thinned out for a picture, and the sums of what the parts of cycles found out.
+// Observations of an iterate: norms by a pass of their own, the share of the residual near tile borders, and
+// fields downsampled for a picture.
 #include "field.cuh"
+#include "norms.cuh"
+#include "ranks.cuh"
 
-/// Sums of norms: of each cycle, `count` parts lie one after the other, and each block adds `together`
-/// of them. The order of the sums depends on nothing but these two numbers.
-extern "C" __global__ void __launch_bounds__(256)
-    add_parts(const Norms *__restrict__ parts, long long count, long long together,
-              Norms *__restrict__ sums) {
-    Norms found = {};
-    long long end = min(count, (blockIdx.y + 1) * together);
-    for (long long i = blockIdx.y * together + threadIdx.x; i < end; i += blockDim.x) {
-        found.add(parts[blockIdx.x * count + i]);
-    }
-    found = of_block(found);
-    if (threadIdx.x == 0) sums[blockIdx.x * gridDim.y + blockIdx.y] = found;
-}
-
-/// Sums of what the parts of cycles told, to the first of the `sums_of_a_cycle` of each; as above.
-extern "C" __global__ void __launch_bounds__(256)
-    add_squares(const double *__restrict__ squares, long long count, long long together,
-                Norms *__restrict__ sums, long long sums_of_a_cycle) {
-    Norms found = {};
-    long long end = min(count, (blockIdx.y + 1) * together);
-    for (long long i = blockIdx.y * together + threadIdx.x; i < end; i += blockDim.x) {
-        found.squares += squares[blockIdx.x * count + i];
-    }
-    found = of_block(found);
-    if (threadIdx.x == 0) sums[blockIdx.x * sums_of_a_cycle + blockIdx.y] = found;
-}
-
-/// Of u1 - u0 the norms, in `squares` and `largest`, and in `error` the squares of the points whose
-/// column or row is marked as near a tile border.
+/// The norms of u1 - u0, in `squares` and `largest`, and in `error` the squares of the points whose column or row is
+/// marked as near a tile border.
 extern "C" __global__ void __launch_bounds__(256)
     residual(const real *__restrict__ u, RightHandSide g, Grid grid, Weights weights,
              const unsigned char *__restrict__ near_columns,
              const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
-    Norms found = {};
+    Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
             double change = sweep_change(u, g, grid, weights, row * grid.pitch + i);
-            found.first_sweep(change);
-            if (near_columns && (near_columns[i] || near_rows[row])) found.distance(change);
+            norms.first_sweep(change);
+            if (near_columns && (near_columns[i] || near_rows[row])) norms.distance(change);
         }
     }
-    found = of_block(found);
-    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+    norms = of_block(norms);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = norms;
 }
 
-/// Of the cycle that made `to` of `from`, what it does not tell itself: the largest magnitude of u1 - u0 of
-/// its first sweep, the largest change, and, if u* is known, the squares of the error.
+/// The norms that a cycle from `from` to `to` does not find itself: the largest magnitude of u1 - u0 of its first
+/// sweep, the largest update of the cycle, and, if `exact` (u*) is not null, the squares of the error.
 extern "C" __global__ void __launch_bounds__(256)
     other_norms(const real *__restrict__ from, const real *__restrict__ to,
                 RightHandSide g, Grid grid, Weights weights,
                 const double *__restrict__ exact, Norms *__restrict__ parts) {
-    Norms found = {};
+    Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
             long long at = row * grid.pitch + i;
-            found.first_sweep(sweep_change(from, g, grid, weights, at));
-            found.whole_cycle(to[at] - from[at]);
-            if (exact) found.distance(to[at] - exact[at]);
+            norms.first_sweep(sweep_change(from, g, grid, weights, at));
+            norms.whole_cycle(to[at] - from[at]);
+            if (exact) norms.distance(to[at] - exact[at]);
         }
     }
-    found.squares = 0;
-    found = of_block(found);
-    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+    norms.squares = 0;
+    norms = of_block(norms);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = norms;
 }
 
-/// The squares of u - u*, in `error`.
+/// The squares of the error u - u*, in `error`.
 extern "C" __global__ void __launch_bounds__(256)
     distance(const real *__restrict__ u, const double *__restrict__ exact, Grid grid,
              Norms *__restrict__ parts) {
-    Norms found = {};
+    Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
             long long at = row * grid.pitch + i;
-            found.distance(u[at] - exact[at]);
+            norms.distance(u[at] - exact[at]);
         }
     }
-    found = of_block(found);
-    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = found;
+    norms = of_block(norms);
+    if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = norms;
 }
 
-/// The part of a field that is asked for: columns and rows from the first on, and how many points
-/// across and down one sample stands for.
+/// The part of a field that is sampled: columns and rows from the first on, and how many points along either axis
+/// one sample stands for. `WindowArgument` in `solver/cuda/arguments.rs` has the same layout.
 struct Window {
     int first_column, first_row, columns, rows, block_x, block_y, samples_x, samples_y;
 };
 
-/// A number by which doubles are ordered as samples are: by magnitude, of opposite ones the positive last;
-/// NaN comes after all, and zero has one sign only. To compare integers is cheaper than to compare doubles,
-/// of which the cycles that are made meanwhile have need.
-__device__ __forceinline__ unsigned long long rank_of(double value) {
-    unsigned long long bits = __double_as_longlong(value);
-    return (bits << 1 | bits >> 63) ^ 1;
-}
+static_assert(sizeof(Window) == 32);
 
-/// The value of a rank.
-__device__ __forceinline__ double of_rank(unsigned long long rank) {
-    unsigned long long bits = rank ^ 1;
-    return __longlong_as_double(bits >> 1 | bits << 63);
-}
-
-/// Where a warp looks for samples: at 32 columns of the window, and at `together` of its rows from the top
-/// down, a whole number of rows of blocks.
+/// The points that a warp samples: 32 columns of the window, and `together` of its rows from the top down, which is
+/// a multiple of the rows of a sample.
 struct Strip {
     int lane, x, first, end;
-    /// Columns of this lane's block before it.
+    /// Columns of the lane's sample before it.
     int in_block;
 
     __device__ __forceinline__ Strip(const Window &window, int together) {
@@ -122,30 +85,29 @@ struct Strip {
         end = int(min((long long)first + together, (long long)window.rows));
     }
 
-    /// The rank of this lane's block in the first row of blocks.
+    /// The rank of the lane's sample in the first row of samples.
     __device__ __forceinline__ unsigned long long *first_rank(const Window &window,
                                                               unsigned long long *ranks) const {
         return ranks + (long long)(first / window.block_y) * window.samples_x + x / window.block_x;
     }
 
-    /// Takes the largest rank that the lanes have found into that of their blocks.
-    __device__ __forceinline__ void tell(unsigned long long found, const Window &window,
+    /// Raises the ranks of samples to the largest that their lanes have found.
+    __device__ __forceinline__ void raise(unsigned long long largest, const Window &window,
                                          unsigned long long *rank) const {
         // Lanes of one sample lie side by side: the first of them gets the largest of all.
 #pragma unroll 1
         for (int apart = 1; apart < min(WARP, window.block_x); apart *= 2) {
-            unsigned long long theirs = __shfl_down_sync(ALL_LANES, found, apart);
+            unsigned long long theirs = __shfl_down_sync(ALL_LANES, largest, apart);
             if (lane + apart < WARP && in_block + apart < window.block_x) {
-                found = max(found, theirs);
+                largest = max(largest, theirs);
             }
         }
-        if (x < window.columns && (lane == 0 || in_block == 0)) atomicMax(rank, found);
+        if (x < window.columns && (lane == 0 || in_block == 0)) atomicMax(rank, largest);
     }
 };
 
-/// A field, thinned out to samples; each is the value of largest magnitude of its block of points, and comes
-/// as the rank of that. `ranks` is zero before. `other` is another array: of the precision of the iterate or
-/// of doubles, as `quantity` says.
+/// A field, downsampled: each sample is the rank of the value of largest magnitude among its points. `ranks` must
+/// be zero before. For `quantity` and `other` see `field_value`.
 extern "C" __global__ void __launch_bounds__(256, 4)
     sample(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
            Weights weights, double diagonal, int quantity, Window window, int together,
@@ -155,22 +117,22 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     unsigned long long *rank = strip.first_rank(window, ranks);
     for (int y = strip.first; y < strip.end; y += window.block_y, rank += window.samples_x) {
         int below = min(y + window.block_y, strip.end);
-        unsigned long long found = rank_of(0);
+        unsigned long long largest = rank_of(0);
         if (is_there) {
             long long at = (window.first_row + y) * grid.pitch + window.first_column + strip.x;
 #pragma unroll 4
             for (int row = y; row < below; row++, at += grid.pitch) {
                 double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
-                found = max(found, rank_of(value));
+                largest = max(largest, rank_of(value));
             }
         }
-        strip.tell(found, window, rank);
+        strip.raise(largest, window, rank);
     }
 }
 
-/// The residual, thinned out as above, and on the way the sums of its squares, as `residual` gives those of
-/// u1 - u0. Of `TOGETHER` rows a warp asks for the values before it looks at the first, so that it waits for
-/// the card's memory once for all. The right-hand side may be `SAME` everywhere.
+/// The residual, downsampled as in `sample`, and in the same pass the sums of its squares, as `residual` gives those
+/// of u1 - u0. A warp requests the values of TOGETHER rows before it uses the first, so that it waits for memory
+/// once. SAME: the right-hand side is the same everywhere.
 template <bool SAME, int TOGETHER>
 __device__ __forceinline__ void residual_samples(
     const real *__restrict__ u, const RightHandSide &g, const Grid &grid, const Weights &weights,
@@ -178,29 +140,29 @@ __device__ __forceinline__ void residual_samples(
     const unsigned char *__restrict__ near_columns, const unsigned char *__restrict__ near_rows,
     Norms *__restrict__ parts) {
     Strip strip(window, together);
-    // A lane past the window looks at its last column again, which adds nothing.
+    // A lane past the window samples its last column again, which adds nothing.
     bool is_there = strip.x < window.columns;
     int i = window.first_column + min(strip.x, window.columns - 1);
     bool is_near_column = near_columns[i];
     double squares = 0, near = 0;
 
-    // Rows follow one another: of the five points two are known from the rows before.
+    // Row by row: two of the five points are known from the rows before.
     long long at = (window.first_row + strip.first) * grid.pitch + i;
-    real south = 0, here = 0;
-    if (PLANE && strip.first < strip.end) south = u[at - grid.pitch], here = u[at];
+    real y_prev = 0, here = 0;
+    if (IS_2D && strip.first < strip.end) y_prev = u[at - grid.pitch], here = u[at];
     unsigned long long *rank = strip.first_rank(window, ranks);
     for (int y = strip.first; y < strip.end; y += window.block_y, rank += window.samples_x) {
-        unsigned long long found = rank_of(0);
+        unsigned long long largest = rank_of(0);
         int end = min(y + window.block_y, strip.end);
         for (int row = y; row < end; row += TOGETHER) {
-            real arrived[TOGETHER], west[TOGETHER], east[TOGETHER], sides[SAME ? 1 : TOGETHER];
+            real arrived[TOGETHER], x_prev[TOGETHER], x_next[TOGETHER], sides[SAME ? 1 : TOGETHER];
             if (SAME) sides[0] = *g.values;
 #pragma unroll
             for (int n = 0; n < TOGETHER; n++) {
                 if (row + n >= end) break;
-                arrived[n] = u[PLANE ? at + grid.pitch : at];
-                west[n] = u[at - 1];
-                east[n] = u[at + 1];
+                arrived[n] = u[IS_2D ? at + grid.pitch : at];
+                x_prev[n] = u[at - 1];
+                x_next[n] = u[at + 1];
                 if (!SAME) sides[n] = g.values[at];
                 at += grid.pitch;
             }
@@ -210,18 +172,18 @@ __device__ __forceinline__ void residual_samples(
 #pragma unroll
             for (int n = 0; n < TOGETHER; n++) {
                 if (row + n >= end) break;
-                if (!PLANE) here = arrived[n];
-                real north = PLANE ? arrived[n] : 0;
+                if (!IS_2D) here = arrived[n];
+                real y_next = IS_2D ? arrived[n] : 0;
                 real side = sides[SAME ? 0 : n];
-                real change = update(weights, west[n], east[n], south, north, side) - here;
+                real change = update(weights, x_prev[n], x_next[n], y_prev, y_next, side) - here;
                 double value = double(change) * diagonal;
                 add_square(squares, value);
                 add_square_if(is_near_column || near_mask >> n & 1, near, value);
-                found = max(found, rank_of(value));
-                south = here, here = north;
+                largest = max(largest, rank_of(value));
+                y_prev = here, here = y_next;
             }
         }
-        strip.tell(found, window, rank);
+        strip.raise(largest, window, rank);
     }
     Norms norms = {};
     if (is_there) norms.squares = squares, norms.error = near;
@@ -229,19 +191,19 @@ __device__ __forceinline__ void residual_samples(
     if (threadIdx.x == 0) parts[blockIdx.x] = norms;
 }
 
-/// As `residual_samples`, where g is the same everywhere.
+/// `residual_samples` where g is the same everywhere.
 extern "C" __global__ void __launch_bounds__(256, 3)
     residual_samples_same(const real *u, RightHandSide g, Grid grid, Weights weights, double diagonal,
                           Window window, int together, unsigned long long *ranks,
                           const unsigned char *near_columns, const unsigned char *near_rows,
                           Norms *parts) {
     // More values do not fit into the registers where each neighbour has a weight of its own.
-    constexpr int ROWS = FORM == PLANE_GENERAL ? 5 : 6;
+    constexpr int ROWS = FORM == FORM_2D_GENERAL ? 5 : 6;
     residual_samples<true, ROWS>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
                               near_rows, parts);
 }
 
-/// As `residual_samples`, where g differs.
+/// `residual_samples` where g varies.
 extern "C" __global__ void __launch_bounds__(256, 3)
     residual_samples_varied(const real *u, RightHandSide g, Grid grid, Weights weights, double diagonal,
                             Window window, int together, unsigned long long *ranks,
@@ -249,12 +211,4 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                             Norms *parts) {
     residual_samples<false, 4>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
                                near_rows, parts);
-}
-
-/// Samples of their ranks.
-extern "C" __global__ void __launch_bounds__(256)
-    values_of_ranks(const unsigned long long *__restrict__ ranks, long long count,
-                    float *__restrict__ samples) {
-    long long at = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (at < count) samples[at] = float(of_rank(ranks[at]));
 }

@@ -1,24 +1,23 @@
-// What the tiles of a field have in common: how many points of which magnitude lie how far from a
-// tile border, and the sums of the mean tile. The numbers below, and the order of the sums, are those of
-// `solver/statistics.rs`.
+// Statistics of a field over its tiles: histograms of the magnitude by distance from a tile border, and the mean
+// tile. The constants below, and the order of the sums, are those of `solver/statistics.rs`.
 #include "field.cuh"
 
 /// Bins of a histogram: the first 11 bits of a magnitude after the sign.
 constexpr int BINS = 2048;
 constexpr int BELOW_BIN = 20;
 
-/// Tiles of a row whose values are added up by themselves.
+/// Tiles of a row of tiles that are summed up as one group.
 constexpr int TOGETHER = 32;
 
-/// A lane without a point, and a slot without a bin.
+/// A lane without a point, or a slot without a bin.
 constexpr int NOTHING = -1;
 
-/// Counts of a block: bins find one of `SLOTS` places in fast memory, and the few that do not are counted in
-/// the card's memory, where whoever counts the same waits.
+/// The counts of a block: a hash table in shared memory. The few bins that find no slot are counted in global
+/// memory, where threads that count the same bin wait for each other.
 struct Tally {
     static constexpr int SLOT_BITS = 10, SLOTS = 1 << SLOT_BITS;
-    /// Places that are tried for a bin, one after the other.
-    static constexpr int TRIED = 4;
+    /// Slots that are tried for a bin, one after the other.
+    static constexpr int MAX_TRIES = 4;
 
     int bins[SLOTS];
     unsigned counts[SLOTS];
@@ -32,9 +31,9 @@ struct Tally {
     }
 
     __device__ __forceinline__ void add(int bin, unsigned count, unsigned long long *all) {
-        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): bins side by side lie far apart.
+        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): neighbouring bins lie far apart.
         unsigned slot = unsigned(bin) * 2654435769u >> (32 - SLOT_BITS);
-        for (int tried = 0; tried < TRIED; tried++, slot = (slot + 1) % SLOTS) {
+        for (int tried = 0; tried < MAX_TRIES; tried++, slot = (slot + 1) % SLOTS) {
             int there = atomicCAS(&bins[slot], NOTHING, bin);
             if (there == NOTHING || there == bin) {
                 atomicAdd(&counts[slot], count);
@@ -44,7 +43,8 @@ struct Tally {
         atomicAdd(&all[bin], (unsigned long long)count);
     }
 
-    __device__ __forceinline__ void tell(unsigned long long *all) const {
+    /// Adds the counts of the block to those of all.
+    __device__ __forceinline__ void write(unsigned long long *all) const {
         __syncthreads();
         for (int slot = threadIdx.x; slot < SLOTS; slot += blockDim.x) {
             if (counts[slot]) atomicAdd(&all[bins[slot]], (unsigned long long)counts[slot]);
@@ -52,11 +52,10 @@ struct Tally {
     }
 };
 
-/// Each block looks at 32 columns of `TOGETHER` tiles, a row a warp, so that rows side by side are read
-/// together, and `together` times so many rows. It counts the points that they own by class and magnitude,
-/// and adds their magnitudes up from tile to tile. A point's class is the smaller of those of its column and
-/// its row, and not counted if there is no such; `parts` holds a sum for each row, each group of tiles and
-/// each column of the tile, and may be null.
+/// Counts points by class and magnitude, and sums up their magnitudes from tile to tile. A block takes 32 columns of
+/// TOGETHER tiles and `together` rows per warp. The class of a point is the smaller of the classes of its column and
+/// its row; a point without a class is not counted. `parts` gets a sum for each row, group of tiles and column of the
+/// tile; it may be null.
 extern "C" __global__ void __launch_bounds__(256, 4)
     fold_rows(const real *__restrict__ u, RightHandSide g, const void *__restrict__ other, Grid grid,
               Weights weights, double diagonal, int quantity, Axis tiles, int together,
@@ -75,7 +74,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     long long last_row = min(first_row + together * warps, (long long)grid.rows);
     int last = min((group + 1) * TOGETHER, tiles.count);
 
-    // From tile to tile a place keeps its class, and most often its bin: they are counted together.
+    // From tile to tile a point keeps its class, and mostly its bin: those are counted together.
     int bin = NOTHING;
     unsigned count = 0;
     for (long long row = first_row + warp; row < last_row; row += warps) {
@@ -102,11 +101,11 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         if (parts && place < tiles.tile) parts[(row * groups + group) * tiles.tile + place] = sum;
     }
     if (count) tally.add(bin, count, counts);
-    tally.tell(counts);
+    tally.write(counts);
 }
 
-/// The sums of the mean tile: each thread adds up one place of it, over the rows from the top down, and in a
-/// row over the groups of tiles from left to right.
+/// The sums of the mean tile: each thread sums up one of its points, over the rows from the top down, and within a row
+/// over the groups of tiles from left to right.
 extern "C" __global__ void __launch_bounds__(256)
     fold_tiles(const double *__restrict__ parts, Axis columns, Axis rows, double *__restrict__ sums) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,16 +1,16 @@
-// What all kernels share: the update of a point, the layout of the arrays, the tiles of an axis,
-// and norms that are summed in a fixed order.
+// What every kernel uses: the update of a point, the layout of the grid, the tiles of an axis.
 //
-// A file is compiled once for each precision and each form of the weights: REAL_BITS is 32 or 64,
-// FORM one of the numbers below. Additions are never fused with multiplications but where `fma` is
-// written (--fmad=false): the bits are those of the CPU.
+// A kernel is compiled once for each precision (REAL_BITS: 32 or 64) and each form of the weights
+// (FORM: one of the numbers below), because the form fixes the order of operations. Multiplications
+// and additions are fused only where `multiply_add` stands (--fmad=false), so the bits are those of
+// the CPU.
 #pragma once
 
-#define LINE_ISOTROPIC 0
-#define LINE_GENERAL 1
-#define PLANE_ISOTROPIC 2
-#define PLANE_PER_AXIS 3
-#define PLANE_GENERAL 4
+#define FORM_1D_ISOTROPIC 0
+#define FORM_1D_GENERAL 1
+#define FORM_2D_ISOTROPIC 2
+#define FORM_2D_PER_AXIS 3
+#define FORM_2D_GENERAL 4
 
 #if REAL_BITS == 64
 typedef double real;
@@ -18,14 +18,16 @@ typedef double real;
 typedef float real;
 #endif
 
-constexpr bool PLANE = FORM >= PLANE_ISOTROPIC;
+constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC;
 
+/// Threads of a warp; a thread of a warp is called a lane.
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-/// w_i = -a_i / d. An isotropic form uses `west` alone, a form per axis `west` and `south`.
+/// w_i = -a_i / d, of the neighbours before and after a point along either axis. An isotropic form
+/// uses `x_prev` alone, a form per axis `x_prev` and `y_prev`.
 struct Weights {
-    real west, east, south, north;
+    real x_prev, x_next, y_prev, y_next;
 };
 
 /// a b + c, rounded once.
@@ -37,38 +39,39 @@ __device__ __forceinline__ real multiply_add(real a, real b, real c) {
 #endif
 }
 
-/// The new value of a point; the order of operations is that of every back end.
-__device__ __forceinline__ real update(const Weights &w, real west, real east, real south,
-                                       real north, real g) {
-    if constexpr (FORM == LINE_ISOTROPIC) {
-        return multiply_add(w.west, west + east, g);
-    } else if constexpr (FORM == LINE_GENERAL) {
-        return multiply_add(w.west, west, multiply_add(w.east, east, g));
-    } else if constexpr (FORM == PLANE_ISOTROPIC) {
-        return multiply_add(w.west, (west + east) + (south + north), g);
-    } else if constexpr (FORM == PLANE_PER_AXIS) {
-        return multiply_add(w.west, west + east, multiply_add(w.south, south + north, g));
+/// The new value of a point, given its four neighbours and its right-hand side g = b / d. The order of
+/// operations is the one in `problem/stencil.rs`.
+__device__ __forceinline__ real update(const Weights &w, real x_prev, real x_next, real y_prev,
+                                       real y_next, real g) {
+    if constexpr (FORM == FORM_1D_ISOTROPIC) {
+        return multiply_add(w.x_prev, x_prev + x_next, g);
+    } else if constexpr (FORM == FORM_1D_GENERAL) {
+        return multiply_add(w.x_prev, x_prev, multiply_add(w.x_next, x_next, g));
+    } else if constexpr (FORM == FORM_2D_ISOTROPIC) {
+        return multiply_add(w.x_prev, (x_prev + x_next) + (y_prev + y_next), g);
+    } else if constexpr (FORM == FORM_2D_PER_AXIS) {
+        return multiply_add(w.x_prev, x_prev + x_next, multiply_add(w.y_prev, y_prev + y_next, g));
     } else {
-        real rows = multiply_add(w.south, south, multiply_add(w.north, north, g));
-        return multiply_add(w.west, west, multiply_add(w.east, east, rows));
+        real along_y = multiply_add(w.y_prev, y_prev, multiply_add(w.y_next, y_next, g));
+        return multiply_add(w.x_prev, x_prev, multiply_add(w.x_next, x_next, along_y));
     }
 }
 
-/// Interior points: columns, rows (of a plane, or copies of a line), and values from a row to the
-/// next. Pointers to arrays point to the first interior point; its ring lies before it.
+/// Interior points: columns, rows (in 1D: systems of the batch), and values from one row to the next.
+/// A pointer to an array points to its first interior point; boundary values lie before it.
 struct Grid {
     int columns, rows;
     long long pitch;
 };
 
-/// The tiles of an axis (see Tiles in the rules): `tile` is at most the points of the axis.
+/// The tiles of an axis: `tile` is at most `points`.
 struct Axis {
     int points, tile, step, count;
 
-    /// First point that tile `j` computes; the last tile is moved back so that it is full.
+    /// The first point that tile `j` computes. The last tile is moved back so that it is full.
     __device__ __forceinline__ int start(int j) const { return min(j * step, points - tile); }
 
-    /// First point that tile `j` owns; of `count`, the end of the axis.
+    /// The first point that tile `j` owns; for j = `count`, the end of the axis.
     __device__ __forceinline__ int border(int j) const {
         if (j == 0) return 0;
         if (j == count) return points;
@@ -77,87 +80,35 @@ struct Axis {
     }
 };
 
-/// Adds a square.
-__device__ __forceinline__ void add_square(double &squares, double value) {
-    squares = __fma_rn(value, value, squares);
-}
-
-/// Adds a square where `counts` is not 0, without a branch.
-__device__ __forceinline__ void add_square_if(unsigned counts, double &squares, double value) {
-    asm("{ .reg .pred counts;\n"
-        "  setp.ne.u32 counts, %1, 0;\n"
-        "  @counts fma.rn.f64 %0, %2, %2, %0; }"
-        : "+d"(squares)
-        : "r"(counts), "d"(value));
-}
-
-/// Norms of some points. Maxima pass over NaN; the sums do not. Of u1 - u0 in the first sweep the sum of
-/// squares and the largest magnitude, the largest change of the whole cycle, and the squares of u - u*.
-/// A cycle tells the first of them alone; the others are found by a pass of their own (`observe.cu`).
-struct Norms {
-    double squares, largest, change, error;
-
-    __device__ __forceinline__ void first_sweep(double difference) {
-        add_square(squares, difference);
-        if (fabs(difference) > largest) largest = fabs(difference);
-    }
-
-    __device__ __forceinline__ void whole_cycle(double difference) {
-        if (fabs(difference) > change) change = fabs(difference);
-    }
-
-    __device__ __forceinline__ void distance(double difference) { add_square(error, difference); }
-
-    __device__ __forceinline__ void add(const Norms &other) {
-        squares += other.squares;
-        largest = larger_of(largest, other.largest);
-        change = larger_of(change, other.change);
-        error += other.error;
-    }
-
-    /// Of two magnitudes, neither of which is NaN.
-    static __device__ __forceinline__ double larger_of(double a, double b) { return a > b ? a : b; }
-
-    /// Those of all lanes of a warp, in every lane. A block does so once or twice, and the driver has less to
-    /// make machine code of where the loop stays one.
-    __device__ __forceinline__ void add_lanes() {
-#pragma unroll 1
-        for (int lane = WARP / 2; lane > 0; lane /= 2) {
-            squares += __shfl_xor_sync(ALL_LANES, squares, lane);
-            largest = larger_of(largest, __shfl_xor_sync(ALL_LANES, largest, lane));
-            change = larger_of(change, __shfl_xor_sync(ALL_LANES, change, lane));
-            error += __shfl_xor_sync(ALL_LANES, error, lane);
-        }
-    }
+/// Into how many parts a tile is split along either axis: warps in 2D, lanes of a warp (x) in 1D.
+struct Split {
+    int x, y;
 };
 
-/// The sum of what the lanes of a warp have, in every lane.
-__device__ __forceinline__ double sum_of_lanes(double sum) {
-#pragma unroll
-    for (int apart = WARP / 2; apart > 0; apart /= 2) sum += __shfl_xor_sync(ALL_LANES, sum, apart);
-    return sum;
-}
+/// The arguments of every kernel that makes a cycle. `CycleArguments` in `solver/cuda/arguments.rs` has the
+/// same layout.
+struct CycleArguments {
+    /// The iterate, the right-hand side g, and the next iterate: first interior points.
+    const real *from, *g;
+    real *to;
+    /// Where sums of squares of u1 - u0 of the first sweep go (see the kernels); null if not wanted.
+    double *squares;
+    Grid grid;
+    /// The tiles; in 1D, `y` is not used. `classic.cu` uses neither.
+    Axis x, y;
+    Weights weights;
+    /// Sweeps of the cycle.
+    int k;
+    Split split;
+};
 
-/// Tells the sum of squares of all lanes of a warp.
-__device__ __forceinline__ void tell_squares(double squares, double *part) {
-    squares = sum_of_lanes(squares);
-    if (threadIdx.x % WARP == 0) *part = squares;
-}
-
-/// The norms of a block, given those of its threads; right in the first warp alone.
-__device__ __forceinline__ Norms of_block(Norms norms) {
-    __shared__ Norms warps[1024 / WARP];
-    int thread = threadIdx.x + blockDim.x * threadIdx.y;
-    int count = (blockDim.x * blockDim.y + WARP - 1) / WARP;
-    norms.add_lanes();
-    if (count == 1) return norms;
-    // Those of the last time are read.
-    __syncthreads();
-    if (thread % WARP == 0) warps[thread / WARP] = norms;
-    __syncthreads();
-    if (thread < WARP) {
-        norms = thread < count ? warps[thread] : Norms{};
-        norms.add_lanes();
-    }
-    return norms;
-}
+#define OFFSET(type, member) __INTADDR__(&static_cast<type *>(nullptr)->member)
+static_assert(sizeof(Grid) == 16 && sizeof(Axis) == 16 && sizeof(Weights) == 4 * sizeof(real));
+static_assert(OFFSET(CycleArguments, squares) == 24);
+static_assert(OFFSET(CycleArguments, grid) == 32);
+static_assert(OFFSET(CycleArguments, x) == 48);
+static_assert(OFFSET(CycleArguments, y) == 64);
+static_assert(OFFSET(CycleArguments, weights) == 80);
+static_assert(OFFSET(CycleArguments, k) == 80 + 4 * sizeof(real));
+static_assert(OFFSET(CycleArguments, split) == 84 + 4 * sizeof(real));
+static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 128 : 112));

@@ -1,22 +1,25 @@
-//! What kernels are given, laid out as in `kernels/stencil.cuh`.
+//! The arguments of kernels, with the same layout as in `kernels/stencil.cuh`, `norms.cuh`, `field.cuh` and
+//! `observe.cu`. Sizes and offsets are asserted on both sides.
 
 use super::build::BuildPrecision;
 use crate::grid::{AxisTiling, Real, Shape};
 use crate::problem::{Source, Weights};
 use crate::solver::{CycleNorms, ResidualNorms};
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+use std::mem::offset_of;
 
-/// The most points of an axis, or tiles: what a kernel counts in 32 bits, with room for a sum.
-const MOST: usize = 1 << 30;
+/// The most points of an axis, or tiles: kernels count in 32 bits, and add two such numbers.
+const MAX_COUNT: usize = 1 << 30;
 
-/// A number of points or tiles as kernels count them; `None` if there are too many.
+/// A number of points or tiles as kernels count them; `None` if it is too large.
 pub(super) fn counted(number: usize) -> Option<i32> {
-    (number <= MOST).then(|| i32::try_from(number).ok()).flatten()
+    (number <= MAX_COUNT).then(|| i32::try_from(number).ok()).flatten()
 }
 
-/// Where an array begins on the GPU; 0 for none.
+/// An address on the GPU; 0 for none.
 pub(super) type Pointer = u64;
 
+/// `Grid`: interior points, and values from one row to the next.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GridArgument {
@@ -33,28 +36,23 @@ impl GridArgument {
     }
 }
 
+/// `Weights` of the neighbours before and after a point along x, then along y.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WeightsArgument<R> {
-    west: R,
-    east: R,
-    south: R,
-    north: R,
-}
+pub(super) struct WeightsArgument<R>([R; 4]);
 
 impl<R: Real> WeightsArgument<R> {
     pub fn of(weights: &Weights<R>) -> Self {
-        let (west, east, south, north) = match *weights {
-            Weights::Isotropic(w) => (w, w, w, w),
-            Weights::PerAxis([x, y, _]) => (x, x, y, y),
-            Weights::General([[west, east], [south, north], _]) => (west, east, south, north),
-        };
-        Self { west, east, south, north }
+        Self(match *weights {
+            Weights::Isotropic(w) => [w; 4],
+            Weights::PerAxis([x, y, _]) => [x, x, y, y],
+            Weights::General([x, y, _]) => [x[0], x[1], y[0], y[1]],
+        })
     }
 }
 
-/// The right-hand side g as whoever looks at an iterate reads it: one value stands for all where it is
-/// the same everywhere, which spares half of what a look reads.
+/// `RightHandSide`: g as observations read it. Where it is the same everywhere, one value is read for all, which
+/// halves the memory traffic.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RightHandSideArgument {
@@ -68,12 +66,13 @@ impl RightHandSideArgument {
         Self { values, step }
     }
 
-    /// Whether it is the same everywhere.
+    /// Whether g is the same everywhere.
     pub fn is_same(&self) -> bool {
         self.step == 0
     }
 }
 
+/// `Axis`: the tiles of an axis.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AxisArgument {
@@ -94,18 +93,59 @@ impl AxisArgument {
         })
     }
 
-    /// An axis along which nothing is cut.
+    /// An axis with one tile of one point.
     pub const NONE: Self = Self { points: 1, tile: 1, step: 1, count: 1 };
 }
 
+/// `Split`: into how many parts a tile is split along either axis: warps in 2D, lanes of a warp in 1D.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WarpsArgument {
-    pub across: i32,
-    pub down: i32,
+pub(super) struct SplitArgument {
+    pub x: i32,
+    pub y: i32,
 }
 
-/// See `Norms` of the kernels.
+/// `CycleArguments`: the arguments of every kernel that makes a cycle.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CycleArguments<R> {
+    /// First interior points of the iterate, of g = b / d and of the next iterate.
+    pub from: Pointer,
+    pub g: Pointer,
+    pub to: Pointer,
+    /// Where sums of squares of the first sweep go; 0 if they are not wanted.
+    pub squares: Pointer,
+    pub grid: GridArgument,
+    pub x: AxisArgument,
+    pub y: AxisArgument,
+    pub weights: WeightsArgument<R>,
+    /// Sweeps of the cycle.
+    pub k: i32,
+    pub split: SplitArgument,
+}
+
+const fn assert_layout<R>() {
+    let weights = 4 * size_of::<R>();
+    assert!(size_of::<WeightsArgument<R>>() == weights);
+    assert!(offset_of!(CycleArguments<R>, squares) == 24);
+    assert!(offset_of!(CycleArguments<R>, grid) == 32);
+    assert!(offset_of!(CycleArguments<R>, x) == 48);
+    assert!(offset_of!(CycleArguments<R>, y) == 64);
+    assert!(offset_of!(CycleArguments<R>, weights) == 80);
+    assert!(offset_of!(CycleArguments<R>, k) == 80 + weights);
+    assert!(offset_of!(CycleArguments<R>, split) == 84 + weights);
+}
+
+const _: () = {
+    assert_layout::<f32>();
+    assert_layout::<f64>();
+    assert!(size_of::<CycleArguments<f32>>() == 112 && size_of::<CycleArguments<f64>>() == 128);
+    assert!(size_of::<GridArgument>() == 16 && size_of::<AxisArgument>() == 16);
+    assert!(size_of::<RightHandSideArgument>() == 16 && size_of::<WindowArgument>() == 32);
+    assert!(size_of::<Norms>() == 32);
+};
+
+/// `Norms` of the kernels, where each member is explained.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Norms {
@@ -116,7 +156,7 @@ pub(super) struct Norms {
 }
 
 impl Norms {
-    /// The residual's, given the diagonal.
+    /// The norms of the residual, given the diagonal.
     pub fn residual(&self, diagonal: f64) -> ResidualNorms {
         ResidualNorms {
             l2: self.squares.sqrt() * diagonal.abs(),
@@ -124,7 +164,7 @@ impl Norms {
         }
     }
 
-    /// Those of a cycle, as far as they were asked for.
+    /// The norms of a cycle, as far as they were requested.
     pub fn of_cycle(&self, diagonal: f64, all: bool, knows_exact: bool) -> CycleNorms {
         let residual = self.residual(diagonal);
         CycleNorms {
@@ -135,7 +175,7 @@ impl Norms {
     }
 }
 
-/// The part of a field that is sampled.
+/// `Window`: the part of a field that is sampled.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowArgument {
@@ -149,24 +189,26 @@ pub(super) struct WindowArgument {
     pub samples_y: i32,
 }
 
-// SAFETY: laid out as C does, without pointers to this machine's memory.
+// SAFETY: laid out as in C, without pointers to memory of the host.
 unsafe impl DeviceRepr for GridArgument {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for WeightsArgument<R> {}
-// SAFETY: as above; its pointer is one of the GPU.
+// SAFETY: as above; its pointer is an address on the GPU.
 unsafe impl DeviceRepr for RightHandSideArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for AxisArgument {}
 // SAFETY: as above.
-unsafe impl DeviceRepr for WarpsArgument {}
+unsafe impl DeviceRepr for SplitArgument {}
+// SAFETY: as above.
+unsafe impl<R: Real> DeviceRepr for CycleArguments<R> {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for WindowArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Norms {}
-// SAFETY: four numbers, which may be zero.
+// SAFETY: four numbers, for which zero is valid.
 unsafe impl ValidAsZeroBits for Norms {}
 
-/// A type that the iterates on a GPU can have.
+/// A precision that iterates on a GPU can have.
 pub(super) trait DeviceReal: Real + DeviceRepr + ValidAsZeroBits + BuildPrecision {}
 impl DeviceReal for f32 {}
 impl DeviceReal for f64 {}

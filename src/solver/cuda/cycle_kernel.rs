@@ -1,12 +1,18 @@
 //! What the kernels have in common.
 
-use super::arguments::{GridArgument, Pointer, RightHandSideArgument, WeightsArgument};
+use super::arguments::{
+    AxisArgument, CycleArguments, GridArgument, Pointer, RightHandSideArgument, SplitArgument,
+    WeightsArgument, counted,
+};
 use super::gpu::Gpu;
 use super::ptx::{File, Form};
-use crate::grid::{Precision, Shape, Tiling};
+use crate::grid::{Precision, Real, Shape, Tiling};
 use crate::solver::{Footprint, SolverError};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum};
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DevicePtr, DriverError, LaunchConfig};
+use cudarc::driver::{
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg,
+};
 use std::sync::Arc;
 
 /// Threads of a warp.
@@ -65,16 +71,7 @@ pub(super) trait CycleKernel<R>: Send {
     /// The number of partial sums of squares of a cycle.
     fn parts(&self) -> usize;
 
-    /// Takes in what cycles without norms need. Only who times them asks for any: where the kernel is another,
-    /// nobody else waits for the driver to make machine code of it.
-    ///
-    /// # Errors
-    /// [`SolverError`] if the driver refuses it.
-    fn prepare_without_norms(&mut self, _system: &DeviceSystem<R>) -> Result<(), SolverError> {
-        Ok(())
-    }
-
-    /// Asks the GPU for one cycle; for one without norms when it was prepared for.
+    /// Enqueues one cycle.
     fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -84,6 +81,36 @@ pub(super) trait CycleKernel<R>: Send {
 
     /// What it takes of the GPU.
     fn footprint(&self) -> Footprint;
+}
+
+/// What the kernels are given of a method.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cycle {
+    x: AxisArgument,
+    y: AxisArgument,
+    k: i32,
+    split: SplitArgument,
+}
+
+impl Cycle {
+    /// One sweep without tiles.
+    pub const SWEEP: Self = Self {
+        x: AxisArgument::NONE,
+        y: AxisArgument::NONE,
+        k: 1,
+        split: SplitArgument { x: 1, y: 1 },
+    };
+
+    /// `k` sweeps in tiles that are split into so many parts along x and y; `None` if a number is too large for the
+    /// kernels.
+    pub fn new(tiling: &Tiling, k: usize, [x, y]: [usize; 2]) -> Option<Self> {
+        Some(Self {
+            x: AxisArgument::of(tiling.x())?,
+            y: tiling.y().map_or(Some(AxisArgument::NONE), AxisArgument::of)?,
+            k: counted(k)?,
+            split: SplitArgument { x: counted(x)?, y: counted(y)? },
+        })
+    }
 }
 
 /// A kernel with the shape that it is launched in.
@@ -138,6 +165,24 @@ impl Launch {
         };
         let footprint = gpu.check(call())?;
         Ok(Self { function, config, footprint })
+    }
+
+    /// Enqueues one cycle of a kernel that takes `CycleArguments`.
+    pub fn cycle<R: Real + DeviceRepr>(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        step: Step,
+        cycle: &Cycle,
+    ) -> Result<(), DriverError> {
+        let Step { from, to, squares } = step;
+        let Cycle { x, y, k, split } = *cycle;
+        let DeviceSystem { grid, weights, .. } = *system;
+        let g = system.g.interior;
+        let arguments = CycleArguments { from, g, to, squares, grid, x, y, weights, k, split };
+        let mut launch = stream.launch_builder(&self.function);
+        // SAFETY: all kernels that make cycles take these arguments, and the arrays have the grid's size.
+        unsafe { launch.arg(&arguments).launch(self.config) }.map(|_| ())
     }
 
     pub fn footprint(&self) -> Footprint {

@@ -224,8 +224,9 @@ impl Gpu {
             return Ok(kernel.clone());
         }
         let load = || -> Result<CudaFunction, DriverError> {
-            let ptx = Ptx::from_src(ptx::source(file, precision, form, name));
-            self.context.load_module(ptx)?.load_function(name)
+            let source = ptx::source(file, precision, form, name);
+            let source = source.ok_or(DriverError(CUresult::CUDA_ERROR_NOT_FOUND))?;
+            self.context.load_module(Ptx::from_src(source))?.load_function(name)
         };
         let kernel = load().map_err(|error| match unavailable(error) {
             Unavailable::Driver(_) => self.failed(error),

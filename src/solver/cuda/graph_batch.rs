@@ -158,7 +158,7 @@ impl GraphBatch {
         let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
-        let function = |name| gpu.function(File::Observe, system.precision, system.form, name);
+        let function = |name| gpu.function(File::Sums, system.precision, system.form, name);
         let event = || gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
         // SAFETY: nothing is read of these arrays before it was written.
         let (parts, sums, cycles, pinned) = unsafe {

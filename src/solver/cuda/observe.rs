@@ -68,10 +68,9 @@ pub(super) struct Observer {
 impl Observer {
     pub fn new<R>(system: &DeviceSystem<R>) -> Result<Self, SolverError> {
         let DeviceSystem { gpu, precision, form, .. } = system;
-        let function = |name| gpu.function(File::Observe, *precision, *form, name);
         Ok(Self {
-            residual: function("residual")?,
-            add_parts: function("add_parts")?,
+            residual: gpu.function(File::Observe, *precision, *form, "residual")?,
+            add_parts: gpu.function(File::Sums, *precision, *form, "add_parts")?,
             pinned: RefCell::new(None),
             borders: RefCell::new(None),
         })
@@ -383,8 +382,8 @@ impl Sampling {
         };
         let blocks = number(warps.div_ceil(THREADS as usize / WARP)).unsigned_abs();
         let DeviceSystem { gpu, precision, form, .. } = system;
-        let function = |name| gpu.function(File::Observe, *precision, *form, name);
-        let (sample, values_of_ranks) = (function(sample)?, function("values_of_ranks")?);
+        let sample = gpu.function(File::Observe, *precision, *form, sample)?;
+        let values_of_ranks = gpu.function(File::Sums, *precision, *form, "values_of_ranks")?;
         let ranks = gpu.check(stream.alloc_zeros(count))?;
         // SAFETY: the kernel writes every sample before they are copied.
         let there = unsafe { gpu.allocate::<f32>(stream, count) }?;

@@ -1,117 +1,174 @@
-//! The kernels as the program carries them: PTX, made by `kernels/build.py`.
+//! The PTX of the kernels, compressed by the build script (`build.rs`).
 
 use crate::grid::Precision;
 use crate::problem::Weights;
+use flate2::read::ZlibDecoder;
+use std::io::Read;
+use std::ops::Range;
 
-/// A file of kernels.
+/// A source file in `kernels/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum File {
     Classic,
     Shared,
-    Register,
+    Register1d,
+    Register2d,
     Observe,
     Statistics,
     Gather,
+    Sums,
 }
 
-/// How many neighbours a point has, and which weights are equal: the order of operations.
+impl File {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Shared => "shared",
+            Self::Register1d => "register_1d",
+            Self::Register2d => "register_2d",
+            Self::Observe => "observe",
+            Self::Statistics => "statistics",
+            Self::Gather => "gather",
+            Self::Sums => "sums",
+        }
+    }
+
+    /// Whether it is compiled for each precision and form.
+    fn has_variants(self) -> bool {
+        self != Self::Sums
+    }
+}
+
+/// The number of axes and which weights are equal, which fixes the order of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Form {
-    LineIsotropic,
-    LineGeneral,
-    PlaneIsotropic,
-    PlanePerAxis,
-    PlaneGeneral,
+    Isotropic1d,
+    General1d,
+    Isotropic2d,
+    PerAxis2d,
+    General2d,
 }
 
 impl Form {
-    /// The form of these weights on a grid of `dim` axes.
+    /// The form of these weights on a grid with `dim` axes.
     pub fn of<R>(weights: &Weights<R>, dim: usize) -> Self {
         match (weights, dim) {
-            (Weights::Isotropic(_), 1) => Self::LineIsotropic,
-            (_, 1) => Self::LineGeneral,
-            (Weights::Isotropic(_), _) => Self::PlaneIsotropic,
-            (Weights::PerAxis(_), _) => Self::PlanePerAxis,
-            (Weights::General(_), _) => Self::PlaneGeneral,
+            (Weights::Isotropic(_), 1) => Self::Isotropic1d,
+            (_, 1) => Self::General1d,
+            (Weights::Isotropic(_), _) => Self::Isotropic2d,
+            (Weights::PerAxis(_), _) => Self::PerAxis2d,
+            (Weights::General(_), _) => Self::General2d,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Isotropic1d => "1d-isotropic",
+            Self::General1d => "1d-general",
+            Self::Isotropic2d => "2d-isotropic",
+            Self::PerAxis2d => "2d-per-axis",
+            Self::General2d => "2d-general",
         }
     }
 }
 
-macro_rules! embedded {
-    ($file:literal, $precision:literal, $form:literal) => {
-        include_str!(concat!("../../../kernels/ptx/", $file, "-", $precision, "-", $form, ".ptx"))
-    };
-    ($file:literal, $precision:literal, $form:expr) => {
-        match $form {
-            Form::LineIsotropic => embedded!($file, $precision, "line-isotropic"),
-            Form::LineGeneral => embedded!($file, $precision, "line-general"),
-            Form::PlaneIsotropic => embedded!($file, $precision, "plane-isotropic"),
-            Form::PlanePerAxis => embedded!($file, $precision, "plane-per-axis"),
-            Form::PlaneGeneral => embedded!($file, $precision, "plane-general"),
-        }
-    };
-    ($file:literal, $precision:expr, $form:expr) => {
-        match $precision {
-            Precision::F32 => embedded!($file, "f32", $form),
-            Precision::F64 => embedded!($file, "f64", $form),
-        }
-    };
+/// A variant of a function: all variants of a function are compressed together.
+struct Entry {
+    kernel: &'static str,
+    function: &'static str,
+    variant: &'static str,
+    /// Its bytes of [`BINARY`].
+    stream: Range<usize>,
+    /// Its bytes of what comes out of them.
+    text: Range<usize>,
 }
 
-/// What a kernel begins with in a file.
-const ENTRY: &str = ".visible .entry ";
+static BINARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ptx.bin"));
+static ENTRIES: &[Entry] = include!(concat!(env!("OUT_DIR"), "/ptx_table.rs"));
 
-/// The PTX of one kernel for one precision and one form of the weights: the driver takes its time for
-/// each that it is given, so it is given no other of the file.
-pub(super) fn source(file: File, precision: Precision, form: Form, name: &str) -> String {
-    let text = match file {
-        File::Classic => embedded!("classic", precision, form),
-        File::Shared => embedded!("shared", precision, form),
-        File::Register => embedded!("register", precision, form),
-        File::Observe => embedded!("observe", precision, form),
-        File::Statistics => embedded!("statistics", precision, form),
-        File::Gather => embedded!("gather", precision, form),
+/// The PTX of one function for one precision and form of the weights, ready for the driver; `None` if the file has
+/// no such function. The driver compiles whatever it gets, so it gets one function only.
+pub(super) fn source(
+    file: File,
+    precision: Precision,
+    form: Form,
+    function: &str,
+) -> Option<String> {
+    let variant = match file.has_variants() {
+        true => format!("{}-{}", precision.name(), form.name()),
+        false => "any".to_owned(),
     };
-    let mut parts = text.split(ENTRY);
-    let head = parts.next().unwrap_or_default();
-    let kernel =
-        parts.find(|part| part.strip_prefix(name).is_some_and(|rest| rest.starts_with('(')));
-    [head, ENTRY, kernel.unwrap_or_default()].concat()
+    let is_wanted = |entry: &&Entry| {
+        entry.kernel == file.name() && entry.function == function && entry.variant == variant
+    };
+    let entry = ENTRIES.iter().find(is_wanted)?;
+    let mut text = String::new();
+    ZlibDecoder::new(BINARY.get(entry.stream.clone())?).read_to_string(&mut text).ok()?;
+    text.get(entry.text.clone()).map(str::to_owned)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const ENTRY: &str = ".visible .entry ";
+
     #[test]
-    fn a_kernel_is_taken_out_of_its_file_whole() {
-        for form in [Form::LineIsotropic, Form::PlaneGeneral] {
-            for (file, name) in [
-                (File::Classic, "sweep"),
-                (File::Classic, "sweep_measured"),
-                (File::Shared, "cycle"),
-                (File::Register, "full"),
-                (File::Register, "partial"),
-                (File::Observe, "sample"),
-                (File::Observe, "residual_samples_same"),
-                (File::Observe, "residual_samples_varied"),
-                (File::Statistics, "fold_rows"),
-                (File::Statistics, "fold_tiles"),
-                (File::Gather, "gather"),
-            ] {
-                let text = source(file, Precision::F32, form, name);
-                assert_eq!(text.matches(ENTRY).count(), 1);
-                assert!(text.contains(&format!("{ENTRY}{name}(")) && text.starts_with("//"));
-                assert_eq!(text.matches('{').count(), text.matches('}').count());
+    fn each_source_is_one_whole_function() {
+        assert!(!ENTRIES.is_empty());
+        for entry in ENTRIES {
+            let mut text = String::new();
+            let stream = &BINARY[entry.stream.clone()];
+            ZlibDecoder::new(stream).read_to_string(&mut text).unwrap();
+            let text = &text[entry.text.clone()];
+            assert!(text.starts_with(".version ") && text.trim_end().ends_with('}'));
+            assert_eq!(text.matches(ENTRY).count(), 1);
+            assert!(text.contains(&format!("{ENTRY}{}(", entry.function)));
+            assert_eq!(text.matches('{').count(), text.matches('}').count());
+        }
+    }
+
+    #[test]
+    fn every_form_and_precision_has_its_functions() {
+        use Form::{General1d, General2d, Isotropic1d, Isotropic2d, PerAxis2d};
+        let one = [Isotropic1d, General1d];
+        let two = [Isotropic2d, PerAxis2d, General2d];
+        let all = [&one[..], &two[..]].concat();
+        for (file, forms, functions) in [
+            (File::Classic, &all[..], &["sweep", "sweep_measured"][..]),
+            (File::Shared, &all, &["one_point", "any_tile"]),
+            (File::Shared, &two, &["eight_points", "twelve_points"]),
+            (File::Register1d, &one, &["full", "partial", "full_long", "partial_long"]),
+            (File::Register2d, &two, &["full", "partial", "full_warps", "partial_warps"]),
+            (File::Register2d, &two, &["small", "small_partial"]),
+            (File::Observe, &all, &["residual", "other_norms", "distance", "sample"]),
+            (File::Observe, &all, &["residual_samples_same", "residual_samples_varied"]),
+            (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
+            (File::Gather, &all, &["gather"]),
+            (File::Sums, &all, &["add_parts", "add_squares", "values_of_ranks"]),
+        ] {
+            for precision in Precision::ALL {
+                for &form in forms {
+                    for function in functions {
+                        let text = source(file, precision, form, function);
+                        assert!(text.is_some(), "{file:?} {precision:?} {form:?} {function}");
+                    }
+                }
             }
         }
+        assert_eq!(source(File::Classic, Precision::F64, Isotropic2d, "unknown"), None);
+    }
+
+    #[test]
+    fn the_embedded_kernels_are_small() {
+        assert!(BINARY.len() <= 800_000, "{} bytes", BINARY.len());
     }
 
     /// PTX 8.n is that of CUDA 12.n.
     #[test]
     fn the_oldest_driver_is_that_of_the_compiler() {
-        let text = source(File::Classic, Precision::F64, Form::PlaneGeneral, "sweep");
+        let text = source(File::Classic, Precision::F64, Form::General2d, "sweep").unwrap();
         let minor = super::super::OLDEST_CUDA - 12_000;
-        assert!(text.contains(&format!("\n.version 8.{}\n", minor / 10)), "{text:.400}");
+        assert!(text.contains(&format!(".version 8.{}\n", minor / 10)), "{text:.400}");
     }
 }

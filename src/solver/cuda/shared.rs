@@ -1,13 +1,14 @@
-//! The papers' kernel: a block a tile, the tile in shared memory.
+//! The kernel of the papers: one block of threads per tile, which stays in shared memory.
 
-use super::arguments::Pointer;
-use super::arguments::{AxisArgument, counted};
-use super::cycle_kernel::{CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
+use super::arguments::{Pointer, counted};
+use super::cycle_kernel::{
+    Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name,
+};
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};
 use crate::solver::{Footprint, Method, SolverError};
-use cudarc::driver::{CudaStream, DeviceRepr, DriverError, PushKernelArg};
+use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
 use std::sync::Arc;
 
 /// The most threads of a block.
@@ -64,13 +65,13 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
         let threads = u32::try_from(threads).map_err(|_| tile_name(tiling))?;
         return Ok(Layout { function, block: [threads, 1], bytes: added.max(all - right) });
     }
-    // What is wide and flat: threads go over it as often as they must.
+    // A wide and flat tile: threads pass over it several times.
     let across =
         width.next_power_of_two().min(if height > 1 { WARP } else { MOST_THREADS } as usize);
     let down = MOST_THREADS as usize / across;
     let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
     let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
-    Ok(Layout { function: "cycle", block, bytes: all })
+    Ok(Layout { function: "any_tile", block, bytes: all })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -89,10 +90,9 @@ pub(super) fn build<R: Real + DeviceRepr>(
 
 pub(super) struct Shared {
     kernel: Launch,
-    /// Parts of a block that tell norms.
-    parts_of_a_block: usize,
-    axes: [AxisArgument; 2],
-    k: i32,
+    cycle: Cycle,
+    /// Sums of squares that a block writes.
+    parts_per_block: usize,
 }
 
 impl Shared {
@@ -104,28 +104,21 @@ impl Shared {
         layout: Layout,
     ) -> Option<Result<Self, SolverError>> {
         let Layout { function, block, bytes } = layout;
-        let parts_of_a_block = match function {
-            "cycle" => 1,
+        let parts_per_block = match function {
+            "any_tile" => 1,
             _ => (block[0] as usize).min(ADDING) / WARP as usize,
         };
-        let axes = axes(tiling)?;
+        let cycle = Cycle::new(tiling, k, [1, 1])?;
         let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
         let blocks = [counted(tiles)?.unsigned_abs(), 1];
-        let k = counted(k)?;
         let kernel = Launch::new(system, File::Shared, function, blocks, block, bytes);
-        Some(kernel.map(|kernel| Self { kernel, parts_of_a_block, axes, k }))
+        Some(kernel.map(|kernel| Self { kernel, cycle, parts_per_block }))
     }
-}
-
-/// Both axes of a tiling as arguments of a kernel; `None` if they are too long.
-pub(super) fn axes(tiling: &Tiling) -> Option<[AxisArgument; 2]> {
-    let y = tiling.y().map_or(Some(AxisArgument::NONE), AxisArgument::of);
-    Some([AxisArgument::of(tiling.x())?, y?])
 }
 
 impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
     fn parts(&self) -> usize {
-        self.kernel.config.grid_dim.0 as usize * self.parts_of_a_block
+        self.kernel.config.grid_dim.0 as usize * self.parts_per_block
     }
 
     fn launch(
@@ -134,13 +127,7 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        let mut launch = stream.launch_builder(&self.kernel.function);
-        launch.arg(&step.from).arg(&system.g.interior).arg(&step.to);
-        launch.arg(&system.grid).arg(&system.weights);
-        launch.arg(&self.axes[0]).arg(&self.axes[1]).arg(&self.k);
-        launch.arg(&step.squares);
-        // SAFETY: the arguments are those of `shared.cu`, and the arrays have the grid's size.
-        unsafe { launch.launch(self.kernel.config) }.map(|_| ())
+        self.kernel.cycle(stream, system, step, &self.cycle)
     }
 
     fn footprint(&self) -> Footprint {
