@@ -80,7 +80,10 @@ impl Classic {
             let blocks = [columns.div_ceil(block[0]), down];
             Launch::new(system, File::Classic, name, blocks, block, 0)
         };
-        Ok(Self { sweep: launch("sweep", 1)?, measured: launch("sweep_measured", ROWS_PER_THREAD)? })
+        Ok(Self {
+            sweep: launch("sweep", 1)?,
+            measured: launch("sweep_measured", ROWS_PER_THREAD)?,
+        })
     }
 
     /// Milliseconds that TIMED sweeps take.

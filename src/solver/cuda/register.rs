@@ -1,9 +1,7 @@
 //! A tile in the registers of warps (2D), or of lanes of a warp (1D).
 
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{
-    Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name,
-};
+use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};

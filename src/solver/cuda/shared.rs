@@ -1,9 +1,7 @@
 //! The kernel of the papers: one block of threads per tile, which stays in shared memory.
 
 use super::arguments::{Pointer, counted};
-use super::cycle_kernel::{
-    Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name,
-};
+use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
 use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};
