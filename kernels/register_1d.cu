@@ -19,7 +19,7 @@ extern __shared__ double memory[];
 
 /// One cycle of the tiles of a block. A tile that is PARTIAL is smaller than its lanes. If `squares` is not
 /// null, each warp writes its sum of squares.
-template <int P, bool PARTIAL> __device__ __forceinline__ void cycle(const CycleArguments &a) {
+template <int P, bool PARTIAL> __device__ __forceinline__ void cycle(const CycleArguments a) {
     // `lanes` share a tile, and this is the `part`-th of them.
     unsigned lanes = a.split.x, part = threadIdx.x % WARP & (lanes - 1);
     long long tiles = (long long)a.x.count * a.grid.rows;
@@ -119,7 +119,7 @@ template <int P, bool PARTIAL> __device__ __forceinline__ void cycle(const Cycle
 
 #define KERNEL(name, P, PARTIAL)                                                                       \
     extern "C" __global__ void __launch_bounds__(128, 2)                                               \
-        name(const __grid_constant__ CycleArguments arguments) {                                       \
+        name(const CycleArguments arguments) {                                       \
         cycle<P, PARTIAL>(arguments);                                                                  \
     }
 

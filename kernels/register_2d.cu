@@ -405,15 +405,19 @@ __device__ __forceinline__ void cycle(const CycleArguments &a) {
     }
 }
 
-#define KERNEL(name, PX, PY, PARTIAL, ALONE, WARPS, BLOCKS)                                            \
-    extern "C" __global__ void __launch_bounds__(WARPS *WARP, BLOCKS)                                  \
-        name(const __grid_constant__ CycleArguments arguments) {                                       \
+#define KERNEL(name, ARGUMENTS, PX, PY, PARTIAL, ALONE, WARPS, BLOCKS)                                 \
+    extern "C" __global__ void __launch_bounds__(WARPS *WARP, BLOCKS) name(ARGUMENTS arguments) {      \
         cycle<PX, PY, PARTIAL, ALONE>(arguments);                                                      \
     }
 
-KERNEL(full, 4, 8, false, true, 1, FORM == FORM_2D_GENERAL ? 8 : 12)
-KERNEL(partial, 4, 8, true, true, 1, 8)
-KERNEL(full_warps, 4, 8, false, false, 8, 1)
-KERNEL(partial_warps, 4, 8, true, false, 8, 1)
-KERNEL(small, 2, 4, false, true, 1, 20)
-KERNEL(small_partial, 2, 4, true, true, 1, 20)
+/// Arguments that are copied at the start, and such that are read in place when they are needed. `full` has no
+/// registers left for copies: it would spill on compute capability 7.0.
+typedef const CycleArguments Copied;
+#define IN_PLACE const __grid_constant__ CycleArguments
+
+KERNEL(full, IN_PLACE, 4, 8, false, true, 1, FORM == FORM_2D_GENERAL ? 8 : 12)
+KERNEL(partial, Copied, 4, 8, true, true, 1, 8)
+KERNEL(full_warps, Copied, 4, 8, false, false, 8, REAL_BITS == 32 ? 2 : 1)
+KERNEL(partial_warps, Copied, 4, 8, true, false, 8, 1)
+KERNEL(small, Copied, 2, 4, false, true, 1, 20)
+KERNEL(small_partial, Copied, 2, 4, true, true, 1, 20)

@@ -17,7 +17,7 @@ struct Tile {
     int left, right, top, bottom;
     long long origin;
 
-    __device__ __forceinline__ Tile(const CycleArguments &a) {
+    __device__ __forceinline__ Tile(const CycleArguments a) {
         int tile;
         asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(tile));
         int tile_x = tile % a.x.count, tile_y = tile / a.x.count;
@@ -82,7 +82,7 @@ template <int POINTS> struct Column {
 };
 
 /// One cycle in which each thread keeps POINTS points of a column, and, if KEEPS_G, their right-hand side.
-template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const CycleArguments &a) {
+template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const CycleArguments a) {
     // Indices, not pointers: of a pointer that changes, the compiler does not know that it points to shared
     // memory.
     real *values = reinterpret_cast<real *>(memory);
@@ -176,7 +176,7 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
 
 #define KERNEL(name, POINTS, KEEPS_G, THREADS, BLOCKS)                                                 \
     extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
-        name(const __grid_constant__ CycleArguments arguments) {                                       \
+        name(const CycleArguments arguments) {                                       \
         cycle<POINTS, KEEPS_G>(arguments);                                                             \
     }
 
@@ -197,7 +197,7 @@ template <typename Point> __device__ __forceinline__ void for_each(int width, in
 }
 
 /// One cycle of a tile with more points than a block has threads, wide and flat.
-extern "C" __global__ void __launch_bounds__(1024, 2) any_tile(const __grid_constant__ CycleArguments a) {
+extern "C" __global__ void __launch_bounds__(1024, 2) any_tile(const CycleArguments a) {
     // Indices, as in `cycle`.
     real *values = reinterpret_cast<real *>(memory);
     int width = a.x.tile, height = IS_2D ? a.y.tile : 1;
