@@ -35,7 +35,7 @@ struct Tile {
     }
 };
 
-/// Threads that add up the sums of all threads of a block. `ADDING` of `solver/cuda/ladder.rs`.
+/// Threads that add up the sums of all threads of a block. `ADDING` of `solver/cuda/shared.rs`.
 constexpr int ADDING = 128;
 
 /// Writes the sums of squares of the first ADDING / WARP warps of a block, which together are the sum of all
