@@ -1,5 +1,4 @@
-//! Where the solver runs, as it is chosen in the window. None of the machines that make these tests
-//! has to have a GPU.
+//! The choice of the device in the window. These tests need no GPU.
 
 use crate::controls::small;
 use crate::driver::Window;
@@ -9,15 +8,15 @@ use tilescope::solver::{Kernel, cuda};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("without_a_GPU_the_menu_says_why", without_a_gpu_the_menu_says_why),
-    ("a_run_goes_on_with_other_threads", a_run_goes_on_with_other_threads),
-    ("a_run_that_no_GPU_takes_is_made_on_the_cpu", a_run_that_no_gpu_takes_is_made_on_the_cpu),
-    ("a_run_for_a_GPU_says_why_it_cannot_be_and_runs_on_the_cpu", a_run_for_a_gpu),
+    ("a_run_continues_with_other_threads", a_run_continues_with_other_threads),
+    ("a_run_that_no_GPU_accepts_runs_on_the_cpu", a_run_that_no_gpu_accepts_runs_on_the_cpu),
+    ("a_run_for_a_GPU_says_why_it_cannot_run_and_runs_on_the_cpu", a_run_for_a_gpu),
 ];
 
 fn without_a_gpu_the_menu_says_why() {
     let mut window = Window::paused(small());
     let is_there = cuda::gpus().is_ok();
-    // The driver is asked beside the window, and may take its time.
+    // The driver answers in the background, which may take a while.
     window.until("answered", |window| !window.entry("Runs on", "CUDA").1.contains("asking"));
     let (is_enabled, name) = window.entry("Runs on", "CUDA");
     assert_eq!(is_enabled, is_there, "{name}");
@@ -28,7 +27,7 @@ fn without_a_gpu_the_menu_says_why() {
     }
 }
 
-fn a_run_goes_on_with_other_threads() {
+fn a_run_continues_with_other_threads() {
     let mut window = Window::paused(small());
     window.step(5);
     window.type_into("Threads", "2");
@@ -38,13 +37,13 @@ fn a_run_goes_on_with_other_threads() {
     assert_eq!(run.method.threads, 2);
     window.step(1);
     assert_eq!(window.cycle(), 6);
-    // Another run begins at its start.
+    // Another run starts at cycle 0.
     window.set_slider("Overlap", 4.0);
     window.until("at its start", |window| window.cycle() == 0);
 }
 
-/// Whether there is no GPU or its kernel takes no such tile: the message has the way out.
-fn a_run_that_no_gpu_takes_is_made_on_the_cpu() {
+/// Without a GPU, or if its kernel does not accept the tile, the message offers a remedy.
+fn a_run_that_no_gpu_accepts_runs_on_the_cpu() {
     let mut run = small();
     run.stop.tolerance = None;
     (run.method.backend, run.method.kernel) = (Backend::Cuda, Kernel::REGISTER);
@@ -58,7 +57,7 @@ fn a_run_that_no_gpu_takes_is_made_on_the_cpu() {
     assert_eq!((run.method.backend, run.method.kernel), (Backend::Cpu, Kernel::AUTO));
 }
 
-/// A run that was made on a GPU, opened where there may be none.
+/// A GPU run, opened on a machine that may have no GPU.
 fn a_run_for_a_gpu() {
     let mut run = small();
     run.stop.tolerance = None;

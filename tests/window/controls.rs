@@ -1,4 +1,4 @@
-//! What the controls do, by their labels.
+//! The effects of the controls, found by their labels.
 
 use crate::driver::{USUAL, Window};
 use crate::panes::view;
@@ -13,22 +13,25 @@ pub const TESTS: &[(&str, fn())] = &[
     ("every_control_has_a_tooltip", every_control_has_a_tooltip),
     ("no_text_is_cut_off_or_covers_another", no_text_is_cut_off_or_covers_another),
     ("keys_do_what_buttons_do", keys_do_what_buttons_do),
-    ("keys_are_left_to_whoever_types", keys_are_left_to_whoever_types),
+    ("typing_in_a_field_triggers_no_shortcut", typing_in_a_field_triggers_no_shortcut),
     ("a_step_is_one_cycle", a_step_is_one_cycle),
     ("dragging_overlap_restarts_and_the_last_setting_wins", dragging_overlap_restarts),
     ("k_is_a_power_of_two_by_dragging_and_any_number_by_typing", k_by_dragging_and_typing),
-    ("what_may_not_be_is_told_and_changes_nothing", what_may_not_be_is_told),
-    ("a_smaller_tile_takes_the_overlap_along", a_smaller_tile_takes_the_overlap_along),
-    ("x_and_y_can_be_set_apart", x_and_y_can_be_set_apart),
+    ("an_invalid_value_is_reported_and_changes_nothing", an_invalid_value_is_reported),
+    ("a_smaller_tile_reduces_the_overlap", a_smaller_tile_reduces_the_overlap),
+    ("x_and_y_can_be_set_separately", x_and_y_can_be_set_separately),
     ("classic_has_no_k_nor_tiles", classic_has_no_k_nor_tiles),
     ("every_preset_gives_a_picture", every_preset_gives_a_picture),
     ("every_field_and_scale_gives_a_picture", every_field_and_scale_gives_a_picture),
-    ("what_is_not_kept_of_a_long_line_is_told", what_is_not_kept_of_a_long_line_is_told),
+    (
+        "what_is_not_kept_of_a_long_1d_grid_is_reported",
+        what_is_not_kept_of_a_long_1d_grid_is_reported,
+    ),
     ("a_finished_run_says_so", a_finished_run_says_so),
     ("the_theme_can_be_changed", the_theme_can_be_changed),
 ];
 
-/// A run that makes its cycles at once.
+/// A run that starts at once.
 pub fn small() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![64, 64];
@@ -37,7 +40,7 @@ pub fn small() -> RunSpec {
     run
 }
 
-/// A problem of one dimension.
+/// A 1D problem.
 pub fn line() -> RunSpec {
     Preset::named("random-1d").expect("a preset").run()
 }
@@ -54,7 +57,7 @@ fn pinned() -> Window {
     window
 }
 
-/// Windows in which, together, every control is to be seen.
+/// Windows that together show every control.
 fn all_faces() -> Vec<(&'static str, Window)> {
     let mut apart = small();
     apart.method.tile = vec![16, 8];
@@ -131,7 +134,7 @@ fn every_control_has_a_name() {
     assert_eq!(window.harness.unnamed_widgets(), Vec::<String>::new(), "typing");
 }
 
-/// What the libraries bring along: entries of a legend, and the edge of a panel.
+/// Controls of libraries: entries of a legend, and the edge of a panel.
 const NOT_OURS: [&str; 6] =
     ["this run", "classic Jacobi", "median", "quartiles", "of ‖r‖²", "Resize panel"];
 
@@ -153,7 +156,7 @@ fn every_control_has_a_tooltip() {
             // After a click, they wait for the pointer to move.
             window.harness.hover_at(at + vec2(1.0, 0.0));
             window.harness.hover_at(at);
-            // Tooltips come half a second after the pointer has come to rest.
+            // Tooltips appear half a second after the pointer stopped.
             window.harness.run_steps(45);
             if !window.has_tooltip() {
                 without.push(format!("{face}: {name}"));
@@ -164,7 +167,7 @@ fn every_control_has_a_tooltip() {
     assert_eq!(without, Vec::<String>::new());
 }
 
-/// At the usual size and at the smallest that the window may have, when the run has come far.
+/// At the default and at the smallest size of the window, after many cycles.
 fn no_text_is_cut_off_or_covers_another() {
     let mut wrong = Vec::new();
     for size in [USUAL, vec2(960.0, 600.0)] {
@@ -181,7 +184,7 @@ fn no_text_is_cut_off_or_covers_another() {
             }
             for (index, one) in painted.iter().enumerate() {
                 for other in &painted[index + 1..] {
-                    // Letters' own rectangles: a point of overlap is none that is seen.
+                    // Rectangles of text: an overlap of one point is not visible.
                     if one.rect.shrink(1.0).intersects(other.rect.shrink(1.0)) {
                         wrong.push(format!("{size}: {:?} covers {:?}", other.text, one.text));
                     }
@@ -220,7 +223,7 @@ fn keys_do_what_buttons_do() {
     assert!(!window.has(Role::TextInput, "File"), "the dialog is closed");
 }
 
-fn keys_are_left_to_whoever_types() {
+fn typing_in_a_field_triggers_no_shortcut() {
     let mut window = Window::paused(small());
     window.harness.get_by_role_and_label(Role::SpinButton, "k").click();
     window.frames(2);
@@ -243,7 +246,7 @@ fn a_step_is_one_cycle() {
     }
     window.button("Step");
     window.until_text("cycle 4 · 64 sweeps");
-    // In a run that goes, a step is one more cycle, and then a rest.
+    // In a running run, a step makes one cycle and pauses.
     window.key(Key::Space);
     window.until("going", |window| window.cycle() > 4);
     window.key(Key::ArrowRight);
@@ -279,7 +282,7 @@ fn k_by_dragging_and_typing() {
     assert_eq!(window.run_under_way().method.k, 300);
 }
 
-fn what_may_not_be_is_told() {
+fn an_invalid_value_is_reported() {
     let mut window = Window::paused(small());
     window.step(3);
     let refused = [
@@ -303,7 +306,7 @@ fn what_may_not_be_is_told() {
     assert_eq!(window.run_under_way(), small());
 }
 
-fn a_smaller_tile_takes_the_overlap_along() {
+fn a_smaller_tile_reduces_the_overlap() {
     let mut window = Window::paused(RunSpec::default());
     window.set_slider("Overlap", 30.0);
     assert_eq!(window.slider("Overlap"), 30.0);
@@ -314,7 +317,7 @@ fn a_smaller_tile_takes_the_overlap_along() {
         assert_eq!((method.tile[0], method.overlap[0]), (tile, overlap as usize));
     }
     assert!(!window.says("Invalid tile"));
-    // A slider that has the focus goes from stop to stop by keys.
+    // Keys move a focused slider from stop to stop.
     window.harness.get_by_role_and_label(Role::Slider, "Tile").focus();
     window.frames(2);
     for tile in [4.0, 8.0, 12.0] {
@@ -324,7 +327,7 @@ fn a_smaller_tile_takes_the_overlap_along() {
     }
 }
 
-fn x_and_y_can_be_set_apart() {
+fn x_and_y_can_be_set_separately() {
     let mut window = Window::paused(small());
     assert!(!window.has(Role::Slider, "Overlap y"));
     window.click(Role::CheckBox, "Separate x and y");
@@ -381,8 +384,8 @@ fn every_field_and_scale_gives_a_picture() {
     }
 }
 
-/// Iterates of so long a line are not kept, and without them two fields cannot be drawn.
-fn what_is_not_kept_of_a_long_line_is_told() {
+/// Iterates of so long a 1D grid are not kept, and two fields cannot be drawn without them.
+fn what_is_not_kept_of_a_long_1d_grid_is_reported() {
     let mut run = line();
     run.problem.shape = vec![20_000];
     let mut window = Window::paused(run);
@@ -405,7 +408,7 @@ fn a_finished_run_says_so() {
     window.key(Key::Space);
     window.settle_some();
     assert_eq!(window.cycle(), cycle);
-    // A change of the run starts it again, whatever was pressed meanwhile.
+    // A change of the run restarts it, whatever was pressed meanwhile.
     window.set_slider("Overlap", 4.0);
     window.until("converged again", |window| {
         window.says("✓ converged")

@@ -1,5 +1,5 @@
-//! The whole window without a screen: a test turns its controls as a person would, and makes
-//! frames until the window says what the test waits for.
+//! The whole window without a screen: tests operate its controls as a person would, and draw frames
+//! until the window shows what they wait for.
 
 use eframe::App;
 use eframe::egui::{
@@ -18,19 +18,19 @@ use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::RunSpec;
 
-/// A test that waits longer than this has failed, even on a machine with much else to do.
+/// A test that waits longer than this has failed, even on a busy machine.
 const DEADLINE: Duration = Duration::from_secs(240);
 
-/// Between two frames the worker gets this long.
+/// The time for the worker between two frames.
 const BETWEEN: Duration = Duration::from_millis(3);
 
-/// The window's own time between two frames: that of a usual screen.
+/// The window's time between two frames: that of a usual screen.
 const FRAME: f32 = 1.0 / 60.0;
 
 /// The window at first start.
 pub const USUAL: Vec2 = egui::vec2(1280.0, 800.0);
 
-/// A window that is driven by a test.
+/// A window that a test drives.
 pub struct Window {
     pub harness: Harness<'static>,
     /// In points, before any zoom.
@@ -38,24 +38,24 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window as it opens with nothing to open.
+    /// The window without a file to open.
     pub fn new() -> Self {
         Self::sized(USUAL, Theme::Dark, None)
     }
 
-    /// The window as it opens with a run.
+    /// The window opened with a run.
     pub fn with(run: RunSpec) -> Self {
         Self::sized(USUAL, Theme::Dark, Some(run))
     }
 
-    /// The window with a run that stands at its start.
+    /// The window with a run paused at cycle 0.
     pub fn paused(run: RunSpec) -> Self {
         let mut window = Self::with(run);
         window.reset();
         window
     }
 
-    /// The window of somebody with settings.
+    /// The window with saved settings.
     pub fn with_settings(size: Vec2, remembered: SettingsFile) -> Self {
         Self::made(size, Theme::Dark, None, remembered)
     }
@@ -81,7 +81,7 @@ impl Window {
             .build_ui(move |ui| {
                 let mut slot = slot.borrow_mut();
                 let explorer: &mut Explorer = slot.as_mut().expect("it was made before");
-                // The harness leaves a margin, as for single widgets; a window has none.
+                // The harness adds a margin, meant for single widgets; a window has none.
                 let whole = ui.ctx().content_rect();
                 let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(whole));
                 ui.set_clip_rect(whole);
@@ -92,10 +92,10 @@ impl Window {
         Self { harness, size }
     }
 
-    /// Makes a frame, after the worker had a moment.
+    /// Draws a frame, after some time for the worker.
     pub fn frame(&mut self) {
         std::thread::sleep(BETWEEN);
-        // As a system does: what is drawn larger has fewer points.
+        // As on a screen: a larger zoom leaves fewer points.
         let seen = self.size / self.harness.ctx.zoom_factor();
         if self.harness.ctx.content_rect().size() != seen {
             self.harness.set_size(seen);
@@ -109,7 +109,7 @@ impl Window {
         }
     }
 
-    /// Makes frames until the window is as it is waited for.
+    /// Draws frames until the window fulfils a condition.
     #[track_caller]
     pub fn until(&mut self, what: &str, mut there: impl FnMut(&mut Self) -> bool) {
         let begin = Instant::now();
@@ -129,8 +129,8 @@ impl Window {
         self.until(text, |window| window.says(text));
     }
 
-    /// Makes frames until nothing changes any more: until the worker has had nothing to tell for
-    /// a while, and the window no wish to be drawn anew.
+    /// Draws frames until nothing changes: the worker has sent nothing for a while, and the window
+    /// requests no repaint.
     pub fn settle(&mut self) {
         let asked = Arc::new(AtomicBool::new(false));
         let ask = Arc::clone(&asked);
@@ -147,7 +147,7 @@ impl Window {
         });
     }
 
-    /// All texts that the last frame painted, where they are, and what they are cut off by.
+    /// All texts of the last frame, with their positions and clip rectangles.
     pub fn painted(&self) -> Vec<Painted> {
         let mut found = Vec::new();
         for shape in &self.harness.output().shapes {
@@ -160,12 +160,12 @@ impl Window {
         self.painted().into_iter().map(|painted| painted.text).collect()
     }
 
-    /// Whether some text in the window contains `part`.
+    /// Whether some text of the window contains `part`.
     pub fn says(&self, part: &str) -> bool {
         self.painted().iter().any(|painted| painted.text.contains(part))
     }
 
-    /// Cycles made, as the toolbar tells them.
+    /// The cycles made, as the toolbar shows them.
     pub fn cycle(&self) -> u64 {
         let texts = self.texts();
         let told = texts.iter().find(|text| text.starts_with("cycle ")).expect("it is told");
@@ -188,7 +188,7 @@ impl Window {
         self.until("at cycle 0", |window| window.cycle() == 0 && window.says("paused"));
     }
 
-    /// Single cycles, each asked for by its key.
+    /// Makes single cycles by key.
     pub fn step(&mut self, cycles: u64) {
         let goal = self.cycle() + cycles;
         for _ in 0..cycles {
@@ -197,7 +197,7 @@ impl Window {
         self.until("stepped", |window| window.cycle() == goal);
     }
 
-    /// A control's rectangle.
+    /// The rectangle of a control.
     #[track_caller]
     pub fn rect(&self, role: Role, name: &str) -> Rect {
         self.harness.get_by_role_and_label(role, name).rect()
@@ -226,7 +226,7 @@ impl Window {
     pub fn choose(&mut self, combo: &str, entry: &str) {
         self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
         self.frames(2);
-        // A button elsewhere may have the same name: the entry is on the layer of the menu.
+        // Another button may have the same name: the entry is on the layer of the menu.
         let entries = self.harness.query_all_by_role_and_label(Role::Button, entry);
         let at = entries.map(|entry| entry.rect().center()).find(|&at| self.is_in_front(at));
         self.click_at(at.unwrap_or_else(|| panic!("no {entry} in {combo}")));
@@ -235,8 +235,8 @@ impl Window {
         self.frame();
     }
 
-    /// Opens a menu for a moment, and tells of the entry that begins like this whether it is
-    /// enabled, and its whole name.
+    /// Opens a menu, and returns whether the entry that starts with `begin` is enabled, and its
+    /// name.
     #[track_caller]
     pub fn entry(&mut self, combo: &str, begin: &str) -> (bool, String) {
         self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
@@ -280,7 +280,7 @@ impl Window {
         self.frames(2);
     }
 
-    /// Drags a slider's handle to parts of its length, and tells its value at each.
+    /// Drags the handle of a slider to shares of its length, and returns its values.
     #[track_caller]
     pub fn drag_slider(&mut self, name: &str, to: &[f32]) -> Vec<f64> {
         let rect = self.rect(Role::Slider, name);
@@ -299,7 +299,7 @@ impl Window {
         values
     }
 
-    /// Makes frames for a while in which something that should not happen could.
+    /// Draws frames for a while in which an unwanted event could happen.
     pub fn settle_some(&mut self) {
         self.frames(40);
     }
@@ -367,7 +367,7 @@ impl Window {
         self.save_as(path);
     }
 
-    /// Saves what the dialog, which is open, is set to.
+    /// Saves with the open dialog.
     #[track_caller]
     pub fn save_as(&mut self, path: &Path) {
         let name = path.to_str().expect("names in tests are text");
@@ -376,14 +376,14 @@ impl Window {
         self.button("Save");
     }
 
-    /// Saves something through the dialog, and waits until it is there.
+    /// Saves something through the dialog, and waits for the file.
     #[track_caller]
     pub fn save_and_wait(&mut self, what: &str, path: &Path) {
         self.save(what, path);
         self.until("saved", |_| path.exists());
     }
 
-    /// The run that the worker makes, which is more than what the controls show.
+    /// The run of the worker, which has more settings than the controls show.
     #[track_caller]
     pub fn run_under_way(&mut self) -> RunSpec {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -397,7 +397,7 @@ impl Window {
         self.harness.ctx.layer_id_at(at).is_some_and(|layer| layer.order == Order::Foreground)
     }
 
-    /// How many messages are shown.
+    /// The number of messages shown.
     pub fn messages(&self) -> usize {
         self.harness.query_all_by_role_and_label(Role::Button, "Dismiss").count()
     }

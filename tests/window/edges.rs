@@ -1,5 +1,5 @@
-//! What happens at an edge: the cut, the mean tile, the field by distance, the edge share, and the
-//! inside of a cycle.
+//! The panes about tile edges: profile, mean tile, field by distance, edge share, and inside a
+//! cycle.
 
 use crate::controls::{line, small};
 use crate::driver::Window;
@@ -9,17 +9,20 @@ use egui_kittest::kittest::{NodeT, Queryable};
 use tilescope::run::RunSpec;
 
 pub const TESTS: &[(&str, fn())] = &[
-    ("the_cut_is_dragged_over_the_map", the_cut_is_dragged_over_the_map),
-    ("the_ends_of_the_cut_are_dragged_and_snapped", the_ends_of_the_cut_are_dragged),
-    ("a_plane_is_cut_along_its_diagonal_by_keys_and_by_numbers", a_plane_is_cut_along_its_diagonal),
-    ("fields_are_added_along_the_cut", fields_are_added_along_the_cut),
-    ("panes_about_edges_tell_of_a_plane_and_of_a_line", panes_about_edges_tell),
-    ("one_tile_has_no_borders", one_tile_has_no_borders),
+    ("the_profile_line_is_dragged_over_the_map", the_profile_line_is_dragged_over_the_map),
+    (
+        "the_ends_of_the_profile_line_are_dragged_and_snapped",
+        the_ends_of_the_profile_line_are_dragged,
+    ),
+    ("a_diagonal_profile_is_chosen_by_keys_and_by_numbers", a_diagonal_profile_is_chosen),
+    ("fields_are_added_to_the_profile", fields_are_added_to_the_profile),
+    ("panes_about_edges_show_2d_and_1d_grids", panes_about_edges_show),
+    ("one_tile_has_no_tile_borders", one_tile_has_no_tile_borders),
     ("the_inspector_follows_the_cursor_beside_the_map", the_inspector_follows_the_cursor),
     ("a_cycle_is_stepped_through_inside_a_tile", a_cycle_is_stepped_through),
-    ("values_stand_in_large_cells", values_stand_in_large_cells),
+    ("large_cells_show_their_values", large_cells_show_their_values),
     ("the_ends_of_the_colours_are_dragged", the_ends_of_the_colours_are_dragged),
-    ("a_point_is_followed_over_the_cycles", a_point_is_followed_over_the_cycles),
+    ("a_probe_follows_a_point_over_the_cycles", a_probe_follows_a_point_over_the_cycles),
 ];
 
 /// Shows a pane that is hidden at first.
@@ -59,17 +62,17 @@ fn value(window: &Window, name: &str) -> f64 {
     node.accesskit_node().numeric_value().expect("a number")
 }
 
-/// The row or column that is cut along.
+/// The row or column of the profile.
 fn cut_at(window: &Window) -> f64 {
     value(window, "Cut at")
 }
 
-/// The ends of an oblique cut: columns and rows.
+/// The ends of an oblique profile line: columns and rows.
 fn ends(window: &Window) -> [f64; 4] {
     ["Cut from i", "Cut from j", "Cut to i", "Cut to j"].map(|name| value(window, name))
 }
 
-fn the_cut_is_dragged_over_the_map() {
+fn the_profile_line_is_dragged_over_the_map() {
     let mut window = Window::paused(small());
     window.until("cut", |window| window.has(Role::Splitter, "Cut line"));
     let at = |window: &Window| window.rect(Role::Splitter, "Cut line").center();
@@ -85,13 +88,13 @@ fn the_cut_is_dragged_over_the_map() {
     let from = at(&window);
     drag(&mut window, from, Pos2::new(from.x + 50.0, from.y));
     assert!((at(&window).x - from.x - 50.0).abs() < 8.0);
-    // It is no line of the map while nobody looks at the profile.
+    // The map shows no profile line while the profile is hidden.
     window.button("Hide Profile");
     window.frames(3);
     assert!(!window.has(Role::Splitter, "Cut line"));
 }
 
-fn the_ends_of_the_cut_are_dragged() {
+fn the_ends_of_the_profile_line_are_dragged() {
     let mut window = Window::paused(small());
     window.until("cut", |window| window.has(Role::Splitter, "Cut line: end"));
     let end = |window: &Window| window.rect(Role::Splitter, "Cut line: end").center();
@@ -99,18 +102,18 @@ fn the_ends_of_the_cut_are_dragged() {
     let from = end(&window);
     drag(&mut window, from, from - vec2(0.0, 20.0 * cell));
     assert_eq!(ends(&window), [0.0, 32.0, 63.0, 12.0]);
-    // All of a drag is one step, and a row is one again.
+    // A whole drag is one undo step, and restores the row.
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     window.until("a row again", |window| window.has(Role::SpinButton, "Cut at"));
     assert_eq!(cut_at(&window), 32.0);
-    // With Shift it is level, upright or at 45°.
+    // With Shift it is at 0°, 45° or 90°.
     let to = from - vec2(30.0 * cell, 27.0 * cell);
     drag_with(&mut window, from, to, Modifiers::SHIFT);
     assert_eq!(ends(&window), [0.0, 32.0, 30.0, 2.0]);
     let from = end(&window);
     drag_with(&mut window, from, from + vec2(0.0, 29.0 * cell), Modifiers::SHIFT);
     assert_eq!(ends(&window), [0.0, 32.0, 30.0, 32.0]);
-    // The line by itself keeps its direction, and ends at the border.
+    // The dragged line keeps its direction, and ends at the boundary.
     let from = window.rect(Role::Splitter, "Cut line").center();
     drag(&mut window, from, from + vec2(10.0 * cell, -4.0 * cell));
     assert_eq!(ends(&window), [10.0, 28.0, 40.0, 28.0]);
@@ -119,7 +122,7 @@ fn the_ends_of_the_cut_are_dragged() {
     assert_eq!(ends(&window), [33.0, 28.0, 63.0, 28.0]);
 }
 
-fn a_plane_is_cut_along_its_diagonal() {
+fn a_diagonal_profile_is_chosen() {
     let mut window = Window::paused(small());
     window.step(1);
     window.button("Hide Profile");
@@ -129,7 +132,7 @@ fn a_plane_is_cut_along_its_diagonal() {
     window.until("shown again", |window| window.has(Role::SpinButton, "Cut to j"));
     assert_eq!(ends(&window), [0.0, 0.0, 63.0, 63.0]);
     window.until_text("distance from (0, 0) in grid steps");
-    // The point of the profile under the cursor is one of the diagonal.
+    // The point of the profile under the cursor is on the diagonal.
     let controls = window.rect(Role::SpinButton, "Cut from i");
     window.harness.hover_at(controls.center() + vec2(120.0, 100.0));
     window.until("pointed at", |window| {
@@ -143,7 +146,7 @@ fn a_plane_is_cut_along_its_diagonal() {
     window.key(Key::L);
     window.key(Key::Num1);
     window.until("a row", |window| window.has(Role::SpinButton, "Cut at"));
-    // A line of points has no diagonal.
+    // A 1D grid has no diagonal.
     let mut window = Window::paused(line());
     window.key(Key::L);
     window.key(Key::Num3);
@@ -151,7 +154,7 @@ fn a_plane_is_cut_along_its_diagonal() {
     assert!(!window.says("distance from"));
 }
 
-fn fields_are_added_along_the_cut() {
+fn fields_are_added_to_the_profile() {
     for run in [small(), line()] {
         let mut window = Window::paused(run);
         window.step(2);
@@ -163,7 +166,7 @@ fn fields_are_added_along_the_cut() {
     }
 }
 
-fn panes_about_edges_tell() {
+fn panes_about_edges_show() {
     for run in [small(), line()] {
         let is_line = run.problem.shape.len() == 1;
         let mut window = Window::paused(run);
@@ -183,7 +186,7 @@ fn panes_about_edges_tell() {
     }
 }
 
-fn one_tile_has_no_borders() {
+fn one_tile_has_no_tile_borders() {
     let mut run = small();
     run.method.tile = vec![64];
     let mut window = Window::paused(run);
@@ -201,10 +204,10 @@ fn a_cycle_is_stepped_through() {
     show(&mut window, "Inside a cycle");
     window.until_text("Tile (0, 0), 4 of 4 subiterations after cycle 1: ");
     window.set_slider("Subiteration", 1.0);
-    // After one the ring is still what Jacobi's iteration has there, too.
+    // After one subiteration the halo still equals that of Jacobi's iteration.
     window.until_text("1 of 4 subiterations after cycle 1: all points it owns are exactly");
     window.button("Subiteration forward");
-    // A corner tile has two sides that lag: 16 + 15 points.
+    // A corner tile has two stale sides: 16 + 15 points.
     window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 points");
     window.button("Subiteration back");
     window.until_text("1 of 4 subiterations");
@@ -225,12 +228,12 @@ fn a_cycle_is_stepped_through() {
     window.until_text("at a tile border");
 }
 
-fn values_stand_in_large_cells() {
+fn large_cells_show_their_values() {
     let mut run = RunSpec::default();
     run.problem.shape = vec![6, 6];
     run.method.tile = vec![3];
     let mut window = Window::paused(run);
-    // b = 1 and no residual in the middle: 1 stands in 16 cells of 36.
+    // b = 1 and no residual in the middle: 16 of 36 cells show 1.
     window.until("written", |window| {
         window.texts().iter().filter(|text| *text == "1.00").count() >= 16
     });
@@ -246,7 +249,7 @@ fn the_ends_of_the_colours_are_dragged() {
     window.until_text("range: locked");
 }
 
-fn a_point_is_followed_over_the_cycles() {
+fn a_probe_follows_a_point_over_the_cycles() {
     for run in [small(), line()] {
         let is_line = run.problem.shape.len() == 1;
         let mut window = Window::paused(run);

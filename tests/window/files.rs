@@ -1,4 +1,4 @@
-//! What the window reads and writes: files dropped on it, and files saved through its dialog.
+//! Files dropped on the window, and files saved through its dialog.
 
 use crate::controls::small;
 use crate::driver::Window;
@@ -20,24 +20,24 @@ use tilescope::run::{
 };
 
 pub const TESTS: &[(&str, fn())] = &[
-    ("a_dropped_run_is_made", a_dropped_run_is_made),
+    ("a_dropped_run_is_run", a_dropped_run_is_run),
     ("a_run_is_opened_by_its_name", a_run_is_opened_by_its_name),
-    ("a_dropped_figure_gives_its_run_back", a_dropped_figure_gives_its_run_back),
+    ("a_dropped_figure_restores_its_run", a_dropped_figure_restores_its_run),
     ("a_dropped_picture_is_a_right_hand_side", a_dropped_picture_is_a_right_hand_side),
     ("a_dropped_array_is_a_right_hand_side", a_dropped_array_is_a_right_hand_side),
-    ("a_refused_run_leaves_the_one_there_is", a_refused_run_leaves_the_one_there_is),
-    ("a_run_that_does_not_fit_leaves_the_one_there_is", a_run_that_does_not_fit),
-    ("what_is_no_file_of_ours_is_told_once", what_is_no_file_of_ours_is_told_once),
+    ("a_refused_run_keeps_the_current_one", a_refused_run_keeps_the_current_one),
+    ("a_run_that_does_not_fit_keeps_the_current_one", a_run_that_does_not_fit),
+    ("an_unknown_file_is_reported_once", an_unknown_file_is_reported_once),
     ("everything_can_be_saved_and_read_back", everything_can_be_saved_and_read_back),
-    ("what_cannot_be_saved_is_told", what_cannot_be_saved_is_told),
-    ("a_file_that_waits_in_vain_is_told", a_file_that_waits_in_vain_is_told),
+    ("what_cannot_be_saved_is_reported", what_cannot_be_saved_is_reported),
+    ("a_file_that_waits_in_vain_is_reported", a_file_that_waits_in_vain_is_reported),
     ("the_dialog_shows_what_the_file_will_look_like", the_dialog_shows_what_will_be_saved),
     ("an_animation_is_made_and_can_be_stopped", an_animation_is_made_and_can_be_stopped),
     ("a_figure_is_copied_without_a_file", a_figure_is_copied_without_a_file),
-    ("a_figures_range_comes_back_with_it", a_figures_range_comes_back_with_it),
-    ("a_figure_shows_the_cycle_that_is_looked_back_at", a_figure_shows_an_earlier_cycle),
-    ("a_figure_of_two_runs_gives_both_back", a_figure_of_two_runs_gives_both_back),
-    ("a_figure_of_many_runs_gives_all_back", a_figure_of_many_runs_gives_all_back),
+    ("a_figure_restores_its_range", a_figure_restores_its_range),
+    ("a_figure_shows_the_earlier_cycle_that_is_shown", a_figure_shows_an_earlier_cycle),
+    ("a_figure_of_two_runs_restores_both", a_figure_of_two_runs_restores_both),
+    ("a_figure_of_many_runs_restores_all", a_figure_of_many_runs_restores_all),
     (
         "an_animation_of_two_runs_pairs_them_as_the_map_does",
         an_animation_of_two_runs_pairs_them_as_the_map_does,
@@ -45,7 +45,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_a_figure_shows_is_shown_again", what_a_figure_shows_is_shown_again),
 ];
 
-/// A run that differs from the small one in every way that the controls show.
+/// A run that differs from the small one in every visible setting.
 fn other() -> RunSpec {
     let mut run = small();
     run.method.k = 8;
@@ -54,7 +54,7 @@ fn other() -> RunSpec {
     run
 }
 
-fn a_dropped_run_is_made() {
+fn a_dropped_run_is_run() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("other.toml");
     save_run(&path, &other()).unwrap();
@@ -77,7 +77,7 @@ fn a_run_is_opened_by_its_name() {
     assert_eq!(window.run_under_way(), other());
 }
 
-fn a_dropped_figure_gives_its_run_back() {
+fn a_dropped_figure_restores_its_run() {
     let folder = tempdir().unwrap();
     for name in ["figure.png", "figure.svg"] {
         let path = folder.path().join(name);
@@ -127,7 +127,7 @@ fn a_dropped_array_is_a_right_hand_side() {
     assert_eq!((run.problem.kind, run.problem.shape), (ProblemKind::Picture, vec![24, 20]));
 }
 
-fn a_refused_run_leaves_the_one_there_is() {
+fn a_refused_run_keeps_the_current_one() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("odd.toml");
     let mut odd = other();
@@ -140,14 +140,14 @@ fn a_refused_run_leaves_the_one_there_is() {
     window.settle_some();
     assert_eq!(window.messages(), 1);
     assert_eq!((window.cycle(), window.slider("k")), (3, 4.0));
-    // It goes on as if nothing had happened.
+    // The run continues unchanged.
     window.step(1);
     assert_eq!(window.cycle(), 4);
     assert_eq!(window.run_under_way(), small());
     assert_eq!(window.cycle(), 4);
 }
 
-/// What no control lets anybody choose, but the machine has not.
+/// More memory than any machine has, which no control offers.
 fn a_run_that_does_not_fit() {
     let mut window = Window::paused(small());
     window.step(3);
@@ -164,7 +164,7 @@ fn a_run_that_does_not_fit() {
     assert_eq!(window.run_under_way(), small());
 }
 
-fn what_is_no_file_of_ours_is_told_once() {
+fn an_unknown_file_is_reported_once() {
     let folder = tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -274,7 +274,7 @@ fn iterate_after(run: &RunSpec, cycles: u64) -> Vec<f64> {
     run.solver().solution().unwrap().to_interior()
 }
 
-fn what_cannot_be_saved_is_told() {
+fn what_cannot_be_saved_is_reported() {
     let folder = tempdir().unwrap();
     let mut window = Window::paused(small());
     window.step(1);
@@ -289,10 +289,10 @@ fn what_cannot_be_saved_is_told() {
     assert!(Path::new(&folder.path().join("run.toml")).exists());
 }
 
-fn a_file_that_waits_in_vain_is_told() {
+fn a_file_that_waits_in_vain_is_reported() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("error.png");
-    // 2 cos(π/3) = 1, so that the second of five modes is lost: there is no exact solution.
+    // 2 cos(π/3) = 1: the second of five modes is singular, so there is no exact solution.
     let stencil = Some(Stencil { d: 1.0, a: -1.0, c: -1.0, ..Stencil::default() });
     let problem = ProblemSpec { shape: vec![5], stencil, ..ProblemSpec::default() };
     let mut run = RunSpec { problem, ..RunSpec::default() };
@@ -303,7 +303,7 @@ fn a_file_that_waits_in_vain_is_told() {
     window.save("Heat map", &path);
     window.until_text("error.png was not saved");
     assert!(!path.exists());
-    // What shows no error can be saved all the same.
+    // Files without the error can still be saved.
     window.save_and_wait("Run description", &folder.path().join("run.toml"));
 }
 
@@ -360,7 +360,7 @@ fn a_figure_is_copied_without_a_file() {
     window.until_text("Run copied");
 }
 
-fn a_figures_range_comes_back_with_it() {
+fn a_figure_restores_its_range() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("a.png");
     let range = Range::new(1e-3, 10.0);
@@ -377,13 +377,12 @@ fn a_figures_range_comes_back_with_it() {
     assert_eq!(copied.unwrap().figure.range, Some(range));
 }
 
-/// A figure and the numbers of the cycle that the panes show, whichever the newest is; and what a
-/// figure carries makes the same file again.
+/// Figures and tables show the cycle of the panes; and the run in a figure reproduces the file.
 fn a_figure_shows_an_earlier_cycle() {
     let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut window = Window::paused(other());
-    // The edge share, over the distances, and the inside of a cycle.
+    // Edge share, field by distance, and inside a cycle.
     for key in [Key::Num6, Key::Num8] {
         window.harness.key_press_modifiers(Modifiers::COMMAND, key);
         window.frames(2);
@@ -399,7 +398,7 @@ fn a_figure_shows_an_earlier_cycle() {
         ("By distance", "distance.svg"),
         ("Inside a cycle", "inside.svg"),
         ("Raw map (1 px per point)", "bare.png"),
-        // With the curves and the edge share of all cycles, and what is looked back at in them.
+        // With the curves and the edge share of all cycles, and the shown cycle in them.
         ("Whole layout", "panes.svg"),
     ] {
         window.save_and_wait(what, &path(name));
@@ -417,7 +416,7 @@ fn a_figure_shows_an_earlier_cycle() {
     assert!(window.says("10 of 12"), "the window looks where it did");
 }
 
-/// Whether what a figure carries makes the same file once more.
+/// Whether the run in a figure reproduces the file.
 fn is_made_again(path: &Path) -> bool {
     let (run, view) = picture::read_figure(path).unwrap();
     let view = view.unwrap();
@@ -449,7 +448,7 @@ fn is_made_again(path: &Path) -> bool {
     fs::read(path).unwrap() == fs::read(&copy).unwrap()
 }
 
-/// Two maps side by side, at cycles of equal sweeps, of which the second is looked back at, too.
+/// Two maps side by side at equal sweeps, both at earlier cycles.
 fn two_runs(path: &Path) -> RunSpec {
     let mut window = Window::paused(small());
     window.step(20);
@@ -464,7 +463,7 @@ fn two_runs(path: &Path) -> RunSpec {
     RunSpec { method: MethodSpec { k: 8, ..small().method }, ..small() }
 }
 
-fn a_figure_of_two_runs_gives_both_back() {
+fn a_figure_of_two_runs_restores_both() {
     let folder = tempdir().unwrap();
     let path = folder.path().join("both.svg");
     let run = two_runs(&path);
@@ -485,15 +484,15 @@ fn a_figure_of_two_runs_gives_both_back() {
     window.save_as(&copy);
     window.until("saved", |_| copy.exists());
     assert_eq!(fs::read(&path).unwrap(), fs::read(&copy).unwrap());
-    // What was pinned once is not pinned again.
+    // A pinned run is not pinned again.
     window.drop_file(&path);
     window.until("begun anew", |window| window.cycle() < 7);
     window.until_text("A, cycle 14");
     assert!(!window.has(Role::TextInput, "Name of B"));
 }
 
-/// The curves of all pinned runs, in their colours, the first of them let go since.
-fn a_figure_of_many_runs_gives_all_back() {
+/// The curves of all pinned runs in their colours, after the first was unpinned.
+fn a_figure_of_many_runs_restores_all() {
     let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut window = Window::paused(small());
@@ -529,7 +528,7 @@ fn a_figure_of_many_runs_gives_all_back() {
     assert_eq!(fs::read(path("profile.svg")).unwrap(), fs::read(path("copy.svg")).unwrap());
 }
 
-/// Runs beside each other in an animation as they are over the map, where that can be made again.
+/// Runs are paired in an animation as on the map, if that can be reproduced.
 fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
     let folder = tempdir().unwrap();
     let mut window = Window::paused(small());
@@ -565,7 +564,7 @@ fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
     }
 }
 
-/// A figure of any kind is opened, and what the dialog saves without a word is that figure.
+/// A figure of any kind is opened, and the dialog saves the same figure by default.
 fn what_a_figure_shows_is_shown_again() {
     let folder = tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

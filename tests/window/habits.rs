@@ -1,5 +1,4 @@
-//! What is the same in every good program: undo, the palette, the sheet of keys, settings that are
-//! remembered, a GPU of welcome.
+//! Undo, command palette, keyboard shortcuts, saved settings and the welcome dialog.
 
 use crate::controls::small;
 use crate::driver::{USUAL, Window};
@@ -15,11 +14,11 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_is_looked_at_is_undone_too", what_is_looked_at_is_undone_too),
     ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
     ("an_opened_run_is_undone", an_opened_run_is_undone),
-    ("the_palette_does_what_is_typed", the_palette_does_what_is_typed),
-    ("the_palette_shows_keys_and_what_is_impossible", the_palette_shows_keys),
-    ("the_sheet_tells_every_key", the_sheet_tells_every_key),
+    ("the_palette_runs_the_typed_command", the_palette_runs_the_typed_command),
+    ("the_palette_shows_keys_and_what_is_unavailable", the_palette_shows_keys),
+    ("the_help_lists_every_key", the_help_lists_every_key),
     ("keys_step_through_the_settings", keys_step_through_the_settings),
-    ("a_key_that_comes_before_another_tells_what_may_follow", a_first_key_tells_what_may_follow),
+    ("a_key_that_comes_before_another_tells_what_may_follow", a_first_key_shows_what_may_follow),
     ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
     ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
     ("scale_memory_and_places_are_there_at_the_next_start", scale_memory_and_places_are_there),
@@ -32,7 +31,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_can_be_dropped_is_told_while_it_is_held_over_the_window", what_can_be_dropped_is_told),
 ];
 
-/// A key while others are held.
+/// A key with modifiers.
 fn press(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.harness.key_press_modifiers(modifiers, key);
     window.frames(2);
@@ -114,7 +113,7 @@ fn an_opened_run_is_undone() {
     assert_eq!(window.run_under_way(), small());
 }
 
-fn the_palette_does_what_is_typed() {
+fn the_palette_runs_the_typed_command() {
     let mut window = Window::paused(small());
     ask(&mut window, "stalen");
     window.key(Key::Enter);
@@ -157,7 +156,7 @@ fn the_palette_shows_keys() {
     window.until("reset", |window| !is_open(window) && window.cycle() == 0);
 }
 
-fn the_sheet_tells_every_key() {
+fn the_help_lists_every_key() {
     let mut window = Window::paused(small());
     window.key(Key::Questionmark);
     window.frames(2);
@@ -193,7 +192,7 @@ fn keys_step_through_the_settings() {
     window.until("shown", |window| window.says("Solution"));
 }
 
-fn a_first_key_tells_what_may_follow() {
+fn a_first_key_shows_what_may_follow() {
     let mut window = Window::paused(small());
     window.key(Key::M);
     assert!(window.says("Colour map: M then …"), "{:?}", window.texts());
@@ -201,7 +200,7 @@ fn a_first_key_tells_what_may_follow() {
     window.frames(2);
     assert!(window.says("Viridis") && !window.says("M then"), "{:?}", window.texts());
     assert!(window.says("|r|"), "the second key by itself would ask for a field");
-    // Any other key is what it always is.
+    // Any other key keeps its meaning.
     window.key(Key::M);
     window.key(Key::B);
     assert!(!window.is_on("Borders") && !window.says("M then"));
@@ -228,7 +227,7 @@ fn keys_with_ctrl_work() {
     assert_eq!(window.slider("k"), 4.0);
 }
 
-/// The window of somebody whose settings are in that file.
+/// The window with the settings of a file.
 fn of(file: &Path) -> Window {
     Window::with_settings(USUAL, SettingsFile::at(file.to_owned()))
 }
@@ -242,15 +241,15 @@ fn what_was_arranged_is_there_at_the_next_start() {
     window.button("Light theme");
     window.button("Hide Convergence");
     window.choose("Colour map", "Cividis");
-    // It is written by itself, a moment later.
+    // The file is written after a short delay.
     window.until("written", |_| file.exists());
     window.choose("Colour map", "Viridis");
-    // And what came last when the window is closed.
+    // The last changes are written when the window is closed.
     drop(window);
     let mut window = of(&file);
     window.until("there", |window| window.has_picture());
     assert!(!window.says("Five experiments to start with"), "the GPU was seen");
-    // The theme of a test's window is the test's.
+    // The theme of the window is that of the test.
     let text = fs::read_to_string(&file).expect("it is there");
     assert!(text.contains("dark = false"), "{text}");
     assert!(!window.has(Role::ComboBox, "Norm"));
@@ -290,7 +289,7 @@ fn a_presentation_is_there() {
     window.button("Hide Profile");
     window.key(Key::F9);
     window.frames(4);
-    // What is shown and hidden before an audience is for that alone.
+    // Panes shown and hidden in the presentation mode are not saved.
     window.button("Hide Convergence");
     drop(window);
     let mut window = of(&file);
@@ -316,7 +315,7 @@ fn broken_settings_are_set_aside_and_told() {
     window.until("going", |window| window.cycle() > 0);
 }
 
-/// A file stands where the folder should be: nothing can be written there, even by root.
+/// A file in place of the folder: nothing can be written there, even by root.
 fn settings_that_cannot_be_kept_are_told_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("tilescope"), "").expect("it can be written");
@@ -360,7 +359,7 @@ fn the_gpu_of_the_first_start() {
     assert_eq!(window.slider("k"), 256.0, "an experiment is undone like any other change");
 }
 
-/// Whether no text is cut off at its sides, but where a pane lets it run out on purpose.
+/// Whether no text is cut off, except where a pane does so on purpose.
 #[track_caller]
 fn assert_nothing_is_cut_off(window: &Window) {
     for painted in window.painted() {
@@ -380,7 +379,7 @@ fn a_presentation_is_larger() {
         assert!((window.harness.ctx.zoom_factor() - factor).abs() < 1e-3);
         assert_nothing_is_cut_off(&window);
         assert!(!window.says("Performance"), "there is room for the map");
-        // What is shown to the audience can be turned.
+        // The sliders of the presentation can be used.
         window.set_slider("Overlap", 4.0);
         assert_eq!(window.run_under_way().method.overlap, [4]);
         window.key(Key::F9);

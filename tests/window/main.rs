@@ -1,7 +1,7 @@
-//! Guards the window: what its controls do, by their labels, and what it looks like, by pictures
-//! that a person has looked at. `UPDATE_SNAPSHOTS=true` makes the pictures anew.
+//! Tests of the window: the effects of its controls, found by their labels, and its look, compared
+//! with reviewed pictures. `UPDATE_SNAPSHOTS=true` updates the pictures.
 //!
-//! Pictures need a renderer. Where there is none, they are counted as ignored.
+//! Pictures need a renderer. Without one, they are counted as ignored.
 
 mod backends;
 mod controls;
@@ -20,7 +20,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
     let mut arguments = Arguments::from_args();
-    // One after the other: software renderers are not at their most reliable side by side.
+    // One after the other: software renderers are less reliable in parallel.
     arguments.test_threads.get_or_insert(1);
     let tests = [
         controls::TESTS,

@@ -1,9 +1,8 @@
-//! A seeded random driver over every control and key. Whatever it does, nothing panics and memory stays
-//! within its bounds.
+//! A seeded random driver of every control and key: nothing panics, and memory stays bounded.
 //!
-//! `TILESCOPE_MONKEY_ACTIONS` lets it go on for longer, and `TILESCOPE_MONKEY_SEED` makes it do the
-//! same again, as far as the worker's pace allows. Nothing is rendered, and nothing that it does
-//! leaves its own temporary folder: no clipboard, no browser, no file elsewhere.
+//! `TILESCOPE_MONKEY_ACTIONS` sets the number of actions, and `TILESCOPE_MONKEY_SEED` repeats a
+//! sequence, as far as the timing of the worker allows. Nothing is rendered, and nothing leaves its
+//! temporary folder: no clipboard, no browser, no other files.
 
 use crate::controls::small;
 use eframe::App;
@@ -22,30 +21,29 @@ use tilescope::app::{Explorer, SettingsFile};
 use tilescope::picture::Opened;
 use tilescope::run::save_run;
 
-/// What the suite begins with, so that a change of the code alone makes a difference; whoever hunts
-/// for longer sets others.
+/// The seed of the suite, fixed so that only changes of the code make a difference.
 const SEED: u64 = 1_795_269_239;
 
 pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_nothing)];
 
-/// What it does in the test suite.
+/// Number of actions in the test suite.
 const ACTIONS: u64 = 20_000;
 
-/// Bytes that the process may grow by after the first third of all actions: the iterates that are
-/// kept for time travel fill their budget (512 MB) bit by bit, and reports of grids of other sizes
-/// come and go. What leaks grows on and on.
+/// Allowed growth of the process in bytes after the first third of the actions: keyframes fill
+/// their budget (512 MB) gradually, and reports of other grids come and go. A leak grows without
+/// bound.
 const GROWTH: u64 = 640 << 20;
 
-/// After so many actions it begins with a small run again, and memory is looked at.
+/// After this many actions the small run is restored, and memory is measured.
 const ROUND: u64 = 500;
 
-/// Actions that are told when something is found.
+/// Actions that are printed on a failure.
 const TOLD: usize = 12;
 
-/// Entries that would make runs so large that nothing else would be tried for a while.
+/// Entries for runs so large that they would take all of the time.
 const TOO_LARGE: [&str; 3] = ["4096²", "2048²", "1024²"];
 
-/// Random numbers of which a seed gives always the same (Vigna's SplitMix64).
+/// Reproducible random numbers (Vigna's SplitMix64).
 struct Random(u64);
 
 impl Random {
@@ -90,7 +88,7 @@ struct Monkey {
     explorer: Explorer,
     frame: eframe::Frame,
     time: f64,
-    /// The window in points before any zoom, and pixels a point of the screen.
+    /// The window in points before any zoom, and pixels per point.
     size: Vec2,
     scale: f32,
     controls: Vec<Control>,
@@ -98,12 +96,12 @@ struct Monkey {
     frames: u64,
     slowest: Duration,
     done: VecDeque<String>,
-    /// The names of the controls that it has turned or pressed.
+    /// The names of the controls that were used.
     used: BTreeSet<String>,
 }
 
 impl Monkey {
-    /// `settings` is where those of whoever runs the program would be.
+    /// `settings` is the file for saved settings.
     fn new(seed: u64, files: Vec<PathBuf>, settings: PathBuf) -> Self {
         let context = Context::default();
         context.enable_accesskit();
@@ -128,7 +126,8 @@ impl Monkey {
         }
     }
 
-    /// Draws a frame and notes its time, which is printed at the end; `benches/frames.rs` measures it.
+    /// Draws a frame and records its time, which is printed at the end; `benches/frames.rs`
+    /// measures it.
     fn frame(&mut self, change: impl FnOnce(&mut RawInput)) {
         let seen = self.size / self.context.zoom_factor();
         let mut input = RawInput {
@@ -139,7 +138,7 @@ impl Monkey {
         let viewport = input.viewports.entry(ViewportId::ROOT).or_default();
         viewport.native_pixels_per_point = Some(self.scale);
         change(&mut input);
-        // Time goes on as on a screen; sometimes a tooltip's worth at once.
+        // Time advances as on a screen, and sometimes by the delay of a tooltip.
         self.time += if self.random.one_in(20) { 0.7 } else { 1.0 / 60.0 };
         let Self { explorer, frame, .. } = self;
         let mut took = Duration::ZERO;
@@ -194,7 +193,7 @@ impl Monkey {
         self.done.push_back(what);
     }
 
-    /// A place to press: mostly in a control.
+    /// A position to press, mostly in a control.
     fn place(&mut self) -> (Pos2, String) {
         let whole = Rect::from_min_size(Pos2::ZERO, self.size / self.context.zoom_factor());
         if !self.random.one_in(8) {
@@ -271,7 +270,7 @@ impl Monkey {
             |pressed| Event::Key { key, physical_key: None, pressed, repeat: false, modifiers };
         let mut events = vec![event(true)];
         match key {
-            // As the system does with these.
+            // As the system does for these keys.
             Key::C if modifiers.command => events.push(Event::Copy),
             Key::X if modifiers.command => events.push(Event::Cut),
             Key::V if modifiers.command => events.push(Event::Paste("12".to_owned())),
@@ -281,8 +280,8 @@ impl Monkey {
         self.events(events);
     }
 
-    /// Types, and sometimes ends it. Numbers are small, or none that any machine has room for; a
-    /// name of a file stays in the folder.
+    /// Types text, and sometimes confirms it. Numbers are small, or too large for any machine; file
+    /// names stay in the folder.
     fn type_text(&mut self) {
         let texts = [
             "0",
@@ -370,7 +369,7 @@ impl Monkey {
         if !self.random.one_in(4) {
             self.frame(|input| input.dropped_files = vec![Arc::new(Dropped(path))]);
         }
-        // Files are read beside the window.
+        // Files are read in the background.
         std::thread::sleep(Duration::from_millis(1));
     }
 
@@ -381,7 +380,7 @@ impl Monkey {
         self.events(vec![Event::WindowFocused(true)]);
     }
 
-    /// Begins with the small run again, so that one large run does not fill all that follows.
+    /// Restores the small run, so that one large run does not take all of the time.
     fn begin_again(&mut self, run: &Path) {
         for _ in 0..4 {
             let key = Key::Escape;
@@ -403,7 +402,7 @@ impl Monkey {
     }
 }
 
-/// Whether it is something that can be turned or pressed.
+/// Whether it is a control.
 fn is_control(role: Role) -> bool {
     is_input(role) || matches!(role, Role::Image | Role::Label)
 }
@@ -421,7 +420,7 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-/// Bytes of memory that the process has now; `None` where the system does not tell.
+/// Memory of the process in bytes; `None` where the system does not report it.
 fn memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
@@ -467,7 +466,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     ]
 }
 
-/// Keeps what the process works in as it was, whatever happens.
+/// Restores the working folder when dropped.
 struct Inside(PathBuf);
 
 impl Inside {
@@ -498,10 +497,10 @@ fn a_monkey_finds_nothing() {
     first.method.threads = 1;
     save_run(&run, &first).expect("the folder can be written to");
     let files = files(folder.path());
-    // The dialogs suggest the folder that the program was started in.
+    // The dialogs suggest the working folder.
     let _inside = Inside::folder(folder.path());
 
-    // A panic on another thread would be told, and go by.
+    // A panic on another thread would be printed and ignored.
     let panics = Arc::new(Mutex::new(Vec::new()));
     let (told, noted) = (Arc::new(panic::take_hook()), Arc::clone(&panics));
     let hook = Arc::clone(&told);

@@ -9,12 +9,12 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
 ];
 
-/// Where the picture of the field is.
+/// The rectangle of the heat map.
 fn map(window: &Window) -> Rect {
     window.rect(Role::Image, "Heat map of the residual")
 }
 
-/// Whether the curves are on the screen.
+/// Whether the curves are visible.
 fn has_curves(window: &Window) -> bool {
     window.has(Role::ComboBox, "Norm")
 }
@@ -23,7 +23,7 @@ fn has_curves(window: &Window) -> bool {
 pub fn view(window: &mut Window, role: Role, entry: &str) {
     window.button("View");
     window.click(role, entry);
-    // Other pictures of the same name lie behind the menu; it goes when something else is pressed.
+    // Other controls behind the menu have the same names: close it first.
     if window.has(Role::Button, "Reset layout") {
         window.button("View");
     }
@@ -44,7 +44,7 @@ fn panes_are_hidden_and_shown() {
     view(&mut window, Role::CheckBox, "Heat map");
     assert!(!window.has(Role::Image, "Heat map of the residual"));
     assert!(window.says("All panes are hidden"));
-    // The run does not depend on who looks.
+    // The run does not depend on the visible panes.
     window.step(2);
     view(&mut window, Role::CheckBox, "Convergence");
     assert!(has_curves(&window));
@@ -52,7 +52,7 @@ fn panes_are_hidden_and_shown() {
     assert_eq!(map(&window), before);
 }
 
-/// Drags the curves to the left edge of the heat map, and tells where they are then.
+/// Drags the curves to the left edge of the heat map, and returns their new position.
 pub fn move_curves_to_the_left(window: &mut Window) -> Rect {
     let map = map(window);
     let title = window.rect(Role::Button, "Convergence").center();

@@ -1,4 +1,4 @@
-//! What the window looks like.
+//! Pictures of the window.
 
 use crate::driver::{Painted, USUAL, Window};
 use crate::panes::view;
@@ -59,7 +59,7 @@ pub const TESTS: &[(&str, fn())] = &[
 
 /// Whether pictures can be rendered here.
 pub fn is_renderer_there() -> bool {
-    // It panics when there is no adapter; that is an answer, and nothing to be told of.
+    // It panics without an adapter, which is an answer and needs no message.
     let told = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let made = panic::catch_unwind(|| drop(WgpuTestRenderer::new()));
@@ -67,8 +67,8 @@ pub fn is_renderer_there() -> bool {
     made.is_ok()
 }
 
-/// Renderers differ at the edges of letters and lines, by so many pixels at the most. Anything
-/// that has moved differs by thousands.
+/// Renderers differ at the edges of letters and lines, by at most this many pixels. A moved control
+/// differs by thousands.
 const FAILED_PIXELS: usize = 400;
 
 fn compare(window: &mut Window, name: &str) {
@@ -76,7 +76,7 @@ fn compare(window: &mut Window, name: &str) {
     compare_as_it_is(window, name);
 }
 
-/// The same without waiting until nothing changes any more.
+/// The same without waiting until nothing changes.
 fn compare_as_it_is(window: &mut Window, name: &str) {
     mask(window);
     let options = SnapshotOptions::new().max_failed_pixels(FAILED_PIXELS);
@@ -85,13 +85,13 @@ fn compare_as_it_is(window: &mut Window, name: &str) {
     }
 }
 
-/// Rows of the table of numbers reach so far below its heading, in points.
+/// Height of the rows of the table below its heading, in points.
 const TABLE: f32 = 60.0;
 
-/// Names of pinned runs end so far from the left of their table, in points.
+/// Width of the names of pinned runs, in points.
 const PINNED_NAMES: f32 = 74.0;
 
-/// Covers what no two runs share: the solver's times, and the folder that the tests run in.
+/// Covers what differs from run to run: solver times, and the folder of the tests.
 fn mask(window: &mut Window) {
     let painted = window.painted();
     let named = |name: &str| painted.iter().find(|painted| painted.text == name);
@@ -106,7 +106,7 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
-    // It is called so where there is little room; a check box is, too.
+    // Its name in a narrow pane, which a check box has, too.
     let is_heading = |time: &&Painted| {
         let beside = |rect: &Rect| rect.y_range().contains(time.rect.center().y);
         let mut sweeps = painted.iter().filter(|painted| painted.text == "sweeps");
@@ -117,7 +117,7 @@ fn mask(window: &mut Window) {
         let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
         window.harness.mask(Rect::from_x_y_ranges(column, below));
     }
-    // Of the pinned runs all but their names: the columns are as wide as the times in them.
+    // All columns of pinned runs except their names: their widths depend on the times.
     if let Some(Painted { rect, clip, .. }) = named("speedup") {
         let columns = Rangef::new(clip.left() + PINNED_NAMES, clip.right());
         let rows = Rangef::new(rect.top() - 4.0, clip.bottom());
@@ -139,8 +139,8 @@ fn mask(window: &mut Window) {
     }
 }
 
-/// The window with a run after some cycles. Jacobi's iteration, which would go on to its end
-/// meanwhile, is left out.
+/// The window with a run after some cycles, without classic Jacobi, which would continue in the
+/// background.
 fn after(cycles: u64, size: Vec2, theme: Theme, run: RunSpec) -> Window {
     let mut window = Window::sized(size, theme, Some(run));
     window.reset();
@@ -198,7 +198,7 @@ fn save_dialog_light() {
     compare(&mut saving(Theme::Light), "save_dialog_light");
 }
 
-/// A figure of the panes was opened, and the dialog is about to save another.
+/// A figure of the layout was opened, and the save dialog is open.
 fn save_dialog_panes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("panes.svg");
@@ -234,7 +234,7 @@ fn broken_file() {
     compare(&mut window, "broken_file");
 }
 
-/// A run that was stopped because its numbers grew without end.
+/// A run that diverged.
 fn stopped(theme: Theme) -> Window {
     let mut run = Preset::named("convection-diffusion").expect("a preset").run();
     run.problem.shape = vec![64, 64];
@@ -253,7 +253,7 @@ fn diverged_light() {
     compare(&mut stopped(Theme::Light), "diverged_light");
 }
 
-/// The first start, with its GPU over a run that stands still.
+/// The first start, with the welcome dialog over a paused run.
 fn welcome(theme: Theme) -> Window {
     let mut window = after(3, USUAL, theme, RunSpec::default());
     window.key(Key::F2);
@@ -289,12 +289,12 @@ fn drop_hint() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     let held = HoveredFile { path: Some("run.toml".into()), mime: String::new() };
     window.harness.input_mut().hovered_files.push(held);
-    // While something is held over it, a window is drawn on and on.
+    // While a file is held over it, the window is drawn continuously.
     window.frames(2);
     compare_as_it_is(&mut window, "drop_hint");
 }
 
-/// Twice as large on a screen that has just the room for it.
+/// Zoom 2 on a screen with just enough room.
 fn scale_2() {
     let mut window = after(3, vec2(1920.0, 1200.0), Theme::Dark, RunSpec::default());
     for _ in 0..5 {
@@ -332,7 +332,7 @@ fn full_hd() {
     compare(&mut after(3, vec2(1920.0, 1080.0), Theme::Light, RunSpec::default()), "full_hd");
 }
 
-/// With every pane about edges that has a place of its own.
+/// With the panes about edges.
 fn with_edges(theme: Theme) -> Window {
     let mut run = RunSpec::default();
     run.method.overlap = vec![4];
@@ -366,7 +366,7 @@ fn oblique_cut() {
     compare(&mut window, "oblique_cut");
 }
 
-/// Of two runs side by side, from within a tile to within another.
+/// Two runs side by side.
 fn oblique_cut_light() {
     let mut window = compared("side by side", Theme::Light);
     window.key(Key::L);
@@ -426,7 +426,7 @@ fn probed(theme: Theme) -> Window {
         window.key(Key::D);
     }
     window.harness.remove_cursor();
-    // One by one, so that each is looked at.
+    // One by one.
     for _ in 0..12 {
         window.step(1);
     }

@@ -1,4 +1,4 @@
-//! Pinned runs: kept, told apart, tabled, and let go.
+//! Pinned runs: pinning, comparing, tables and unpinning.
 
 use crate::controls::{line, small};
 use crate::driver::Window;
@@ -15,13 +15,13 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_run_that_is_pinned_again_is_pinned_as_it_is_now", a_run_is_pinned_again),
 ];
 
-/// Changes a setting, which begins another run.
+/// Changes a setting, which starts another run.
 fn change(window: &mut Window, setting: &str, value: &str) {
     window.type_into(setting, value);
     window.until("begun anew", |window| window.cycle() == 0);
 }
 
-/// Two pinned runs and a third under way, all after so many cycles.
+/// Two pinned runs and a third running, all after the same number of cycles.
 fn three() -> Window {
     let mut window = Window::paused(small());
     window.step(4);
@@ -39,12 +39,12 @@ fn pinned_runs_stay() {
     for text in ["A · k 4, o 0", "B · k 4 → 8", "this run · k 4 → 8, o 0 → 4"] {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
-    // In the table only the pinned ones count.
+    // The table has only the pinned runs.
     assert!(window.has(Role::TextInput, "Name of A") && window.has(Role::TextInput, "Name of B"));
     assert!(window.texts().iter().any(|text| text == "k 4"), "{:#?}", window.texts());
 }
 
-/// Where the row of a pinned run is.
+/// The position of the row of a pinned run.
 fn row(window: &Window, name: &str) -> f32 {
     window.rect(Role::TextInput, &format!("Name of {name}")).top()
 }
@@ -79,7 +79,7 @@ fn a_run_is_pinned_again() {
     assert!(window.has(Role::TextInput, "Name of A") && !window.has(Role::TextInput, "Name of B"));
     window.key(Key::R);
     window.until_text("A · k 4, o 0");
-    // Its cycles are seen no more, but it can be compared with what comes.
+    // Its cycles are no longer shown, but it can be compared with the next run.
     window.step(1);
     window.until_text("this run · same settings");
 }
@@ -105,7 +105,7 @@ fn maps_stand_at_equal() {
     window.choose("At equal", "equal solver time");
     window.until("told", |window| window.says("A, cycle"));
     window.choose("At equal", "equal sweeps");
-    // No further than it was made.
+    // No further than its last cycle.
     window.button("Live");
     window.until_text("A, cycle 6");
     window.until_text("this run, cycle 4");
@@ -127,7 +127,7 @@ fn pinned_runs_are_along_the_cut() {
     window.until_text("A · k 4 · cycle 4");
     window.choose("At equal", "equal cycles");
     window.until_text("A · k 4 · cycle 2");
-    // Several fields of several runs are too much for one plot.
+    // A plot of several fields does not show several runs.
     window.click(Role::ComboBox, "Fields of the profile");
     window.click(Role::CheckBox, "Change");
     window.until("fields alone", |window| !window.says(" · cycle "));
@@ -147,7 +147,7 @@ fn diagrams_stand_side_by_side() {
     window.choose("Compare", "side by side");
     window.until_text("this run, cycle 2");
     window.until_text("A, cycle 4");
-    // Both halves point at the same, whichever is pointed at.
+    // Both halves mark the same point.
     let map = window.rect(Role::Image, "Heat map of the residual");
     let value = |window: &Window| {
         let texts = window.texts();
@@ -158,7 +158,7 @@ fn diagrams_stand_side_by_side() {
     window.harness.hover_at(at);
     window.until_text("cycle 0   r = ");
     let at_left = value(&window);
-    // Numbers of cycles stand between the halves.
+    // Cycle numbers are between the halves.
     let half = (map.width() + 52.0 + 8.0) / 2.0;
     window.harness.hover_at(at + eframe::egui::vec2(half, 0.0));
     window.until_text("cycle 0   r = ");
@@ -183,7 +183,7 @@ fn a_difference_from_itself_is_zero() {
     let map = window.rect(Role::Image, "Heat map of the residual");
     window.harness.hover_at(map.center() + eframe::egui::vec2(0.0, 40.0));
     window.until_text("Δ(r) = 0 ");
-    // Another overlap makes another iterate.
+    // Another overlap gives another iterate.
     window.harness.remove_cursor();
     change(&mut window, "Overlap", "4");
     window.step(5);

@@ -1,4 +1,4 @@
-//! Time travel: earlier cycles are shown, by keys, on the track, in playing and from the curve.
+//! Time travel: earlier cycles by keys, on the track, in a replay and from the curve.
 
 use crate::controls::{line, small};
 use crate::driver::Window;
@@ -15,7 +15,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("with_no_memory_earlier_cycles_are_seen_all_the_same", without_memory),
 ];
 
-/// A run that stands after twelve cycles.
+/// A run paused after twelve cycles.
 fn twelve() -> Window {
     let mut window = Window::paused(small());
     window.step(12);
@@ -27,7 +27,7 @@ fn with(window: &mut Window, modifiers: Modifiers, key: Key) {
     window.frame();
 }
 
-/// What the window says of the residual at tile borders, and the numbers of the shown cycle.
+/// The texts about the residual at tile borders, and the numbers of the shown cycle.
 fn edge_share(window: &Window) -> String {
     let texts = window.texts();
     texts.into_iter().find(|text| text.starts_with("Edge share")).expect("it is told")
@@ -53,7 +53,7 @@ fn keys_go_back_and_forth() {
     window.until_text("0 of 12");
     window.key(Key::End);
     window.until_text("cycle 12, live");
-    // At its newest cycle, the run makes more of them.
+    // At the newest cycle, the run makes more cycles.
     window.key(Key::ArrowRight);
     window.until_text("cycle 13, live");
     with(&mut window, Modifiers::SHIFT, Key::ArrowRight);
@@ -111,13 +111,13 @@ fn a_part_is_played() {
     window.button("Stop");
     assert!(window.has(Role::Button, "Play"));
     assert!(!seen[2] && !seen[7] && seen[3] && seen[6], "{seen:?}");
-    // All of it again: the ends come back to where they were.
+    // All cycles again: the ends return.
     window.set_slider("First replayed cycle", 0.0);
     window.set_slider("Last replayed cycle", 12.0);
     assert_eq!(window.slider("Last replayed cycle"), 12.0);
 }
 
-/// A point of the convergence plot, at a part of its width.
+/// A point of the convergence plot, at a share of its width.
 fn in_plot(window: &Window, part: f32) -> Pos2 {
     let (left, right) = (window.rect(Role::ComboBox, "Norm").left() + 40.0, 1260.0);
     let top = window.rect(Role::ComboBox, "Norm").bottom();
@@ -126,7 +126,7 @@ fn in_plot(window: &Window, part: f32) -> Pos2 {
 
 fn pointing_at_the_curve() {
     let mut window = twelve();
-    // However far the reference has come by now, the plot is as wide as the run.
+    // The plot is as wide as the run, however far the reference is.
     window.click(Role::CheckBox, "Classic");
     window.settle_some();
     let at = in_plot(&window, 0.5);

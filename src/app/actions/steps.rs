@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_of_a_setting_go_as_far_as_it_may() {
+    fn steps_of_a_setting_stay_within_its_limits() {
         let step = |name: &str, method: &mut MethodSpec| {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
             (setting.change)(method);

@@ -123,7 +123,7 @@ mod tests {
     use crate::app::actions::ActionTable;
 
     #[test]
-    fn parts_of_names_find_what_is_meant_first() {
+    fn parts_of_names_find_the_best_match_first() {
         let actions = ActionTable::new(std::iter::empty()).all;
         let first = |query: &str| found(&actions, query).first().map(|action| action.title());
         for (query, title) in [

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_again_stands_there_once_and_old_messages_make_room() {
+    fn repeated_messages_are_shown_once_and_the_oldest_are_dropped() {
         let mut toasts = Toasts::default();
         for number in 0..2 * MAX_SHOWN {
             toasts.info(format!("message {number}"));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_go_away_by_themselves_the_long_ones_later() {
+    fn messages_disappear_the_long_ones_later() {
         let (mut toasts, context) = (Toasts::default(), egui::Context::default());
         toasts.info("short");
         toasts.error("a sentence that takes its time to be read ".repeat(4));

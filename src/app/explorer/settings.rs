@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_set_aside_and_told() {
+    fn an_invalid_file_is_renamed_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("settings.toml");
         for (text, why) in [
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_nobody_can_choose_are_left_out() {
+    fn sizes_that_cannot_be_chosen_are_replaced() {
         let text = "window = [0.0, 1e30]\nscale = 40.0\nmemory = 99999999999\nwelcomed = true\n";
         let settings = Settings::parse(text).unwrap();
         assert_eq!(settings, Settings { welcomed: true, ..Settings::default() });

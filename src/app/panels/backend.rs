@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_goes_with_its_method_and_says_so_otherwise() {
+    fn a_kernel_of_another_method_says_why_it_is_unavailable() {
         let session = Session::default();
         let allowed = |name| {
             let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpus_kernel_tells_what_it_takes_and_how_fast_it_is() {
+    fn a_gpu_kernel_shows_its_resources_and_its_speed() {
         let session = Session::default();
         let panel = panel(on_gpu(), Some(with_gpu(report(&session))));
         for text in [
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpu_has_no_limit_to_show() {
+    fn the_cpu_has_no_peak_to_show() {
         let session = Session::default();
         let report = report(&session);
         assert_eq!((report.kernel, &report.device, report.footprint), (None, &None, None));
@@ -253,7 +253,7 @@ mod tests {
 
     /// Nothing moves when a report comes, on the CPU or on a GPU.
     #[test]
-    fn what_is_not_known_yet_has_its_place() {
+    fn unknown_values_keep_their_place() {
         let told = report(&Session::default());
         let before = end(&panel(Session::default(), None));
         assert_eq!(end(&panel(Session::default(), Some(told.clone()))), before);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_cannot_be_are_replaced() {
+    fn invalid_shares_are_replaced() {
         for share in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             let (layout, _) = completed(Layout::Down(vec![part(share, Layout::Tabs(0, all()))]));
             assert_eq!(layout, Layout::Down(vec![part(1.0, Layout::Tabs(0, all()))]));

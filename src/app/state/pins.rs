@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_speedup_is_to_what_both_have_reached() {
+    fn a_speedup_compares_times_to_the_same_residual() {
         let pins =
             pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.5), pin(2, 8, 2, 2.0), pin(3, 2, 0, 1.0)]);
         let speedups: Vec<_> = pins.rows().iter().map(|row| row.speedup).collect();
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn who_solves_another_problem_is_no_faster_or_slower() {
+    fn runs_of_other_problems_have_no_speedup() {
         let mut other = RunSpec::default();
         other.problem.shape = vec![64, 64];
         let plan = Arc::new(Planner::default().plan(&other).unwrap());
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn names_go_on_after_the_alphabet_and_are_free_again() {
+    fn names_continue_after_the_alphabet_and_are_reused() {
         assert_eq!([0, 25, 26, 53].map(letter), ["A", "Z", "A2", "B3"]);
         let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 1.0)]);
         pins.remove(0);

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_presentation_is_as_large_as_the_window_has_room_for() {
+    fn a_presentation_is_as_large_as_the_window_allows() {
         let presented = Scale { presenting: true, ..Scale::default() };
         for (size, expected, dense) in
             [([960.0, 600.0], 1.1, 1.0), ([1280.0, 800.0], 1.5, 1.3), ([1920.0, 1080.0], 2.05, 1.8)]
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_is_kept_to_what_the_window_has_room_for() {
+    fn the_zoom_is_limited_by_the_window() {
         let largest = Scale { wanted: 3.0, presenting: false };
         assert_eq!(zoom(largest, false, [800.0, 500.0].into()), 1.0);
         assert_eq!(zoom(largest, false, [2880.0, 1800.0].into()), 3.0);

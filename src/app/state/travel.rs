@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_its_newest_cycle_a_run_is_gone_along_with() {
+    fn at_the_newest_cycle_the_window_follows_the_run() {
         let travel = Travel::default().to(7, 20);
         assert_eq!((travel.earlier(20), travel.cycle(20)), (Some(7), 7));
         assert_eq!(travel.to(20, 20).at, None);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn playing_goes_through_its_part_and_stops_or_begins_anew() {
+    fn a_replay_goes_through_its_part_and_stops_or_loops() {
         let part = Travel { part: Some([10, 14]), ..Travel::default() };
         let playing = part.play(true, 100);
         assert_eq!((playing.at, playing.playing), (Some(10), true));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_its_ends_in_order_and_all_is_no_part() {
+    fn a_part_has_ordered_ends_and_all_cycles_are_no_part() {
         let travel = Travel::default();
         assert_eq!(travel.with_end(0, 30, 100).part, Some([30, 100]));
         assert_eq!(travel.with_end(0, 200, 100).part, Some([99, 100]));

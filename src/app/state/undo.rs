@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_taken_back_and_made_again() {
+    fn steps_are_undone_and_redone() {
         let (mut session, mut undo) = (Session::default(), Undo::default());
         for k in [2, 4, 8] {
             change(&mut session, &mut undo, k);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drag_is_one_step_and_what_was_refused_is_none() {
+    fn a_drag_is_one_step_and_a_refused_setting_is_none() {
         let (mut session, mut undo) = (Session::default(), Undo::default());
         let first = session.spec.method.k;
         undo.is_held = true;
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_steps_are_forgotten() {
+    fn the_oldest_steps_are_dropped() {
         let (mut session, mut undo) = (Session::default(), Undo::default());
         for k in 0..2 * MAX_STEPS {
             change(&mut session, &mut undo, k + 1);

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_whole_run_reaches_up_to_its_largest_value_unless_that_has_an_unknown_sign() {
+    fn the_whole_run_includes_its_largest_value_unless_its_sign_is_unknown() {
         let colours = |scale, absolute| Colours {
             scale,
             absolute,

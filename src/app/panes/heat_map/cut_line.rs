@@ -196,7 +196,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_snapped_is_level_upright_or_at_45_degrees((shape, [from, to]) in plane()) {
+        fn snapped_directions_are_multiples_of_45_degrees((shape, [from, to]) in plane()) {
             let at = snapped(from, to, &shape);
             prop_assert!(at[0] < shape.nx() && at[1] < shape.rows());
             let [across, down] = [0, 1].map(|axis| from[axis].abs_diff(at[axis]));
@@ -211,7 +211,7 @@ mod tests {
         }
 
         #[test]
-        fn a_line_that_is_moved_keeps_its_length_and_its_direction(
+        fn a_moved_line_keeps_its_length_and_its_direction(
             (shape, ends) in plane(),
             by in [-60.0..60.0_f32, -60.0..60.0],
         ) {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_of_a_line_that_is_seen_ends_at_the_map() {
+    fn the_visible_part_of_a_line_ends_at_the_map() {
         let area = Rect::from_min_max(pos2(0.0, 0.0), pos2(10.0, 10.0));
         let part = |from: [f32; 2], to: [f32; 2]| part_within([from.into(), to.into()], area);
         let points = |from: [f32; 2], to: [f32; 2]| Some([from.into(), to.into()]);
