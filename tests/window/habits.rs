@@ -322,7 +322,7 @@ fn settings_that_cannot_be_kept_are_told_once() {
     let mut window = of(&folder.path().join("tilescope/settings.toml"));
     window.frames(2);
     window.button("Start exploring");
-    window.until_text("Settings are not remembered");
+    window.until_text("Settings cannot be saved");
     window.button("Dismiss");
     window.button("Light theme");
     window.frames(120);
