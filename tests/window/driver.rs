@@ -203,6 +203,18 @@ impl Window {
         self.harness.get_by_role_and_label(role, name).rect()
     }
 
+    /// The area of the dialog, menu, message or hint that lies in front of everything else.
+    #[track_caller]
+    pub fn front(&self) -> Rect {
+        let front = self.harness.ctx.memory(|memory| {
+            let areas = memory.areas();
+            let top = |order| areas.top_layer_id(order).filter(|layer| areas.is_visible(layer));
+            let layer = [Order::Tooltip, Order::Foreground, Order::Middle].into_iter().find_map(top);
+            memory.area_rect(layer?.id)
+        });
+        front.expect("something in front").expand(4.0)
+    }
+
     /// Whether there is such a control.
     pub fn has(&self, role: Role, name: &str) -> bool {
         self.harness.query_all_by_role_and_label(role, name).next().is_some()

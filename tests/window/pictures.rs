@@ -5,7 +5,7 @@ use crate::panes::view;
 use eframe::egui::{
     Event, HoveredFile, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2,
 };
-use egui_kittest::{SnapshotOptions, wgpu::WgpuTestRenderer};
+use egui_kittest::{SnapshotOptions, try_image_snapshot_options, wgpu::WgpuTestRenderer};
 use std::panic;
 use tilescope::picture::{Drawing, FigureKind, FigureSpec, Place, ViewSpec, save_figure};
 use tilescope::run::{Preset, RunSpec};
@@ -71,16 +71,52 @@ pub fn is_renderer_there() -> bool {
 /// differs by thousands.
 const FAILED_PIXELS: usize = 400;
 
+/// Compares the whole window, for what its layout is about.
 fn compare(window: &mut Window, name: &str) {
     window.settle();
-    compare_as_it_is(window, name);
+    let whole = window.harness.ctx.content_rect();
+    compare_as_it_is(window, name, whole);
 }
 
-/// The same without waiting until nothing changes.
-fn compare_as_it_is(window: &mut Window, name: &str) {
+/// Compares panes, named by their titles, and what lies between them.
+fn compare_panes(window: &mut Window, name: &str, titles: &[&str]) {
+    window.settle();
+    let rects = titles.iter().map(|title| window.rect(Role::Region, title));
+    let part = rects.reduce(Rect::union).expect("a pane");
+    compare_as_it_is(window, name, part);
+}
+
+/// Compares the dialog, menu or hint in front of everything else.
+fn compare_front(window: &mut Window, name: &str) {
+    window.settle();
+    let part = window.front();
+    compare_as_it_is(window, name, part);
+}
+
+/// Compares the timeline, from the slider that it is moved by to the end of the window.
+fn compare_timeline(window: &mut Window, name: &str) {
+    window.settle();
+    let mut part = window.harness.ctx.content_rect();
+    part.min.y = window.rect(Role::Slider, "Cycle shown").top() - 60.0;
+    compare_as_it_is(window, name, part);
+}
+
+/// Compares a part of the window, in points, without waiting until nothing changes any more.
+fn compare_as_it_is(window: &mut Window, name: &str, part: Rect) {
     mask(window);
+    let whole = window.harness.render().unwrap_or_else(|error| panic!("{error}"));
+    let scale = window.harness.ctx.pixels_per_point();
+    let pixels = (part.intersect(window.harness.ctx.content_rect()) * scale).round();
+    let (min, size) = (pixels.min, pixels.size());
+    let part = image::imageops::crop_imm(
+        &whole,
+        min.x as u32,
+        min.y as u32,
+        size.x as u32,
+        size.y as u32,
+    );
     let options = SnapshotOptions::new().max_failed_pixels(FAILED_PIXELS);
-    if let Err(error) = window.harness.try_snapshot_options(name, &options) {
+    if let Err(error) = try_image_snapshot_options(&part.to_image(), name, &options) {
         panic!("{error}");
     }
 }
@@ -161,26 +197,26 @@ fn default_light() {
 fn overlap_4() {
     let mut run = RunSpec::default();
     run.method.overlap = vec![4];
-    compare(&mut after(3, USUAL, Theme::Dark, run), "overlap_4");
+    compare_panes(&mut after(3, USUAL, Theme::Dark, run), "overlap_4", &["Heat map"]);
 }
 
 fn staleness() {
     let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
     window.choose("Field", "Staleness");
     window.until("compared", |window| window.has_picture());
-    compare(&mut window, "staleness");
+    compare_panes(&mut window, "staleness", &["Heat map"]);
 }
 
 fn error() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     window.choose("Field", "Error");
     window.until("exact", |window| !window.says("computing the exact") && window.has_picture());
-    compare(&mut window, "error");
+    compare_panes(&mut window, "error", &["Heat map"]);
 }
 
 fn space_time() {
     let run = Preset::named("paper-1d").expect("a preset").run();
-    compare(&mut after(120, USUAL, Theme::Dark, run), "space_time");
+    compare_panes(&mut after(120, USUAL, Theme::Dark, run), "space_time", &["Heat map"]);
 }
 
 fn saving(theme: Theme) -> Window {
@@ -191,11 +227,11 @@ fn saving(theme: Theme) -> Window {
 }
 
 fn save_dialog() {
-    compare(&mut saving(Theme::Dark), "save_dialog");
+    compare_front(&mut saving(Theme::Dark), "save_dialog");
 }
 
 fn save_dialog_light() {
-    compare(&mut saving(Theme::Light), "save_dialog_light");
+    compare_front(&mut saving(Theme::Light), "save_dialog_light");
 }
 
 /// A figure of the layout was opened, and the save dialog is open.
@@ -218,20 +254,20 @@ fn save_dialog_panes() {
     window.until_text("cycle 3, live");
     window.button("Save …");
     window.until("drawn", |window| !window.says("Drawing …"));
-    compare(&mut window, "save_dialog_panes");
+    compare_front(&mut window, "save_dialog_panes");
 }
 
 fn open_dialog() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     window.button("Open …");
-    compare(&mut window, "open_dialog");
+    compare_front(&mut window, "open_dialog");
 }
 
 fn broken_file() {
     let mut window = after(3, USUAL, Theme::Dark, RunSpec::default());
     window.drop_file("no/such/run.toml".as_ref());
     window.until_text("cannot read");
-    compare(&mut window, "broken_file");
+    compare_front(&mut window, "broken_file");
 }
 
 /// A run that diverged.
@@ -246,11 +282,11 @@ fn stopped(theme: Theme) -> Window {
 }
 
 fn diverged() {
-    compare(&mut stopped(Theme::Dark), "diverged");
+    compare_panes(&mut stopped(Theme::Dark), "diverged", &["Heat map"]);
 }
 
 fn diverged_light() {
-    compare(&mut stopped(Theme::Light), "diverged_light");
+    compare_panes(&mut stopped(Theme::Light), "diverged_light", &["Convergence"]);
 }
 
 /// The first start, with the welcome dialog over a paused run.
@@ -261,11 +297,11 @@ fn welcome(theme: Theme) -> Window {
 }
 
 fn welcome_dark() {
-    compare(&mut welcome(Theme::Dark), "welcome_dark");
+    compare_front(&mut welcome(Theme::Dark), "welcome_dark");
 }
 
 fn welcome_light() {
-    compare(&mut welcome(Theme::Light), "welcome_light");
+    compare_front(&mut welcome(Theme::Light), "welcome_light");
 }
 
 fn presentation(size: Vec2, theme: Theme) -> Window {
@@ -291,7 +327,8 @@ fn drop_hint() {
     window.harness.input_mut().hovered_files.push(held);
     // While a file is held over it, the window is drawn continuously.
     window.frames(2);
-    compare_as_it_is(&mut window, "drop_hint");
+    let part = window.rect(Role::Region, "Heat map");
+    compare_as_it_is(&mut window, "drop_hint", part);
 }
 
 /// Zoom 2 on a screen with just enough room.
@@ -307,7 +344,7 @@ fn scale_2() {
 fn first_key() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     window.key(Key::M);
-    compare(&mut window, "first_key");
+    compare_front(&mut window, "first_key");
 }
 
 fn tuning_map_dark() {
@@ -348,14 +385,14 @@ fn with_edges(theme: Theme) -> Window {
 fn edges() {
     let mut window = with_edges(Theme::Dark);
     window.button("Column");
-    compare(&mut window, "edges");
+    compare_panes(&mut window, "edges", &["Mean tile", "By distance"]);
 }
 
 fn edges_light() {
     let mut window = with_edges(Theme::Light);
     view(&mut window, Role::CheckBox, "Edge share");
     window.click(Role::CheckBox, "Log");
-    compare(&mut window, "edges_light");
+    compare_panes(&mut window, "edges_light", &["Edge share"]);
 }
 
 fn oblique_cut() {
@@ -363,7 +400,7 @@ fn oblique_cut() {
     window.key(Key::L);
     window.key(Key::Num3);
     window.frames(2);
-    compare(&mut window, "oblique_cut");
+    compare_panes(&mut window, "oblique_cut", &["Heat map", "Profile"]);
 }
 
 /// Two runs side by side.
@@ -375,7 +412,7 @@ fn oblique_cut_light() {
     for (name, value) in [("Cut from i", "70"), ("Cut from j", "40"), ("Cut to i", "190")] {
         window.type_into(name, value);
     }
-    compare(&mut window, "oblique_cut_light");
+    compare_panes(&mut window, "oblique_cut_light", &["Heat map"]);
 }
 
 fn inside_a_cycle() {
@@ -383,7 +420,7 @@ fn inside_a_cycle() {
     view(&mut window, Role::CheckBox, "Inside a cycle");
     window.set_slider("Subiteration", 9.0);
     window.until_text("9 of 16 subiterations");
-    compare(&mut window, "inside_a_cycle");
+    compare_panes(&mut window, "inside_a_cycle", &["Inside a cycle"]);
 }
 
 fn inside_a_line() {
@@ -391,7 +428,7 @@ fn inside_a_line() {
     let mut window = after(20, USUAL, Theme::Light, run);
     view(&mut window, Role::CheckBox, "Inside a cycle");
     window.until_text("4 of 16 subiterations");
-    compare(&mut window, "inside_a_line");
+    compare_panes(&mut window, "inside_a_line", &["Inside a cycle"]);
 }
 
 fn inside_all_tiles() {
@@ -400,7 +437,7 @@ fn inside_all_tiles() {
     view(&mut window, Role::CheckBox, "Inside a cycle");
     window.click(Role::CheckBox, "All tiles");
     window.until_text("All tiles, 4 of ");
-    compare(&mut window, "inside_all_tiles");
+    compare_panes(&mut window, "inside_all_tiles", &["Inside a cycle"]);
 }
 
 fn palette() {
@@ -408,13 +445,13 @@ fn palette() {
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::P);
     window.frames(2);
     window.harness.event(Event::Text("map".to_owned()));
-    compare(&mut window, "palette");
+    compare_front(&mut window, "palette");
 }
 
 fn keys() {
     let mut window = after(3, USUAL, Theme::Light, RunSpec::default());
     window.key(Key::Questionmark);
-    compare(&mut window, "keys");
+    compare_front(&mut window, "keys");
 }
 
 fn probed(theme: Theme) -> Window {
@@ -434,11 +471,11 @@ fn probed(theme: Theme) -> Window {
 }
 
 fn probes() {
-    compare(&mut probed(Theme::Dark), "probes");
+    compare_panes(&mut probed(Theme::Dark), "probes", &["Probes"]);
 }
 
 fn probes_light() {
-    compare(&mut probed(Theme::Light), "probes_light");
+    compare_panes(&mut probed(Theme::Light), "probes_light", &["Heat map"]);
 }
 
 fn smallest() {
@@ -458,7 +495,7 @@ fn time_travel() {
     window.set_slider("First replayed cycle", 10.0);
     window.set_slider("Cycle shown", 24.0);
     window.until_text("24 of 40");
-    compare(&mut window, "time_travel");
+    compare_timeline(&mut window, "time_travel");
 }
 
 fn time_travel_line() {
@@ -466,7 +503,7 @@ fn time_travel_line() {
     let mut window = after(120, USUAL, Theme::Light, run);
     window.set_slider("Cycle shown", 60.0);
     window.until_text("60 of 120");
-    compare(&mut window, "time_travel_line");
+    compare_panes(&mut window, "time_travel_line", &["Heat map"]);
 }
 
 fn pinned(theme: Theme) -> Window {
@@ -486,11 +523,11 @@ fn pinned(theme: Theme) -> Window {
 }
 
 fn pinned_runs() {
-    compare(&mut pinned(Theme::Dark), "pinned_runs");
+    compare_panes(&mut pinned(Theme::Dark), "pinned_runs", &["Convergence", "Pinned runs"]);
 }
 
 fn pinned_runs_light() {
-    compare(&mut pinned(Theme::Light), "pinned_runs_light");
+    compare_panes(&mut pinned(Theme::Light), "pinned_runs_light", &["Pinned runs"]);
 }
 
 /// A run with overlap beside a pinned one without.
@@ -507,11 +544,11 @@ fn compared(how: &str, theme: Theme) -> Window {
 }
 
 fn side_by_side() {
-    compare(&mut compared("side by side", Theme::Dark), "side_by_side");
+    compare_panes(&mut compared("side by side", Theme::Dark), "side_by_side", &["Heat map"]);
 }
 
 fn difference() {
-    compare(&mut compared("difference", Theme::Light), "difference");
+    compare_panes(&mut compared("difference", Theme::Light), "difference", &["Heat map"]);
 }
 
 fn side_by_side_line() {
@@ -524,5 +561,5 @@ fn side_by_side_line() {
     window.choose("Compare", "side by side");
     window.until("without messages", |window| window.messages() == 0);
     window.until_text("A, cycle ");
-    compare(&mut window, "side_by_side_line");
+    compare_panes(&mut window, "side_by_side_line", &["Heat map"]);
 }

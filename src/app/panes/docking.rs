@@ -11,7 +11,10 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::picture::{FigureKind, Place};
 use crate::run::ObservationRequest;
-use eframe::egui::{self, Color32, Rect, Response, RichText, Stroke, Ui, Visuals, WidgetText};
+use eframe::egui::{
+    self, Color32, Rect, Response, RichText, Sense, Stroke, Ui, Visuals, WidgetInfo, WidgetText,
+    accesskit::Role,
+};
 use egui_tiles::{Behavior, SimplificationOptions, Tabs, TileId, Tiles, Tree, UiResponse};
 use std::collections::BTreeSet;
 
@@ -142,10 +145,13 @@ impl Panes {
 
 impl Behavior<PaneId> for PaneContext<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _: TileId, pane: &mut PaneId) -> UiResponse {
+        let Some(pane) = list::of_id(*pane) else {
+            return UiResponse::None;
+        };
+        // A screen reader finds the pane by its title, and so do tests.
+        let region = ui.interact(ui.max_rect(), ui.scope_id().with("pane"), Sense::hover());
+        region.widget_info(|| WidgetInfo::labeled(Role::Region, true, pane.title()));
         egui::Frame::new().inner_margin(MARGIN).show(ui, |ui| {
-            let Some(pane) = list::of_id(*pane) else {
-                return;
-            };
             // Before the first report nothing is known of the grid, and nothing is drawn that needs it.
             let plan = self.report.map(|report| &report.plan);
             match plan.map_or(Ok(()), |plan| pane.need().check(plan.geometry().as_ref())) {
