@@ -1,7 +1,7 @@
 //! Fields that can be observed, and how they are thinned out.
 
 use super::{Solver, Statistics};
-use crate::grid::{AxisTiling, Tiling};
+use crate::grid::{AxisTiling, Shape, Slice, Tiling};
 use std::ops::Range;
 
 /// A field that a solver can show. All are signed.
@@ -27,6 +27,8 @@ pub struct Window {
     pub columns: Range<usize>,
     /// Interior rows of the grid.
     pub rows: Range<usize>,
+    /// In 3D, the slice that columns and rows count in. Without one they are those of the grid.
+    pub slice: Option<Slice>,
     /// At most so many samples across and down; at least 1 each.
     pub most: [usize; 2],
 }
@@ -94,12 +96,12 @@ impl<'a> FieldRequest<'a> {
 impl Window {
     /// All of a grid of `columns` × `rows` points, as it is.
     pub fn whole(columns: usize, rows: usize) -> Self {
-        Self { columns: 0..columns, rows: 0..rows, most: [columns, rows] }
+        Self { columns: 0..columns, rows: 0..rows, slice: None, most: [columns, rows] }
     }
 
     /// A single point.
     pub fn point(i: usize, row: usize) -> Self {
-        Self { columns: i..i + 1, rows: row..row + 1, most: [1, 1] }
+        Self { columns: i..i + 1, rows: row..row + 1, slice: None, most: [1, 1] }
     }
 
     /// Points across and down that one sample has to stand for.
@@ -185,6 +187,17 @@ pub(super) fn rank(value: f64) -> u64 {
 #[inline(always)]
 pub(super) fn of_rank(rank: u64) -> f64 {
     f64::from_bits((rank ^ 1).rotate_right(1)) + 0.0
+}
+
+/// Which columns and which rows of a grid lie within [`EDGE_WIDTH`] of a tile border. A point near
+/// one has its column or its row near one.
+pub(super) fn near_borders(tiling: &Tiling, shape: &Shape) -> [Vec<bool>; 2] {
+    let columns = near_border(tiling, 0, shape.nx());
+    if shape.dim() < 3 {
+        return [columns, near_border(tiling, 1, shape.rows())];
+    }
+    let [y, z] = [1, 2].map(|axis| near_border(tiling, axis, shape.axes()[axis]));
+    [columns, z.iter().flat_map(|z| y.iter().map(move |y| *y || *z)).collect()]
 }
 
 /// Which points of an axis lie within [`EDGE_WIDTH`] of a border between two of its tiles.

@@ -115,6 +115,8 @@ pub(super) struct Sorting {
     pub count: usize,
     /// Distances that make a class.
     width: usize,
+    /// xy-planes that are folded onto one another; 1 in 1D and 2D.
+    planes: usize,
     /// Whether the mean tile is made.
     pub folds: bool,
     /// Of each tile of a row, which of its points it owns, and the columns that these are.
@@ -126,11 +128,11 @@ impl Sorting {
     pub fn new(shape: &Shape, tiling: &Tiling) -> Self {
         let x = tiling.x().clone();
         let longest = |axis: &AxisTiling| (axis.count() > 1).then(|| farthest(axis));
-        let far = longest(&x).into_iter().chain(tiling.y().and_then(longest)).min().unwrap_or(0);
+        let far = tiling.axes().iter().filter_map(longest).min().unwrap_or(0);
         let width = far.div_ceil(MOST_CLASSES).max(1);
         let columns = classes(&x, width);
         let (y, rows) = match tiling.y() {
-            Some(y) => (y.clone(), classes(y, width)),
+            Some(y) => (y.clone(), row_classes(tiling, width)),
             None => (AxisTiling::single_points(shape.rows()), vec![NO_BORDER; shape.rows()]),
         };
         let folds = x.tile().max(y.tile()) <= LONGEST_FOLDED;
@@ -140,7 +142,15 @@ impl Sorting {
             [owned.start - start..owned.end - start, owned]
         });
         let owned = owned.collect();
-        Self { axes: [x, y], classes: [columns, rows], count, width, folds, owned }
+        Self {
+            axes: [x, y],
+            classes: [columns, rows],
+            count,
+            width,
+            planes: shape.nz(),
+            folds,
+            owned,
+        }
     }
 
     /// Points across and down of the mean tile.
@@ -183,6 +193,8 @@ impl Sorting {
     /// Adds what was folded of a row to the sums of the mean tile: rows from the top down.
     pub fn add(&self, row: usize, folded: &[f64], sums: &mut [f64]) {
         let [x, y] = &self.axes;
+        // In 3D the mean is taken over z, too.
+        let row = row % y.n();
         let down = row - y.computed(y.owner(row)).start;
         for together in folded.chunks(x.tile()) {
             for (sum, together) in sums[down * x.tile()..].iter_mut().zip(together) {
@@ -204,7 +216,8 @@ impl Sorting {
     }
 
     fn mean_tile(&self, sums: &[f64]) -> MeanTile {
-        let owners = self.axes.each_ref().map(owners);
+        let mut owners = self.axes.each_ref().map(owners);
+        owners[1].iter_mut().for_each(|count| *count *= self.planes as u64);
         let count = |at: usize| owners[0][at % owners[0].len()] * owners[1][at / owners[0].len()];
         let mean = |(at, sum): (usize, &f64)| (sum / count(at) as f64) as f32;
         MeanTile { size: self.tile(), means: sums.iter().enumerate().map(mean).collect(), owners }
@@ -236,6 +249,16 @@ fn classes(axis: &AxisTiling, width: usize) -> Vec<u16> {
         })
     };
     (0..axis.count()).flat_map(of_tile).collect()
+}
+
+/// The class of each row of a 2D or 3D grid: of its distances along y and z the nearer.
+fn row_classes(tiling: &Tiling, width: usize) -> Vec<u16> {
+    let along_y = tiling.y().map_or_else(Vec::new, |y| classes(y, width));
+    let Some(z) = tiling.axes().get(2) else {
+        return along_y;
+    };
+    let nearer = |z: u16| along_y.iter().map(move |y| z.min(*y));
+    classes(z, width).into_iter().flat_map(nearer).collect()
 }
 
 /// How many tiles own each of their points.
@@ -292,7 +315,7 @@ pub(super) fn of_samples<S: Observe + ?Sized>(
     for start in (0..shape.rows()).step_by(BAND) {
         let rows = start..(start + BAND).min(shape.rows());
         let most = [shape.nx(), rows.len()];
-        let window = Window { columns: 0..shape.nx(), rows: rows.clone(), most };
+        let window = Window { columns: 0..shape.nx(), rows: rows.clone(), slice: None, most };
         let values = solver.sample(quantity, &window)?.values;
         tally.count(start, &values);
         for (row, values) in rows.zip(values.chunks(shape.nx())) {

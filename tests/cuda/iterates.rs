@@ -97,11 +97,11 @@ fn every_kernel_gives_the_bits_of_the_cpu() {
 /// Tiles that take several warps, or long lines.
 fn large() -> impl Strategy<Value = Case> {
     let line = (200..=1500_usize, 1..=3_usize, 65..=1024_usize)
-        .prop_map(|(n, copies, tile)| (Shape::grid_1d(n, copies), [tile, 1]));
+        .prop_map(|(n, copies, tile)| (Shape::grid_1d(n, copies), [tile, 1, 1]));
     let plane = (40..=300_usize, 40..=200_usize, 33..=128_usize, 17..=70_usize)
-        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [x, y]));
+        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [x, y, 1]));
     let exact = (100..=300_usize, 100..=200_usize, 1..=4_usize, 1..=2_usize)
-        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [32 * x, 32 * y]));
+        .prop_map(|(nx, ny, x, y)| (Shape::grid_2d(nx, ny), [32 * x, 32 * y, 1]));
     let shapes = prop_oneof![line, plane, exact];
     (shapes, any::<u64>(), 1..=40_usize, 0..=16_usize, 0..3_u8).prop_map(
         |((shape, tile), seed, k, overlap, form)| {

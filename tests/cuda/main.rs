@@ -4,6 +4,7 @@
 //! random settings are compared.
 
 #[path = "../solver_properties/cases.rs"]
+#[allow(dead_code, reason = "the GPU takes 1D and 2D grids alone")]
 mod cases;
 mod gpu;
 mod iterates;

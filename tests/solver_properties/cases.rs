@@ -11,8 +11,8 @@ use tilescope::solver::Method;
 #[derive(Clone, Debug)]
 pub struct Case {
     pub problem: Arc<Problem>,
-    pub tile: [usize; 2],
-    pub overlap: [usize; 2],
+    pub tile: [usize; 3],
+    pub overlap: [usize; 3],
     pub k: usize,
     pub cycles: usize,
 }
@@ -33,19 +33,30 @@ impl Case {
     }
 }
 
+pub fn any_case() -> impl Strategy<Value = Case> {
+    of_shape(shape())
+}
+
+/// On a 1D or 2D grid.
 pub fn case() -> impl Strategy<Value = Case> {
-    shape().prop_flat_map(|shape| {
+    of_shape(flat_shape())
+}
+
+fn of_shape(shape: impl Strategy<Value = Shape>) -> impl Strategy<Value = Case> {
+    shape.prop_flat_map(|shape| {
         let axis = |widest: usize| {
             let tile = prop_oneof![2 => 1..=widest, 1 => prop::sample::select(vec![8, 16, 32, 64])];
             tile.prop_flat_map(|tile: usize| {
                 (Just(tile), (0..=tile.saturating_sub(2) / 2).prop_map(|half| 2 * half))
             })
         };
-        (problem(shape), axis(45), axis(20), 1..=9_usize, 1..=4_usize).prop_map(
-            |(problem, x, y, k, cycles)| Case {
+        // A 3D tile has more points than a 2D one of the same side.
+        let [x, y, z] = if shape.dim() == 3 { [20, 8, 8] } else { [45, 20, 1] };
+        (problem(shape), axis(x), axis(y), axis(z), 1..=9_usize, 1..=4_usize).prop_map(
+            |(problem, x, y, z, k, cycles)| Case {
                 problem: Arc::new(problem),
-                tile: [x.0, y.0],
-                overlap: [x.1, y.1],
+                tile: [x.0, y.0, z.0],
+                overlap: [x.1, y.1, z.1],
                 k,
                 cycles,
             },
@@ -54,9 +65,15 @@ pub fn case() -> impl Strategy<Value = Case> {
 }
 
 fn shape() -> impl Strategy<Value = Shape> {
+    let grid_3d = (1..=40_usize, 1..=11_usize, 1..=11_usize)
+        .prop_map(|(nx, ny, nz)| Shape::grid_3d(nx, ny, nz).expect("a small shape"));
+    prop_oneof![2 => flat_shape(), 1 => grid_3d]
+}
+
+fn flat_shape() -> impl Strategy<Value = Shape> {
     prop_oneof![
-        (1..=300_usize, 1..=5_usize).prop_map(|(n, copies)| Shape::grid_1d(n, copies)),
-        (1..=20_usize, 1..=40_usize).prop_map(|(n, copies)| Shape::grid_1d(n, copies)),
+        (1..=300_usize, 1..=5_usize).prop_map(|(n, batch)| Shape::grid_1d(n, batch)),
+        (1..=20_usize, 1..=40_usize).prop_map(|(n, batch)| Shape::grid_1d(n, batch)),
         (1..=90_usize, 1..=24_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
         (1..=24_usize, 1..=90_usize).prop_map(|(nx, ny)| Shape::grid_2d(nx, ny)),
     ]
@@ -64,10 +81,9 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
-    let side = -3.0..3.0_f64;
     let boundary =
-        [side.clone(), side.clone(), side.clone(), side].prop_map(|[left, right, top, bottom]| {
-            Boundary { left, right, top, bottom, ..Boundary::default() }
+        prop::array::uniform6(-3.0..3.0_f64).prop_map(|[left, right, top, bottom, front, back]| {
+            Boundary { left, right, top, bottom, front, back }
         });
     let boundary = prop_oneof![Just(Boundary::default()), boundary];
     (stencil(shape), source(shape, 500.0), source(shape, 1.0), boundary).prop_map(
@@ -83,21 +99,32 @@ fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
 
 /// Every form of the weights: isotropic, equal along each axis, general.
 fn stencil(shape: Shape) -> impl Strategy<Value = Stencil> {
-    let entries = [-2.0..2.0_f64, -2.0..2.0, -2.0..2.0, -2.0..2.0];
-    let general =
-        (entries, 0.9..2.0_f64, any::<bool>()).prop_map(|([a, c, e, f], excess, plus)| {
-            let d = excess * (a.abs() + c.abs() + e.abs() + f.abs()) + 0.1;
-            Stencil { d: if plus { d } else { -d }, a, c, e, f, ..Stencil::default() }
-        });
+    let dim = shape.dim();
+    let general = (prop::array::uniform6(-2.0..2.0_f64), 0.9..2.0_f64, any::<bool>()).prop_map(
+        move |([a, c, mut e, mut f, mut p, mut q], excess, plus)| {
+            if dim < 2 {
+                (e, f) = (0.0, 0.0);
+            }
+            if dim < 3 {
+                (p, q) = (0.0, 0.0);
+            }
+            let sum = a.abs() + c.abs() + e.abs() + f.abs() + p.abs() + q.abs();
+            let d = excess * sum + 0.1;
+            Stencil { d: if plus { d } else { -d }, a, c, e, f, p, q }
+        },
+    );
+    let isotropic = move |s: Stencil| {
+        let [y, z] = [dim > 1, dim > 2].map(|has_axis| if has_axis { s.a } else { 0.0 });
+        Stencil { c: s.a, e: y, f: y, p: z, q: z, ..s }
+    };
     prop_oneof![
         Just(Stencil::poisson(&shape)),
-        [-9.0..9.0_f64, -9.0..9.0, -9.0..9.0]
+        prop::array::uniform3(-9.0..9.0_f64)
             .prop_map(move |v| Stencil::convection_diffusion(&shape, v)),
         general.clone(),
-        general.clone().prop_map(|s| Stencil { c: s.a, f: s.e, ..s }),
-        general.prop_map(|s| Stencil { c: s.a, e: s.a, f: s.a, ..s }),
+        general.clone().prop_map(|s| Stencil { c: s.a, f: s.e, q: s.p, ..s }),
+        general.prop_map(isotropic),
     ]
-    .prop_map(move |s| if shape.dim() == 1 { Stencil { e: 0.0, f: 0.0, ..s } } else { s })
 }
 
 fn source(shape: Shape, scale: f64) -> impl Strategy<Value = Source> {

@@ -1,11 +1,11 @@
 //! Samples of fields, against values taken point by point.
 
-use crate::cases::{Case, case};
+use crate::cases::{Case, any_case};
 use crate::naive::{Naive, Num};
 use proptest::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
-use tilescope::grid::{Shape, Tiling};
+use tilescope::grid::{Shape, Slice, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::cpu::{CpuSolver, Level};
 use tilescope::solver::{
@@ -19,11 +19,11 @@ fn part(n: usize) -> impl Strategy<Value = (Range<usize>, usize)> {
 }
 
 fn case_and_window() -> impl Strategy<Value = (Case, Window)> {
-    case().prop_flat_map(|case| {
+    any_case().prop_flat_map(|case| {
         let shape = case.problem.shape;
         (Just(case), part(shape.nx()), part(shape.rows())).prop_map(|(case, across, down)| {
             let most = [across.1, down.1];
-            (case, Window { columns: across.0, rows: down.0, most })
+            (case, Window { columns: across.0, rows: down.0, slice: None, most })
         })
     })
 }
@@ -161,7 +161,7 @@ fn threads_and_vector_lengths_change_nothing_that_is_seen() {
         Window::whole(401, 307),
         Window { most: [200, 100], ..Window::whole(401, 307) },
         Window { most: [70, 2], ..Window::whole(401, 307) },
-        Window { columns: 13..399, rows: 5..290, most: [90, 57] },
+        Window { columns: 13..399, rows: 5..290, slice: None, most: [90, 57] },
     ];
     for (level, threads) in Level::available().into_iter().zip([1, 2, 3].into_iter().cycle()) {
         let seen = solver(level, threads);
@@ -197,6 +197,55 @@ proptest! {
     fn samples_are_the_largest_values_of_their_blocks((case, window) in case_and_window()) {
         samples_are_true::<f64>(&case, &window)?;
         samples_are_true::<f32>(&case, &window)?;
+    }
+}
+
+/// A slice in each direction shows the points of the field that lie in it.
+#[test]
+fn slices_show_their_points() {
+    let shape = Shape::grid_3d(37, 23, 29).expect("a small shape");
+    let problem = Arc::new(Problem {
+        shape,
+        stencil: Stencil::poisson(&shape),
+        rhs: Source::Random { seed: 8 },
+        initial_guess: Source::Random { seed: 9 },
+        boundary: Boundary { front: 0.5, bottom: -1.0, ..Boundary::default() },
+    });
+    let tiling = Tiling::new(shape.axes(), &[8, 9, 10], &[2, 4, 0]).expect("a tiling");
+    let method = Method::Hierarchical { k: 3, tiling: tiling.clone() };
+    let mut solver =
+        CpuSolver::<f64>::new(&problem, method, Level::best(), 2).expect("little memory");
+    solver.cycle();
+    let all = Window::whole(shape.nx(), shape.rows());
+    for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
+        let whole = solver.sample(quantity, &all).expect("the CPU does not fail");
+        for slice in ["x=0", "x=36", "y=11", "z=28"] {
+            let slice: Slice = slice.parse().expect("a slice");
+            let [nx, ny] = slice.axes().map(|axis| shape.axes()[axis]);
+            let window = Window { slice: Some(slice), ..Window::whole(nx, ny) };
+            let statistics = false;
+            let look = Look { quantity, window: Some(&window), tiling: &tiling, statistics };
+            let seen = solver.look(look).expect("the CPU does not fail");
+            let samples = seen.samples.expect("they were asked for");
+            for row in 0..ny {
+                for column in 0..nx {
+                    let [i, j, k] = slice.point([column, row]);
+                    assert_eq!(samples.at(column, row), whole.at(i, j + shape.ny() * k), "{slice}");
+                }
+            }
+            let few = Window { most: [5, 4], columns: 3..nx, ..window };
+            let few = solver.sample(quantity, &few).expect("the CPU does not fail");
+            let largest = |at: usize| {
+                let (left, top) =
+                    (3 + at % few.size[0] * few.block[0], at / few.size[0] * few.block[1]);
+                let block = (top..(top + few.block[1]).min(ny))
+                    .flat_map(|row| (left..(left + few.block[0]).min(nx)).map(move |i| (i, row)));
+                let values = block.filter_map(|(i, row)| samples.at(i, row));
+                values.fold(0.0_f32, |a, b| if b.abs() > a.abs() { b } else { a })
+            };
+            let expected: Vec<_> = (0..few.values.len()).map(largest).collect();
+            assert_eq!(few.values, expected, "{slice}");
+        }
     }
 }
 

@@ -71,10 +71,13 @@ impl AxisTiles {
 #[derive(Clone)]
 pub struct Naive<R> {
     problem: Problem,
-    /// The iterate's interior, row by row.
+    /// The iterate's interior, in the order of memory.
     pub u: Vec<R>,
     g: Vec<R>,
 }
+
+/// A point of the grid or of its boundary. In 1D the second number is the system of the batch.
+type Point = [isize; 3];
 
 impl<R: Num> Naive<R> {
     pub fn new(problem: &Problem) -> Self {
@@ -94,30 +97,43 @@ impl<R: Num> Naive<R> {
         &self.problem.shape
     }
 
-    /// The iterate at a point of the grid or of its ring.
-    fn value(&self, i: isize, row: isize) -> R {
-        let boundary = &self.problem.boundary;
-        let (nx, rows) = (self.shape().nx() as isize, self.shape().rows() as isize);
-        if i < 0 {
-            R::from_f64(boundary.left)
-        } else if i >= nx {
-            R::from_f64(boundary.right)
-        } else if row < 0 {
-            R::from_f64(boundary.top)
-        } else if row >= rows {
-            R::from_f64(boundary.bottom)
-        } else {
-            self.u[(row * nx + i) as usize]
+    /// The points of each axis; in 1D the second is the batch.
+    fn size(&self) -> [usize; 3] {
+        let shape = self.shape();
+        [shape.nx(), if shape.dim() == 1 { shape.batch() } else { shape.ny() }, shape.nz()]
+    }
+
+    fn index(&self, [x, y, z]: [usize; 3]) -> usize {
+        let [nx, ny, _] = self.size();
+        (z * ny + y) * nx + x
+    }
+
+    fn points(&self) -> impl Iterator<Item = [usize; 3]> + use<R> {
+        let [nx, ny, nz] = self.size();
+        (0..nx * ny * nz).map(move |at| [at % nx, at / nx % ny, at / nx / ny])
+    }
+
+    /// The iterate at a point of the grid or of its boundary.
+    fn value(&self, point: Point) -> R {
+        let b = &self.problem.boundary;
+        let sides = [[b.left, b.right], [b.top, b.bottom], [b.front, b.back]];
+        for (axis, n) in self.size().into_iter().enumerate() {
+            if point[axis] < 0 {
+                return R::from_f64(sides[axis][0]);
+            } else if point[axis] >= n as isize {
+                return R::from_f64(sides[axis][1]);
+            }
         }
+        self.u[self.index(point.map(|i| i as usize))]
     }
 
     /// The update of a point whose neighbours are `at`: the table of the order of operations.
-    fn update(&self, i: usize, row: usize, at: impl Fn(isize, isize) -> R) -> R {
+    fn update(&self, point: [usize; 3], at: impl Fn(Point) -> R) -> R {
         let s = &self.problem.stencil;
         let weight = |entry: f64| R::from_f64(-entry / s.d);
-        let (x, y) = (i as isize, row as isize);
-        let g = self.g[row * self.shape().nx() + i];
-        let (west, east) = (at(x - 1, y), at(x + 1, y));
+        let [x, y, z] = point.map(|i| i as isize);
+        let g = self.g[self.index(point)];
+        let (west, east) = (at([x - 1, y, z]), at([x + 1, y, z]));
         if self.shape().dim() == 1 {
             return if s.a == s.c {
                 weight(s.a).fused(west + east, g)
@@ -125,14 +141,27 @@ impl<R: Num> Naive<R> {
                 weight(s.a).fused(west, weight(s.c).fused(east, g))
             };
         }
-        let (south, north) = (at(x, y - 1), at(x, y + 1));
-        if s.a == s.c && s.a == s.e && s.a == s.f {
-            weight(s.a).fused((west + east) + (south + north), g)
-        } else if s.a == s.c && s.e == s.f {
-            weight(s.a).fused(west + east, weight(s.e).fused(south + north, g))
+        let (south, north) = (at([x, y - 1, z]), at([x, y + 1, z]));
+        if self.shape().dim() == 2 {
+            return if s.a == s.c && s.a == s.e && s.a == s.f {
+                weight(s.a).fused((west + east) + (south + north), g)
+            } else if s.a == s.c && s.e == s.f {
+                weight(s.a).fused(west + east, weight(s.e).fused(south + north, g))
+            } else {
+                let vertical = weight(s.e).fused(south, weight(s.f).fused(north, g));
+                weight(s.a).fused(west, weight(s.c).fused(east, vertical))
+            };
+        }
+        let (below, above) = (at([x, y, z - 1]), at([x, y, z + 1]));
+        if [s.c, s.e, s.f, s.p, s.q].iter().all(|entry| *entry == s.a) {
+            weight(s.a).fused(((west + east) + (south + north)) + (below + above), g)
+        } else if s.a == s.c && s.e == s.f && s.p == s.q {
+            let inner = weight(s.p).fused(below + above, g);
+            weight(s.a).fused(west + east, weight(s.e).fused(south + north, inner))
         } else {
-            let vertical = weight(s.e).fused(south, weight(s.f).fused(north, g));
-            weight(s.a).fused(west, weight(s.c).fused(east, vertical))
+            let along_z = weight(s.p).fused(below, weight(s.q).fused(above, g));
+            let along_y = weight(s.e).fused(south, weight(s.f).fused(north, along_z));
+            weight(s.a).fused(west, weight(s.c).fused(east, along_y))
         }
     }
 
@@ -142,37 +171,38 @@ impl<R: Num> Naive<R> {
     }
 
     fn swept(&self) -> Vec<R> {
-        let nx = self.shape().nx();
-        let update = |at: usize| self.update(at % nx, at / nx, |i, row| self.value(i, row));
-        (0..self.u.len()).map(update).collect()
+        self.points().map(|point| self.update(point, |at| self.value(at))).collect()
     }
 
-    /// One hierarchical cycle: `k` sweeps inside every tile, its ring frozen.
-    pub fn cycle(&mut self, k: usize, tile: [usize; 2], overlap: [usize; 2]) {
-        let shape = *self.shape();
-        let x = AxisTiles::new(shape.nx(), tile[0], overlap[0]);
-        // Every copy of a line is a row of its own.
-        let y = if shape.dim() == 1 {
-            AxisTiles::new(shape.rows(), 1, 0)
-        } else {
-            AxisTiles::new(shape.ny(), tile[1], overlap[1])
-        };
+    /// One hierarchical cycle: `k` sweeps inside every tile, its halo frozen.
+    pub fn cycle(&mut self, k: usize, tile: [usize; 3], overlap: [usize; 3]) {
+        let [nx, ny, nz] = self.size();
+        let axis = |axis: usize, n| AxisTiles::new(n, tile[axis], overlap[axis]);
+        let x = axis(0, nx);
+        // Every system of a batch is a row of its own.
+        let y = if self.shape().dim() == 1 { AxisTiles::new(ny, 1, 0) } else { axis(1, ny) };
+        let z = if self.shape().dim() < 3 { AxisTiles::new(nz, 1, 0) } else { axis(2, nz) };
         let mut next = self.u.clone();
-        for (rows, owned_rows) in y.computed.iter().zip(&y.owned) {
-            for (columns, owned_columns) in x.computed.iter().zip(&x.owned) {
-                let mut local = self.clone();
-                for _ in 0..k {
-                    let before = local.clone();
-                    for row in rows.clone() {
-                        for i in columns.clone() {
-                            let new = before.update(i, row, |i, row| before.value(i, row));
-                            local.u[row * shape.nx() + i] = new;
+        let each = |x: &Range<usize>, y: &Range<usize>, z: &Range<usize>| {
+            let (x, y) = (x.clone(), y.clone());
+            let rows = z.clone().flat_map(move |k| y.clone().map(move |j| (j, k)));
+            rows.flat_map(move |(j, k)| x.clone().map(move |i| [i, j, k])).collect::<Vec<_>>()
+        };
+        for (planes, owned_planes) in z.computed.iter().zip(&z.owned) {
+            for (rows, owned_rows) in y.computed.iter().zip(&y.owned) {
+                for (columns, owned_columns) in x.computed.iter().zip(&x.owned) {
+                    let mut local = self.clone();
+                    for _ in 0..k {
+                        let before = local.clone();
+                        for point in each(columns, rows, planes) {
+                            let new = before.update(point, |at| before.value(at));
+                            let index = self.index(point);
+                            local.u[index] = new;
                         }
                     }
-                }
-                for row in owned_rows.clone() {
-                    for i in owned_columns.clone() {
-                        next[row * shape.nx() + i] = local.u[row * shape.nx() + i];
+                    for point in each(owned_columns, owned_rows, owned_planes) {
+                        let index = self.index(point);
+                        next[index] = local.u[index];
                     }
                 }
             }
@@ -180,7 +210,7 @@ impl<R: Num> Naive<R> {
         self.u = next;
     }
 
-    /// d · (u₁ − u₀) of the next sweep: the residual as a solver sees it, point by point.
+    /// d · (u₁ − u₀) of the next sweep: the residual as a solver computes it, point by point.
     pub fn scaled_change(&self) -> Vec<f64> {
         let changes = self.swept().into_iter().zip(&self.u).map(|(new, old)| new - *old);
         changes.map(|change| change.to_f64() * self.problem.stencil.d).collect()
@@ -189,25 +219,28 @@ impl<R: Num> Naive<R> {
     /// b − A u as the mathematics has it, in `f64`, point by point.
     pub fn residual(&self) -> Vec<f64> {
         let Problem { shape, stencil: s, rhs, .. } = &self.problem;
-        let at = |i, row| self.value(i, row).to_f64();
-        let point = |index: usize| {
-            let (i, row) = (index % shape.nx(), index / shape.nx());
-            let (x, y) = (i as isize, row as isize);
-            let mut product = s.d * at(x, y) + s.a * at(x - 1, y) + s.c * at(x + 1, y);
-            if shape.dim() == 2 {
-                product += s.e * at(x, y - 1) + s.f * at(x, y + 1);
+        let at = |point| self.value(point).to_f64();
+        let point = |point: [usize; 3]| {
+            let [x, y, z] = point.map(|i| i as isize);
+            let mut product =
+                s.d * at([x, y, z]) + s.a * at([x - 1, y, z]) + s.c * at([x + 1, y, z]);
+            if shape.dim() > 1 {
+                product += s.e * at([x, y - 1, z]) + s.f * at([x, y + 1, z]);
             }
-            rhs.at(shape.nx(), i, row) - product
+            if shape.dim() > 2 {
+                product += s.p * at([x, y, z - 1]) + s.q * at([x, y, z + 1]);
+            }
+            rhs.at(shape.nx(), point[0], self.index(point) / shape.nx()) - product
         };
-        (0..self.u.len()).map(point).collect()
+        self.points().map(point).collect()
     }
 
     /// How far rounding alone may move one value of the residual.
     pub fn residual_rounding(&self) -> f64 {
-        let Problem { shape, stencil, boundary, .. } = &self.problem;
-        let ring = [boundary.left, boundary.right, boundary.top, boundary.bottom];
+        let Problem { shape, stencil, boundary: b, .. } = &self.problem;
+        let sides = [b.left, b.right, b.top, b.bottom, b.front, b.back];
         let values = self.u.iter().chain(&self.g).map(|value| value.to_f64());
-        let largest = values.chain(ring).fold(0.0, |a: f64, b| a.max(b.abs()));
+        let largest = values.chain(sides).fold(0.0, |a: f64, b| a.max(b.abs()));
         let weights = 1.0 + stencil.dominance() * (1.0 + shape.dim() as f64);
         4.0 * R::EPSILON * stencil.d.abs() * largest * weights
     }

@@ -1,6 +1,6 @@
 //! What a cycle says about its iterate, against sums taken point by point.
 
-use crate::cases::{Case, case};
+use crate::cases::{Case, any_case};
 use crate::naive::{AxisTiles, Naive, Num};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -81,10 +81,12 @@ fn edge_share_is_true<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     solver.cycle();
     let shape = &case.problem.shape;
     let axis = |axis: usize, n| AxisTiles::new(n, case.tile[axis], case.overlap[axis]);
-    let (x, y) = (axis(0, shape.nx()), axis(1, shape.ny()));
+    let (x, y, z) = (axis(0, shape.nx()), axis(1, shape.ny()), axis(2, shape.nz()));
     let is_near = |index: usize| {
-        x.near(index % shape.nx(), EDGE_WIDTH)
-            || (shape.dim() == 2 && y.near(index / shape.nx(), EDGE_WIDTH))
+        let (i, row) = (index % shape.nx(), index / shape.nx());
+        x.near(i, EDGE_WIDTH)
+            || (shape.dim() > 1 && y.near(row % shape.ny(), EDGE_WIDTH))
+            || (shape.dim() > 2 && z.near(row / shape.ny(), EDGE_WIDTH))
     };
     let squares: Vec<_> = naive.scaled_change().iter().map(|r| r * r).collect();
     let near: Vec<_> = (0..squares.len()).filter(|&index| is_near(index)).collect();
@@ -101,13 +103,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn norms_are_those_of_the_points(case in case()) {
+    fn norms_are_those_of_the_points(case in any_case()) {
         norms_are_true::<f64>(&case)?;
         norms_are_true::<f32>(&case)?;
     }
 
     #[test]
-    fn edge_share_counts_points_near_borders(case in case()) {
+    fn edge_share_counts_points_near_borders(case in any_case()) {
         edge_share_is_true::<f64>(&case)?;
         edge_share_is_true::<f32>(&case)?;
     }

@@ -1,6 +1,6 @@
 //! The statistics of a field and parts of the iterate, against points taken one by one.
 
-use crate::cases::{Case, case};
+use crate::cases::{Case, any_case, case};
 use crate::naive::{AxisTiles, Num};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -18,11 +18,13 @@ fn binned(value: f32) -> f32 {
 fn points(case: &Case) -> Vec<([usize; 2], Option<usize>)> {
     let shape = &case.problem.shape;
     let x = AxisTiles::new(shape.nx(), case.tile[0], case.overlap[0]);
-    // The copies of a line are cut along x alone.
+    // The systems of a batch are cut along x alone.
     let y = match shape.dim() {
         1 => AxisTiles::new(shape.rows(), 1, 0),
         _ => AxisTiles::new(shape.ny(), case.tile[1], case.overlap[1]),
     };
+    let z = AxisTiles::new(shape.nz(), case.tile[2], case.overlap[2]);
+    let rows = y.owned.last().expect("a tile").end;
     let find = |axis: &AxisTiles, i: usize, is_cut: bool| {
         let tile = axis.owned.iter().position(|owned| owned.contains(&i)).expect("an owner");
         let borders = axis.owned[1..].iter().map(|owned| owned.start).filter(|_| is_cut);
@@ -32,8 +34,10 @@ fn points(case: &Case) -> Vec<([usize; 2], Option<usize>)> {
     let all = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
     all.map(|(i, row)| {
         let across = find(&x, i, true);
-        let down = find(&y, row, shape.dim() == 2);
-        ([across.0, down.0], across.1.into_iter().chain(down.1).min())
+        let down = find(&y, row % rows, shape.dim() > 1);
+        // The mean tile is folded along z.
+        let deep = find(&z, row / rows, shape.dim() > 2).1;
+        ([across.0, down.0], across.1.into_iter().chain(down.1).chain(deep).min())
     })
     .collect()
 }
@@ -97,7 +101,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn statistics_are_those_of_the_points(case in case()) {
+    fn statistics_are_those_of_the_points(case in any_case()) {
         statistics_are_true::<f64>(&case)?;
         statistics_are_true::<f32>(&case)?;
     }

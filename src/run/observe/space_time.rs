@@ -172,7 +172,7 @@ impl SpaceTime {
     }
 
     fn window(&self) -> Window {
-        Window { columns: 0..self.nx, rows: 0..1, most: [COLUMNS, 1] }
+        Window { columns: 0..self.nx, rows: 0..1, slice: None, most: [COLUMNS, 1] }
     }
 
     /// Points that one sample stands for.

@@ -3,6 +3,7 @@
 use super::Pass;
 use super::level::{Level, Task};
 use super::norms::{Measure, PartialNorms};
+use super::observe::bands;
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use crate::grid::Real;
 use crate::problem::System;
@@ -18,19 +19,19 @@ const PIECE: usize = 512;
 pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
     let Pass { system, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
-    let stride = shape.stride();
-    let first = shape.boundary_rows() * stride;
-    let interior = &mut to[first..first + shape.rows() * stride];
-    let bands = interior
-        .chunks_mut(BAND * stride)
-        .enumerate()
-        .map(|(band, to)| Band { system, from, exact, measure, level, first_row: band * BAND, to })
-        .collect();
-    let parts = team.map(bands, shape.points(), || (), |(), band| level.run(band));
+    let mut works = Vec::with_capacity(shape.rows().div_ceil(BAND));
+    let (mut rest, mut passed) = (to, 0);
+    for rows in shape.by_plane(0..shape.rows()).flat_map(|rows| bands(rows, BAND)) {
+        let (start, length) = (shape.row_start(rows.start), rows.len() * shape.stride());
+        let (to, tail) = rest[start - passed..].split_at_mut(length);
+        (rest, passed) = (tail, start + length);
+        works.push(Band { system, from, exact, measure, level, first_row: rows.start, to });
+    }
+    let parts = team.map(works, shape.points(), || (), |(), band| level.run(band));
     parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
 }
 
-/// One band of rows.
+/// One band of rows of an xy-plane.
 struct Band<'a, R> {
     system: &'a System<R>,
     from: &'a [R],
@@ -38,7 +39,7 @@ struct Band<'a, R> {
     measure: bool,
     level: Level,
     first_row: usize,
-    /// The stored rows of the band, the ring values at their ends included.
+    /// The stored rows of the band, the boundary values at their ends included.
     to: &'a mut [R],
 }
 
@@ -62,11 +63,13 @@ impl<R: Real> WithUpdate<R> for Band<'_, R> {
         for columns in (0..nx).step_by(PIECE).map(|start| start..(start + PIECE).min(nx)) {
             let width = columns.len();
             // Where the piece begins in the grid.
-            let first = (first_row + shape.boundary_rows()) * stride + 1 + columns.start;
+            let first = shape.row_start(first_row) + 1 + columns.start;
             for row in 0..rows {
                 let first = first + row * stride;
                 let g = &system.g.as_slice()[first..];
-                let block = Block { values: from, first, stride, g, g_stride: 0, width, height: 1 };
+                let (plane, height) = (shape.plane_stride(), 1);
+                let block =
+                    Block { values: from, first, stride, plane, g, g_stride: 0, width, height };
                 let out = &mut to[row * stride + 1 + columns.start..];
                 self.level.run(Sweep { update, block, out });
             }

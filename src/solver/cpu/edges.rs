@@ -1,9 +1,9 @@
 //! How much of the residual lies near tile borders.
 
 use super::observe::{BAND, TOGETHER};
-use crate::grid::Tiling;
+use crate::grid::{Shape, Tiling};
 use crate::solver::EdgeShare;
-use crate::solver::sample::near_border;
+use crate::solver::sample::near_borders;
 use std::ops::Range;
 
 /// Points near tile borders.
@@ -15,10 +15,10 @@ pub(super) struct Borders {
 }
 
 impl Borders {
-    pub fn new(tiling: &Tiling, nx: usize, rows: usize) -> Self {
-        let near = [near_border(tiling, 0, nx), near_border(tiling, 1, rows)];
+    pub fn new(tiling: &Tiling, shape: &Shape) -> Self {
+        let near = near_borders(tiling, shape);
         let mut columns: Vec<Range<usize>> = Vec::new();
-        for column in (0..nx).filter(|&column| near[0][column]) {
+        for column in (0..shape.nx()).filter(|&column| near[0][column]) {
             match columns.last_mut() {
                 Some(last) if last.end == column => last.end += 1,
                 _ => columns.push(column..column + 1),

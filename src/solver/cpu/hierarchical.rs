@@ -1,74 +1,64 @@
-//! Islam & Wang's hierarchical iteration: `k` sweeps inside every tile, its ring frozen.
+//! Islam & Wang's hierarchical iteration: `k` sweeps inside every tile, its halo frozen.
 //!
-//! Here the tiles are shared out; what happens to one is told in `patch`.
+//! Here the tiles are distributed over tasks; `patch` has what happens to one.
 
 use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
-use super::patch::{Extent, Patch, Place, Scratch, Seen};
+use super::patch::{Extent, Measured, Patch, Piece, Place, Scratch};
 use super::update::{Update, WithUpdate, with_update};
-use crate::grid::{AxisTiling, Real, Shape, Tiling};
+use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
 
-/// Points of lines that are swept together, as many as the paper's tile of a plane has. Side by
-/// side, short tiles of lines do not wait for their own last sweep.
-const POINTS_OF_LINES: usize = 1024;
+/// Points of 1D tiles that are swept together, as many as the paper's 2D tile has. Side by side,
+/// short tiles do not wait for their own last sweep.
+const POINTS_IN_1D: usize = 1024;
 
-/// The work of one task: tiles whose owned points lie together in memory.
-#[derive(Clone, Debug)]
-struct Job {
-    tiles: Tiles,
-    /// Where the owned points lie in storage, first to last.
-    stored: Range<usize>,
-}
-
-#[derive(Clone, Debug)]
-enum Tiles {
-    /// All tiles of a plane that compute these rows and own those.
-    Plane { computed: Range<usize>, owned: Range<usize> },
-    /// Tiles of lines, counted through all copies.
-    Lines(Range<usize>),
-}
-
-/// The hierarchical method on one grid: the tiles, sorted into tasks.
+/// The hierarchical method on one grid: the tiles, distributed over tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Hierarchical {
     k: usize,
-    x: AxisTiling,
-    jobs: Vec<Job>,
+    tiling: Tiling,
+    /// The tiles of each task: all with the same position along y and z, or, in 1D, tiles counted
+    /// through all systems of the batch.
+    tasks: Vec<Range<usize>>,
+    /// Where the points that the tasks own lie in storage, each with its task, in the order of
+    /// storage. A task owns one piece of each xy-plane, its lowest first.
+    pieces: Vec<(Range<usize>, usize)>,
 }
 
 impl Hierarchical {
     pub fn new(shape: &Shape, k: usize, tiling: &Tiling) -> Self {
-        let x = tiling.x().clone();
-        let stride = shape.stride();
-        let jobs = match tiling.y() {
-            Some(y) => (0..y.count())
-                .map(|tile| {
-                    let owned = y.owned(tile);
-                    let stored = (owned.start + 1) * stride..(owned.end + 1) * stride;
-                    Job { tiles: Tiles::Plane { computed: y.computed(tile), owned }, stored }
-                })
-                .collect(),
-            None => {
-                let all = shape.rows() * x.count();
-                let together = (POINTS_OF_LINES / x.tile()).max(1);
-                let owned = |tile: usize| {
-                    let (row, owned) = (tile / x.count(), x.owned(tile % x.count()));
-                    let start = row * stride + 1;
-                    start + owned.start..start + owned.end
-                };
-                (0..all)
-                    .step_by(together)
-                    .map(|first| {
-                        let tiles = first..(first + together).min(all);
-                        let stored = owned(first).start..owned(tiles.end - 1).end;
-                        Job { tiles: Tiles::Lines(tiles), stored }
-                    })
-                    .collect()
-            }
+        let tiling = tiling.clone();
+        let across = tiling.x().count();
+        let mut pieces = Vec::new();
+        let tasks: Vec<_> = if shape.dim() == 1 {
+            let all = shape.batch() * across;
+            let together = (POINTS_IN_1D / tiling.x().tile()).max(1);
+            let owned = |tile: usize| {
+                let start = shape.row_start(tile / across) + 1;
+                let owned = tiling.x().owned(tile % across);
+                start + owned.start..start + owned.end
+            };
+            let tasks = (0..all).step_by(together).map(|first| first..(first + together).min(all));
+            let tasks: Vec<Range<usize>> = tasks.collect();
+            let stored = |tiles: &Range<usize>| owned(tiles.start).start..owned(tiles.end - 1).end;
+            pieces.extend(tasks.iter().map(stored).zip(0..));
+            tasks
+        } else {
+            (0..tiling.count()).step_by(across).map(|first| first..first + across).collect()
         };
-        Self { k, x, jobs }
+        if shape.dim() > 1 {
+            for (task, tiles) in tasks.iter().enumerate() {
+                let [_, y, z] = tiling.owned(tiles.start);
+                pieces.extend(z.map(|k| {
+                    let start = shape.row_start(k * shape.ny() + y.start);
+                    (start..start + y.len() * shape.stride(), task)
+                }));
+            }
+            pieces.sort_unstable_by_key(|(stored, _)| stored.start);
+        }
+        Self { k, tiling, tasks, pieces }
     }
 
     /// Sweeps that a cycle makes inside every tile.
@@ -76,37 +66,37 @@ impl Hierarchical {
         self.k
     }
 
-    /// Parts that a cycle is shared out in.
+    /// Tasks that a cycle is distributed over.
     pub fn parts(&self) -> usize {
-        self.jobs.len()
+        self.tasks.len()
     }
 
     /// Makes one cycle.
     pub fn cycle<R: Real>(&self, pass: Pass<'_, R>) -> PartialNorms {
         let Pass { system, from, exact, to, measure, level, team } = pass;
-        let mut works = Vec::with_capacity(self.jobs.len());
+        let with_room = |tiles: &Range<usize>| (tiles.clone(), Vec::with_capacity(1));
+        let mut works: Vec<(Range<usize>, Vec<Piece<'_, R>>)> =
+            self.tasks.iter().map(with_room).collect();
         let (mut rest, mut passed) = (to, 0);
-        for job in &self.jobs {
-            let (_, tail) = rest.split_at_mut(job.stored.start - passed);
-            let (to, tail) = tail.split_at_mut(job.stored.len());
-            (rest, passed) = (tail, job.stored.end);
-            works.push((job, to));
+        for (stored, task) in &self.pieces {
+            let (values, tail) = rest[stored.start - passed..].split_at_mut(stored.len());
+            (rest, passed) = (tail, stored.end);
+            works[*task].1.push(Piece { first: stored.start, values });
         }
         let updates = system.shape().points() * self.k;
-        let parts = team.map(works, updates, Scratch::default, |scratch, (job, to)| {
-            let first = job.stored.start;
-            let (k, seen) = (self.k, Seen::default());
-            let patch = Patch { system, k, from, exact, measure, level, first, to, scratch, seen };
-            level.run(Work { x: &self.x, tiles: &job.tiles, patch })
+        let parts = team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
+            let (k, measured) = (self.k, Measured::default());
+            let patch = Patch { system, k, from, exact, measure, level, to, scratch, measured };
+            level.run(Work { tiling: &self.tiling, tiles, patch })
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
     }
 }
 
-/// One job on one thread.
+/// One task on one thread.
 struct Work<'a, R> {
-    x: &'a AxisTiling,
-    tiles: &'a Tiles,
+    tiling: &'a Tiling,
+    tiles: Range<usize>,
     patch: Patch<'a, R>,
 }
 
@@ -121,42 +111,52 @@ impl<R: Real> Task for Work<'_, R> {
 impl<R: Real> WithUpdate<R> for Work<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
-    fn with<U: Update<R>>(mut self, update: U) -> PartialNorms {
-        let Self { x, tiles, patch } = &mut self;
-        let stride = patch.system.shape().stride();
-        let (patches, height) = match tiles {
-            Tiles::Plane { computed, .. } => (x.count(), computed.len()),
-            Tiles::Lines(tiles) => (1, tiles.len()),
-        };
-        let extent = Extent { width: x.tile(), height, plane: U::PLANE };
-        let mut places = Vec::with_capacity(height);
-        for number in 0..patches {
-            places.clear();
-            places.extend((0..height).map(|row| tiles.place(x, stride, number, row)));
-            let next = (number + 1 < patches)
-                .then(|| x.computed(number + 1).start - x.computed(number).start);
+    fn with<U: Update<R>>(self, update: U) -> PartialNorms {
+        let Self { tiling, tiles, mut patch } = self;
+        let shape = *patch.system.shape();
+        let (width, mut places) = (tiling.x().tile(), Vec::new());
+        if U::DIM == 1 {
+            // All tiles of the task make one patch, of which each is a row.
+            places.extend(tiles.map(|tile| place_1d(&shape, tiling, tile)));
+            let extent = Extent { width, height: places.len(), depth: 1, dim: 1 };
+            patch.cycle(update, &extent, &places, None);
+            return patch.measured.norms();
+        }
+        let [height, depth] = [1, 2].map(|axis| tiling.axes().get(axis).map_or(1, |it| it.tile()));
+        let extent = Extent { width, height, depth, dim: U::DIM };
+        for tile in tiles.clone() {
+            place(&shape, tiling, tile, &mut places);
+            let start = |tile| tiling.computed(tile)[0].start;
+            let next = (tile + 1 < tiles.end).then(|| start(tile + 1) - start(tile));
             patch.cycle(update, &extent, &places, next);
         }
-        patch.seen.norms()
+        patch.measured.norms()
     }
 }
 
-impl Tiles {
-    /// Where a row of a patch lies: a patch is one tile of a plane, or all tiles of lines, each
-    /// of which is then a row.
-    fn place(&self, x: &AxisTiling, stride: usize, patch: usize, row: usize) -> Place {
-        let (tile, y, is_owned) = match self {
-            Self::Plane { computed, owned } => {
-                let y = computed.start + row;
-                (patch, y + 1, owned.contains(&y))
-            }
-            Self::Lines(tiles) => {
-                let tile = tiles.start + row;
-                (tile % x.count(), tile / x.count(), true)
-            }
-        };
-        let (start, owned) = (x.computed(tile).start, x.owned(tile));
-        let owned = if is_owned { owned.start - start..owned.end - start } else { 0..0 };
-        Place { first: y * stride + 1 + start, owned }
+/// Where a 1D tile lies, counted through all systems of the batch.
+fn place_1d(shape: &Shape, tiling: &Tiling, tile: usize) -> Place {
+    let x = tiling.x();
+    let (tile, system) = (tile % x.count(), tile / x.count());
+    let (start, owned) = (x.computed(tile).start, x.owned(tile));
+    let first = shape.row_start(system) + 1 + start;
+    Place { first, owned: owned.start - start..owned.end - start, piece: 0 }
+}
+
+/// Where the rows of a 2D or 3D tile lie.
+fn place(shape: &Shape, tiling: &Tiling, tile: usize, places: &mut Vec<Place>) {
+    let ([x, y, z], owned) = (tiling.computed(tile), tiling.owned(tile));
+    let columns = owned[0].start - x.start..owned[0].end - x.start;
+    places.clear();
+    for k in z {
+        // Pieces are those of the planes that are owned.
+        let piece = k.wrapping_sub(owned[2].start);
+        let owns_plane = owned[2].contains(&k);
+        let first = shape.row_start(k * shape.ny() + y.start) + 1 + x.start;
+        places.extend(y.clone().enumerate().map(|(row, j)| {
+            let is_owned = owns_plane && owned[1].contains(&j);
+            let owned = if is_owned { columns.clone() } else { 0..0 };
+            Place { first: first + row * shape.stride(), owned, piece }
+        }));
     }
 }

@@ -63,7 +63,7 @@ impl<R: Real> CpuSolver<R> {
     pub(super) fn pass(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
         let FieldRequest { quantity, window, edge_share: borders, statistics: sorted } = request;
         let shape = self.problem.shape;
-        if let Some(tall) = window.filter(|it| it.block()[1] > TALLEST)
+        if let Some(tall) = window.filter(|it| it.slice.is_some() || it.block()[1] > TALLEST)
             && borders.or(sorted).is_some()
         {
             let alone = FieldRequest { window: Some(tall), ..FieldRequest::nothing(quantity) };
@@ -74,7 +74,7 @@ impl<R: Real> CpuSolver<R> {
         let part = window.filter(|_| borders.is_none() && sorted.is_none());
         let part = part.map(|window| (window.columns.clone(), window.rows.clone()));
         let (columns, rows) = part.unwrap_or((0..shape.nx(), 0..shape.rows()));
-        let borders = borders.map(|tiling| Borders::new(tiling, shape.nx(), shape.rows()));
+        let borders = borders.map(|tiling| Borders::new(tiling, &shape));
         let sorting = sorted.map(|tiling| Sorting::new(&shape, tiling));
         self.with_values(quantity, |values| {
             Pass { solver: self, values, columns, rows, window, borders, sorting }.make()
@@ -167,7 +167,12 @@ impl<R: Real> Task for LookAt<'_, '_, R> {
             }
             match (pass.values, &pass.borders) {
                 (Values::Residual, Some(_)) => rows.scale(solver.system.diagonal),
-                (values, _) => rows.read(solver, values, some.clone(), columns.clone()),
+                (values, _) => match pass.window.and_then(|window| window.slice) {
+                    Some(slice) => {
+                        rows.read_slice(solver, values, slice, some.clone(), columns.clone());
+                    }
+                    None => rows.read(solver, values, some.clone(), columns.clone()),
+                },
             }
             if let Some(window) = pass.window.filter(|_| !part.samples.is_empty()) {
                 let first = window.columns.start - columns.start;

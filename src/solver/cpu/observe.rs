@@ -4,7 +4,7 @@ use super::CpuSolver;
 use super::level::Task;
 use super::norms::{Measure, Partial, residual_norms};
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
-use crate::grid::{Field, Real};
+use crate::grid::{Field, Real, Slice};
 use crate::problem::Source;
 use crate::solver::{Quantity, ResidualNorms, SolverError};
 use std::any::Any;
@@ -64,21 +64,25 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
         let Self { solver, rows, columns, updated, out } = self;
         let shape = solver.problem.shape;
         let (stride, width) = (shape.stride(), columns.len());
-        let first = |row: usize| (row + shape.boundary_rows()) * stride + 1 + columns.start;
-        // A right-hand side that is the same everywhere is read of one row, which stays in the caches.
+        let first = |row: usize| shape.row_start(row) + 1 + columns.start;
+        // A right-hand side that is the same everywhere is read from one row, which stays in the caches.
         let is_constant = matches!(solver.problem.rhs, Source::Constant(_));
-        let (g_row, g_stride) = if is_constant { (0, 0) } else { (rows.start, stride) };
         let values = solver.current.as_slice();
-        let block = Block {
-            values,
-            first: first(rows.start),
-            stride,
-            g: &solver.system.g.as_slice()[first(g_row)..],
-            g_stride,
-            width,
-            height: rows.len(),
-        };
-        solver.level.run(Sweep { update, block, out: updated });
+        for part in shape.by_plane(rows.clone()) {
+            let (g_row, g_stride) = if is_constant { (0, 0) } else { (part.start, stride) };
+            let block = Block {
+                values,
+                first: first(part.start),
+                stride,
+                plane: shape.plane_stride(),
+                g: &solver.system.g.as_slice()[first(g_row)..],
+                g_stride,
+                width,
+                height: part.len(),
+            };
+            let out = &mut updated[(part.start - rows.start) * stride..];
+            solver.level.run(Sweep { update, block, out });
+        }
         let updated = updated.chunks(stride).zip(rows.clone());
         for ((new, row), out) in updated.zip(out.chunks_exact_mut(width)) {
             let old = &values[first(row)..][..width];
@@ -89,10 +93,11 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
     }
 }
 
-/// Parts of some rows of a field, one below another, and what is needed to compute them.
+/// Parts of some consecutive rows of a field, and what is needed to compute them.
 #[derive(Default)]
 pub(super) struct Rows<R> {
     updated: Vec<R>,
+    gathered: Vec<f64>,
     /// The values that were read last, row by row.
     pub values: Vec<f64>,
 }
@@ -143,7 +148,32 @@ impl<R: Real> Rows<R> {
         }
     }
 
-    /// Takes all values times a factor.
+    /// Reads a field on the columns of some rows of a slice through a 3D grid.
+    #[inline(always)]
+    pub fn read_slice(
+        &mut self,
+        of: &CpuSolver<R>,
+        values: Values<'_, R>,
+        slice: Slice,
+        rows: Range<usize>,
+        columns: Range<usize>,
+    ) {
+        let ny = of.problem.shape.ny();
+        let mut gathered = std::mem::take(&mut self.gathered);
+        gathered.clear();
+        // Across a slice x = const the points of a row lie in different rows of the grid.
+        let together = if slice.axis == 0 { 1 } else { columns.len() };
+        for row in rows {
+            for column in columns.clone().step_by(together) {
+                let [i, j, k] = slice.point([column, row]);
+                self.read(of, values, j + ny * k..j + ny * k + 1, i..i + together);
+                gathered.extend_from_slice(&self.values);
+            }
+        }
+        self.gathered = std::mem::replace(&mut self.values, gathered);
+    }
+
+    /// Multiplies all values by a factor.
     #[inline(always)]
     pub fn scale(&mut self, factor: f64) {
         for value in &mut self.values {

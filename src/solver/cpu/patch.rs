@@ -1,8 +1,8 @@
-//! The fast memory of one thread, and what is done in it.
+//! The scratch memory of one thread, and what is done in it.
 //!
-//! A tile is copied, with its ring, into two small arrays that stay in the core's first-level
-//! cache (26.7 kB with its right-hand side at T = 32 in 2D and f64, as in the paper); the points
-//! that it owns are copied back.
+//! A tile is copied, with its halo, into two small arrays that stay in the core's first-level
+//! cache (26.7 kB with its right-hand side at T = 32 in 2D and f64, as in the paper; a tile of 16³
+//! needs 124 kB and stays in the second-level cache). The points that it owns are copied back.
 
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, Measure, PartialNorms};
@@ -17,7 +17,7 @@ const CACHE_LINE: usize = 64;
 /// Values that rows are padded to: a cache line of f64.
 const PADDING: usize = 8;
 
-/// A tile with its ring, twice, and its right-hand side.
+/// A tile with its halo, twice, and its right-hand side.
 #[derive(Default)]
 pub(super) struct Scratch<R> {
     here: Aligned<R>,
@@ -33,11 +33,11 @@ struct Aligned<R> {
 }
 
 impl<R: Real> Aligned<R> {
-    /// Room for `length` values; those that are there stay or not.
+    /// Makes room for `length` values, whose contents are unspecified.
     fn resize(&mut self, length: usize) {
         if self.values.len() < length + CACHE_LINE {
             self.values = vec![R::default(); length + CACHE_LINE];
-            // Where the address cannot be told, alignment is lost and nothing else.
+            // Where the address is not known, only alignment is lost.
             self.first = self.values.as_ptr().align_offset(CACHE_LINE).min(CACHE_LINE);
         }
     }
@@ -60,15 +60,19 @@ impl<R> DerefMut for Aligned<R> {
 
 /// The size of a patch: rows that are swept together.
 ///
-/// In fast memory, rows are padded so that the first point of each lies at the start of a cache
-/// line, its west neighbour at the end of the line before: then only the loads of west and east
-/// neighbours straddle lines.
+/// In scratch memory, rows are padded so that the first point of each lies at the start of a cache
+/// line, its previous neighbour at the end of the line before: then only the loads of neighbours
+/// along x straddle lines.
 pub(super) struct Extent {
     pub width: usize,
+    /// Rows of an xy-plane.
     pub height: usize,
-    /// Whether the rows are those of a plane: neighbours of each other, and with a row of the
-    /// ring before the first and after the last.
-    pub plane: bool,
+    /// xy-planes; 1 in 1D and 2D.
+    pub depth: usize,
+    /// Axes of the grid. In 1D rows are systems, not neighbours of each other. In 2D and 3D each
+    /// plane has a halo row before its first and after its last row, in 3D the patch a halo plane
+    /// before its first and after its last plane.
+    pub dim: usize,
 }
 
 impl Extent {
@@ -77,19 +81,38 @@ impl Extent {
         (self.width + 2).next_multiple_of(PADDING)
     }
 
+    /// Values from an xy-plane to the next.
+    fn plane_stride(&self) -> usize {
+        (self.height + 2) * self.stride()
+    }
+
     /// Values from a row of the right-hand side to the next.
     fn g_stride(&self) -> usize {
         self.width.next_multiple_of(PADDING)
     }
 
-    /// Where a row's first point lies.
-    fn row(&self, row: usize) -> usize {
-        PADDING + (row + usize::from(self.plane)) * self.stride()
+    /// Rows of all planes.
+    fn rows(&self) -> usize {
+        self.height * self.depth
     }
 
-    /// Values of a patch and its ring, padding included.
+    /// Where a row's first point lies. Rows are numbered through all planes.
+    fn row(&self, row: usize) -> usize {
+        if self.dim < 3 {
+            return PADDING + (row + usize::from(self.dim > 1)) * self.stride();
+        }
+        let (y, z) = (row % self.height, row / self.height);
+        PADDING + (z + 1) * self.plane_stride() + (y + 1) * self.stride()
+    }
+
+    /// Values of a patch and its halo, padding included.
     fn stored(&self) -> usize {
-        self.row(self.height + usize::from(self.plane)) + PADDING
+        let rows = match self.dim {
+            1 => self.height,
+            2 => self.height + 2,
+            _ => (self.height + 2) * (self.depth + 2),
+        };
+        rows * self.stride() + 2 * PADDING
     }
 }
 
@@ -99,6 +122,15 @@ pub(super) struct Place {
     pub first: usize,
     /// The columns of the patch that are written back.
     pub owned: Range<usize>,
+    /// Which of the pieces of the next iterate they are written to.
+    pub piece: usize,
+}
+
+/// A part of the next iterate that one thread writes.
+pub(super) struct Piece<'a, R> {
+    /// Where it begins in the arrays of the grid.
+    pub first: usize,
+    pub values: &'a mut [R],
 }
 
 /// What one thread needs to take patches through a cycle.
@@ -109,24 +141,23 @@ pub(super) struct Patch<'a, R> {
     pub exact: Option<&'a [f64]>,
     pub measure: bool,
     pub level: Level,
-    /// Where `to` begins in the arrays of the grid.
-    pub first: usize,
-    pub to: &'a mut [R],
+    /// What is written of the next iterate.
+    pub to: Vec<Piece<'a, R>>,
     pub scratch: &'a mut Scratch<R>,
-    pub seen: Seen,
+    pub measured: Measured,
 }
 
-/// What was measured on the patches of one thread so far.
+/// Norms of the patches of one thread so far.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct Measured {
     /// u₁ − u₀ of the first sweep.
     first_sweep: Lanes<STRIPE>,
     change: Largest,
     error_squares: f64,
 }
 
-impl Seen {
-    /// All together.
+impl Measured {
+    /// The norms of all of them.
     pub fn norms(&self) -> PartialNorms {
         PartialNorms {
             first_sweep: self.first_sweep.total(),
@@ -159,7 +190,7 @@ impl<R: Real> Patch<'_, R> {
         }
         if self.measure {
             if let Some(exact) = self.exact {
-                self.seen.error_squares += self.error_squares(extent, places, exact);
+                self.measured.error_squares += self.error_squares(extent, places, exact);
             }
             self.store_and_measure(extent, places);
         } else {
@@ -170,48 +201,60 @@ impl<R: Real> Patch<'_, R> {
     /// The first sweep, and what it changed of the points that the patch owns.
     #[inline(always)]
     fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[Place]) {
-        let Self { scratch, seen, level, .. } = self;
+        let Self { scratch, measured, level, .. } = self;
         let mut row = 0;
-        // Rows that own the same columns are swept together.
-        for run in places.chunk_by(|a, b| a.owned == b.owned) {
-            let sweep = scratch.rows(update, extent, row..row + run.len());
-            let owned = run[0].owned.clone();
-            if owned.is_empty() {
-                level.run(sweep);
-            } else {
-                level.run(MeasuredSweep { sweep, owned, changes: &mut seen.first_sweep });
+        // Rows of a plane that own the same columns are swept together.
+        for plane in places.chunks(extent.height) {
+            for run in plane.chunk_by(|a, b| a.owned == b.owned) {
+                let sweep = scratch.rows(update, extent, row..row + run.len());
+                let owned = run[0].owned.clone();
+                if owned.is_empty() {
+                    level.run(sweep);
+                } else {
+                    level.run(MeasuredSweep { sweep, owned, changes: &mut measured.first_sweep });
+                }
+                row += run.len();
             }
-            row += run.len();
         }
         scratch.swap();
     }
 
-    /// Copies a patch, its ring and its right-hand side into fast memory. The second array needs
-    /// the ring alone.
+    /// Copies a patch, its halo and its right-hand side into scratch memory. The second array needs
+    /// the halo alone.
     #[inline(always)]
     fn load(&mut self, extent: &Extent, places: &[Place]) {
-        let (width, height) = (extent.width, extent.height);
+        let (width, height, depth) = (extent.width, extent.height, extent.depth);
         let Scratch { here, there, g } = &mut *self.scratch;
         here.resize(extent.stored());
         there.resize(extent.stored());
-        g.resize(height * extent.g_stride());
+        g.resize(extent.rows() * extent.g_stride());
         for (row, place) in places.iter().enumerate() {
             let from = place.first;
             let to = extent.row(row);
-            let (west, east) = (self.from[from - 1], self.from[from + width]);
+            let (previous, next) = (self.from[from - 1], self.from[from + width]);
             copy(&self.from[from..from + width], &mut here[to..to + width]);
-            (here[to - 1], there[to - 1]) = (west, west);
-            (here[to + width], there[to + width]) = (east, east);
+            (here[to - 1], there[to - 1]) = (previous, previous);
+            (here[to + width], there[to + width]) = (next, next);
             let to = row * extent.g_stride();
             copy(&self.system.g.as_slice()[from..from + width], &mut g[to..to + width]);
         }
-        if extent.plane {
-            let stride = self.system.shape().stride();
-            let before = (places[0].first - stride, extent.row(0) - extent.stride());
-            let after = (places[height - 1].first + stride, extent.row(height));
-            for (from, to) in [before, after] {
-                copy(&self.from[from..from + width], &mut here[to..to + width]);
-                copy(&self.from[from..from + width], &mut there[to..to + width]);
+        let shape = self.system.shape();
+        let mut halo_row = |from: usize, to: usize| {
+            copy(&self.from[from..from + width], &mut here[to..to + width]);
+            copy(&self.from[from..from + width], &mut there[to..to + width]);
+        };
+        if extent.dim > 1 {
+            let (stride, padded) = (shape.stride(), extent.stride());
+            for (first, last) in (0..depth).map(|z| (z * height, (z + 1) * height - 1)) {
+                halo_row(places[first].first - stride, extent.row(first) - padded);
+                halo_row(places[last].first + stride, extent.row(last) + padded);
+            }
+        }
+        if extent.dim > 2 {
+            let (stride, padded) = (shape.plane_stride(), extent.plane_stride());
+            for (first, last) in (0..height).map(|y| (y, (depth - 1) * height + y)) {
+                halo_row(places[first].first - stride, extent.row(first) - padded);
+                halo_row(places[last].first + stride, extent.row(last) + padded);
             }
         }
     }
@@ -225,16 +268,19 @@ impl<R: Real> Patch<'_, R> {
             let a_sweep = all.div_ceil(self.k - 1);
             (sweep - 1) * a_sweep..(sweep * a_sweep).min(all)
         };
-        for Place { first, owned } in places.get(rows(places.len())).unwrap_or_default() {
+        for Place { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
             if !owned.is_empty() {
-                let first = first - self.first;
-                prefetch(&self.to[first + owned.start..first + owned.end]);
+                let piece = &self.to[*piece];
+                let first = first - piece.first;
+                prefetch(&piece.values[first + owned.start..first + owned.end]);
             }
         }
         if let Some(columns) = next {
             let stride = self.system.shape().stride();
-            for row in rows(extent.height + 2) {
-                let start = places[0].first + row * stride - stride + extent.width;
+            let in_plane = extent.height + 2;
+            for row in rows(in_plane * extent.depth) {
+                let first = places[row / in_plane * extent.height].first;
+                let start = first + row % in_plane * stride - stride + extent.width;
                 prefetch(&self.from[start..start + columns + 1]);
                 prefetch(&self.system.g.as_slice()[start..start + columns]);
             }
@@ -244,23 +290,24 @@ impl<R: Real> Patch<'_, R> {
     /// Copies the points that the patch owns to the next iterate.
     #[inline(always)]
     fn store(&mut self, extent: &Extent, places: &[Place]) {
-        for (row, Place { first, owned }) in places.iter().enumerate() {
+        for (row, Place { first, owned, piece }) in places.iter().enumerate() {
             if owned.is_empty() {
                 continue;
             }
             let from = &self.scratch.here[extent.row(row)..][owned.clone()];
-            let to = first - self.first + owned.start;
-            copy(from, &mut self.to[to..to + owned.len()]);
+            let piece = &mut self.to[*piece];
+            let to = first - piece.first + owned.start;
+            copy(from, &mut piece.values[to..to + owned.len()]);
         }
     }
 
-    /// Copies the points that the patch owns to the next iterate, and looks how far the cycle
+    /// Copies the points that the patch owns to the next iterate, and measures how far the cycle
     /// changed them.
     #[inline(always)]
     fn store_and_measure(&mut self, extent: &Extent, places: &[Place]) {
-        let Self { level, from, first, to, scratch, seen, .. } = self;
-        let (values, change) = (&scratch.here, &mut seen.change);
-        level.run(Store { values, extent, places, from, first: *first, to, change });
+        let Self { level, from, to, scratch, measured, .. } = self;
+        let (values, change) = (&scratch.here, &mut measured.change);
+        level.run(Store { values, extent, places, from, to, change });
     }
 
     /// Σ (u − u*)² over the points that the patch owns.
@@ -271,29 +318,29 @@ impl<R: Real> Patch<'_, R> {
 }
 
 /// See [`Patch::store_and_measure`].
-struct Store<'a, R> {
+struct Store<'a, 'p, R> {
     values: &'a [R],
     extent: &'a Extent,
     places: &'a [Place],
     from: &'a [R],
-    first: usize,
-    to: &'a mut [R],
+    to: &'a mut [Piece<'p, R>],
     change: &'a mut Largest,
 }
 
-impl<R: Real> Task for Store<'_, R> {
+impl<R: Real> Task for Store<'_, '_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        let Self { values, extent, places, from, first, to, change } = self;
+        let Self { values, extent, places, from, to, change } = self;
         let mut largest = *change;
         for (row, place) in places.iter().enumerate() {
             let count = place.owned.len();
             let start = place.first + place.owned.start;
             let new = &values[extent.row(row)..][place.owned.clone()];
-            // A row that owns nothing may lie beside what this thread may write.
+            // A row that owns nothing may lie outside of what this thread may write.
             if count > 0 {
-                let to = &mut to[start - first..start - first + count];
+                let piece = &mut to[place.piece];
+                let to = &mut piece.values[start - piece.first..start - piece.first + count];
                 largest.copy_and_compare(new, &from[start..start + count], to);
             }
         }
@@ -332,7 +379,7 @@ impl<R: Real> Task for ErrorSquares<'_, R> {
 }
 
 impl<R: Real> Scratch<R> {
-    /// A sweep of some rows of a patch, from `here` to `there`.
+    /// A sweep of some rows of one plane of a patch, from `here` to `there`.
     #[inline(always)]
     fn rows<U: Update<R>>(
         &mut self,
@@ -345,6 +392,7 @@ impl<R: Real> Scratch<R> {
             values: &self.here,
             first,
             stride: extent.stride(),
+            plane: extent.plane_stride(),
             g: &self.g[rows.start * extent.g_stride()..],
             g_stride: extent.g_stride(),
             width: extent.width,
@@ -353,7 +401,7 @@ impl<R: Real> Scratch<R> {
         Sweep { update, block, out: &mut self.there[first..] }
     }
 
-    /// What was swept to is where the next sweep begins.
+    /// The next sweep begins at the result of this one.
     #[inline(always)]
     fn swap(&mut self) {
         std::mem::swap(&mut self.here, &mut self.there);
@@ -361,7 +409,9 @@ impl<R: Real> Scratch<R> {
 
     #[inline(always)]
     fn sweep<U: Update<R>>(&mut self, level: Level, update: U, extent: &Extent) {
-        level.run(self.rows(update, extent, 0..extent.height));
+        for first in (0..extent.rows()).step_by(extent.height) {
+            level.run(self.rows(update, extent, first..first + extent.height));
+        }
         self.swap();
     }
 }

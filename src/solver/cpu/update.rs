@@ -6,63 +6,66 @@ use crate::grid::Real;
 use crate::problem::Weights;
 use std::ops::Range;
 
-/// How a point's new value follows from its neighbours. One type a form, so that the form is
-/// known where the loops are compiled.
+/// How the new value of a point follows from its neighbours. One type a form, so that the form and
+/// the number of axes are known where the loops are compiled.
 pub(super) trait Update<R>: Copy + Sync {
-    /// Whether a point has neighbours in the rows before and after its own.
-    const PLANE: bool;
-    fn update(self, west: R, east: R, south: R, north: R, g: R) -> R;
+    /// Axes of the grid.
+    const DIM: usize;
+    /// The new value from the neighbours, the previous and the next along each axis, and g. Those of
+    /// axes past `DIM` are not read.
+    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R;
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct LineIsotropic<R>(R);
+pub(super) struct Isotropic<R, const DIM: usize>(R);
 #[derive(Clone, Copy)]
-pub(super) struct LineGeneral<R>([R; 2]);
+pub(super) struct PerAxis<R, const DIM: usize>([R; 3]);
 #[derive(Clone, Copy)]
-pub(super) struct PlaneIsotropic<R>(R);
-#[derive(Clone, Copy)]
-pub(super) struct PlanePerAxis<R>([R; 2]);
-#[derive(Clone, Copy)]
-pub(super) struct PlaneGeneral<R>([R; 4]);
+pub(super) struct General<R, const DIM: usize>([[R; 2]; 3]);
 
-impl<R: Real + Sync> Update<R> for LineIsotropic<R> {
-    const PLANE: bool = false;
+impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
+    const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, west: R, east: R, _: R, _: R, g: R) -> R {
-        self.0.fma(west + east, g)
+    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+        let mut sum = x[0] + x[1];
+        if DIM > 1 {
+            sum = sum + (y[0] + y[1]);
+        }
+        if DIM > 2 {
+            sum = sum + (z[0] + z[1]);
+        }
+        self.0.fma(sum, g)
     }
 }
 
-impl<R: Real + Sync> Update<R> for LineGeneral<R> {
-    const PLANE: bool = false;
+impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
+    const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, west: R, east: R, _: R, _: R, g: R) -> R {
-        self.0[0].fma(west, self.0[1].fma(east, g))
+    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+        let mut sum = g;
+        if DIM > 2 {
+            sum = self.0[2].fma(z[0] + z[1], sum);
+        }
+        if DIM > 1 {
+            sum = self.0[1].fma(y[0] + y[1], sum);
+        }
+        self.0[0].fma(x[0] + x[1], sum)
     }
 }
 
-impl<R: Real + Sync> Update<R> for PlaneIsotropic<R> {
-    const PLANE: bool = true;
+impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
+    const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, west: R, east: R, south: R, north: R, g: R) -> R {
-        self.0.fma((west + east) + (south + north), g)
-    }
-}
-
-impl<R: Real + Sync> Update<R> for PlanePerAxis<R> {
-    const PLANE: bool = true;
-    #[inline(always)]
-    fn update(self, west: R, east: R, south: R, north: R, g: R) -> R {
-        self.0[0].fma(west + east, self.0[1].fma(south + north, g))
-    }
-}
-
-impl<R: Real + Sync> Update<R> for PlaneGeneral<R> {
-    const PLANE: bool = true;
-    #[inline(always)]
-    fn update(self, west: R, east: R, south: R, north: R, g: R) -> R {
-        let [w, e, s, n] = self.0;
-        w.fma(west, e.fma(east, s.fma(south, n.fma(north, g))))
+    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+        let add = |w: [R; 2], u: [R; 2], sum: R| w[0].fma(u[0], w[1].fma(u[1], sum));
+        let mut sum = g;
+        if DIM > 2 {
+            sum = add(self.0[2], z, sum);
+        }
+        if DIM > 1 {
+            sum = add(self.0[1], y, sum);
+        }
+        add(self.0[0], x, sum)
     }
 }
 
@@ -80,15 +83,19 @@ pub(super) fn with_update<R: Real, W: WithUpdate<R>>(
     work: W,
 ) -> W::Output {
     match (*weights, dim) {
-        (Weights::Isotropic(w), 1) => work.with(LineIsotropic(w)),
-        (Weights::General([x, ..]), 1) => work.with(LineGeneral(x)),
-        (Weights::Isotropic(w), _) => work.with(PlaneIsotropic(w)),
-        (Weights::PerAxis([x, y, _]), _) => work.with(PlanePerAxis([x, y])),
-        (Weights::General([x, y, _]), _) => work.with(PlaneGeneral([x[0], x[1], y[0], y[1]])),
+        (Weights::Isotropic(w), 1) => work.with(Isotropic::<R, 1>(w)),
+        (Weights::Isotropic(w), 2) => work.with(Isotropic::<R, 2>(w)),
+        (Weights::Isotropic(w), _) => work.with(Isotropic::<R, 3>(w)),
+        // In 1D there is no such form: weights that are equal along the only axis are isotropic.
+        (Weights::PerAxis(w), 1 | 2) => work.with(PerAxis::<R, 2>(w)),
+        (Weights::PerAxis(w), _) => work.with(PerAxis::<R, 3>(w)),
+        (Weights::General(w), 1) => work.with(General::<R, 1>(w)),
+        (Weights::General(w), 2) => work.with(General::<R, 2>(w)),
+        (Weights::General(w), _) => work.with(General::<R, 3>(w)),
     }
 }
 
-/// Points that are updated together: `height` rows of `width`.
+/// Points that are updated together: `height` rows of `width`, in one xy-plane.
 #[derive(Clone, Copy)]
 pub(super) struct Block<'a, R> {
     /// The iterate, with the neighbours of all points.
@@ -97,6 +104,8 @@ pub(super) struct Block<'a, R> {
     pub first: usize,
     /// From a row to the next in `values`, and where the result goes.
     pub stride: usize,
+    /// From an xy-plane to the next in `values`; not read in 1D and 2D.
+    pub plane: usize,
     /// b / d, from the first point on.
     pub g: &'a [R],
     /// From a row to the next in `g`.
@@ -107,7 +116,7 @@ pub(super) struct Block<'a, R> {
 
 /// Columns that a sweep takes at once: four vectors of AVX2 or two of AVX-512. Walking down so
 /// narrow a stripe, a row stays in registers until it has been the row after, the row itself and
-/// the row before, which saves two loads of five; loads are what a sweep waits for. Of 4, 8, 16
+/// the row before, which saves two loads of five in 2D; loads are what a sweep waits for. Of 4, 8, 16
 /// and 32 columns, 16 were the fastest at either level.
 pub(super) const STRIPE: usize = 16;
 
@@ -195,44 +204,49 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
     counted: [bool; WIDTH],
     changes: &mut Lanes<STRIPE>,
 ) {
-    let Block { values, first, stride, g, g_stride, height, .. } = block;
-    let mut seen = changes.first::<WIDTH>();
+    let Block { values, first, stride, plane, g, g_stride, height, .. } = block;
+    let mut measured = changes.first::<WIDTH>();
     // Bits rather than factors of 0 and 1, for 0 · ∞ is NaN.
     let masks = counted.map(|is_counted| if is_counted { u64::MAX } else { 0 });
-    // A line has no rows before and after; the update does not look at them.
-    let mut south = [R::default(); WIDTH];
+    // In 1D there are no neighbours along y, nor along z below 3D; the update does not read them.
+    let mut y_prev = [R::default(); WIDTH];
     let mut own = [R::default(); WIDTH];
-    let mut north = [R::default(); WIDTH];
-    if U::PLANE {
-        south = *part(values, first + column - stride);
+    let mut y_next = [R::default(); WIDTH];
+    let (mut z_prev, mut z_next) = (y_prev, y_next);
+    if U::DIM > 1 {
+        y_prev = *part(values, first + column - stride);
         own = *part(values, first + column);
     }
     for row in 0..height {
         let start = first + row * stride + column;
         let centre = &values[start - 1..start + 1 + WIDTH];
-        let (west, east): (&[R; WIDTH], &[R; WIDTH]) = (part(centre, 0), part(centre, 2));
-        if U::PLANE {
-            north = *part(values, start + stride);
+        let (x_prev, x_next): (&[R; WIDTH], &[R; WIDTH]) = (part(centre, 0), part(centre, 2));
+        if U::DIM > 1 {
+            y_next = *part(values, start + stride);
+        }
+        if U::DIM > 2 {
+            (z_prev, z_next) = (*part(values, start - plane), *part(values, start + plane));
         }
         let g: &[R; WIDTH] = part(g, row * g_stride + column);
         // All are computed before the first is stored, which lets the compiler use vectors.
         let mut new = [R::default(); WIDTH];
         for i in 0..WIDTH {
-            new[i] = update.update(west[i], east[i], south[i], north[i], g[i]);
+            let (x, y) = ([x_prev[i], x_next[i]], [y_prev[i], y_next[i]]);
+            new[i] = update.update(x, y, [z_prev[i], z_next[i]], g[i]);
         }
         let start = row * stride + column;
         out[start..start + WIDTH].copy_from_slice(&new);
         if MEASURE {
-            let old = if U::PLANE { &own } else { part(centre, 1) };
+            let old = if U::DIM > 1 { &own } else { part(centre, 1) };
             for i in 0..WIDTH {
                 let change = (new[i] - old[i]).to_f64();
-                seen.add(i, f64::from_bits(change.to_bits() & masks[i]));
+                measured.add(i, f64::from_bits(change.to_bits() & masks[i]));
             }
         }
-        (south, own) = (own, north);
+        (y_prev, own) = (own, y_next);
     }
     if MEASURE {
-        changes.set_first(&seen);
+        changes.set_first(&measured);
     }
 }
 
