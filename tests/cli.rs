@@ -916,7 +916,10 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--shape 0", &["shape is 0", "at least 1"]),
         ("--shape 0x5", &["shape is 0", "at least 1"]),
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
-        ("--shape 5x5x5", &["shape is [5, 5, 5]", "one number (a line) or two (a plane)"]),
+        ("--shape 5x5x5x5", &["one for each axis"]),
+        ("--shape 5x5x5 --backend cuda", &["backend is cuda", "3D grids run on the CPU alone"]),
+        ("--shape 5x5x5 --problem heat-plate", &["problem is heat-plate", "1D and 2D grids alone"]),
+        ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
         ("--copies 0 --shape 9", &["batch is 0", "at least 1"]),
         ("--batch 2", &["batch is 2", "1D grid alone"]),
@@ -1050,7 +1053,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 3\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 4\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1068,7 +1071,7 @@ fn files_without_a_run_are_refused() {
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 3", "up to 2"]),
+        ("newer.toml", &["newer.toml", "version 4", "up to 3"]),
         ("type.toml", &["type.toml", "k = \"many\"", "line"]),
         ("negative.toml", &["negative.toml", "k = -1", "line"]),
         ("cut.toml", &["cut.toml", "line"]),

@@ -45,12 +45,16 @@ pub struct Spectrum {
 
 impl Spectrum {
     /// The spectrum of a problem. `None` where its modes are no sines (the matrix is not symmetric
-    /// along an axis), where a mode does not decay, where the start solves the system already, where
+    /// along an axis) or the grid is 3D, where a mode does not decay, where the start solves the system already, where
     /// there are too many points or too little memory, or if somebody cancelled it.
     pub fn of(problem: &Problem, cancel: &AtomicBool) -> Option<Self> {
         let Problem { shape, stencil, .. } = problem;
         let is_symmetric = stencil.a == stencil.c && stencil.e == stencil.f;
-        if !is_symmetric || !stencil.is_dominant() || shape.points() > MOST_POINTS {
+        if shape.dim() == 3
+            || !is_symmetric
+            || !stencil.is_dominant()
+            || shape.points() > MOST_POINTS
+        {
             return None;
         }
         memory::check(shape, 3, Precision::F64).ok()?;

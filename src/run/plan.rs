@@ -76,13 +76,14 @@ pub const WIND: [f64; 2] = [60.0, 25.0];
 /// The seed of the random initial guess.
 const SEED: u64 = 1;
 
-/// Point sources: their places as fractions of each side, and their strengths, in no symmetric pattern.
-const SOURCES: [(f64, f64, f64); 5] = [
-    (0.21, 0.30, 1.0),
-    (0.72, 0.18, 1.0),
-    (0.55, 0.62, -1.0),
-    (0.83, 0.77, 1.0),
-    (0.17, 0.81, -1.0),
+/// Point sources: their position as a fraction of each side (x, y, z), and their strength. Chosen
+/// to lie in no symmetric pattern.
+const SOURCES: [([f64; 3], f64); 5] = [
+    ([0.21, 0.30, 0.64], 1.0),
+    ([0.72, 0.18, 0.50], 1.0),
+    ([0.55, 0.62, 0.27], -1.0),
+    ([0.83, 0.77, 0.58], 1.0),
+    ([0.17, 0.81, 0.39], -1.0),
 ];
 
 /// Makes plans. It keeps the last problem, so that a change of the method reads no file again.
@@ -100,6 +101,9 @@ impl Planner {
     /// [`PlanError`] names the field, its value, and what is allowed.
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let shape = shape(&spec.problem)?;
+        if shape.dim() == 3 {
+            check_3d(spec)?;
+        }
         check_stop(&spec.stop)?;
         let place = self.place(&spec.method)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
@@ -206,18 +210,30 @@ fn value(field: &'static str, value: impl ToString, allowed: impl Into<String>) 
 
 /// The shape that was chosen.
 fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
+    if spec.shape.len() > 1 && spec.batch != 1 {
+        return Err(value("batch", spec.batch, "it goes with a 1D grid alone"));
+    }
     match spec.shape[..] {
         [n] => Ok(Shape::grid_1d(n, spec.batch)?),
-        [_, _] if spec.batch != 1 => {
-            Err(value("batch", spec.batch, "it goes with a 1D grid alone"))
-        }
         [nx, ny] => Ok(Shape::grid_2d(nx, ny)?),
-        _ => Err(value(
-            "shape",
-            format!("{:?}", spec.shape),
-            "it must have one number (a line) or two (a plane)",
-        )),
+        [nx, ny, nz] => Ok(Shape::grid_3d(nx, ny, nz)?),
+        _ => {
+            let shape = format!("{:?}", spec.shape);
+            Err(value("shape", shape, "it must have one, two or three numbers, one for each axis"))
+        }
     }
+}
+
+/// Refuses what only 1D and 2D grids can have.
+fn check_3d(spec: &RunSpec) -> Result<(), PlanError> {
+    let kind = spec.problem.kind;
+    if matches!(kind, ProblemKind::HeatPlate | ProblemKind::Picture) {
+        return Err(value("problem", kind.name(), "it goes with 1D and 2D grids alone"));
+    }
+    if spec.method.backend == Backend::Cuda {
+        return Err(value("backend", "cuda", "3D grids run on the CPU alone"));
+    }
+    Ok(())
 }
 
 fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
@@ -332,27 +348,26 @@ fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, Pl
 }
 
 fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
-    let Boundary { left, right, top, bottom, .. } = *boundary;
-    let sides = [
-        ("boundary.left", left),
-        ("boundary.right", right),
-        ("boundary.top", top),
-        ("boundary.bottom", bottom),
+    const FIELDS: [[&str; 2]; 3] = [
+        ["boundary.left", "boundary.right"],
+        ["boundary.top", "boundary.bottom"],
+        ["boundary.front", "boundary.back"],
     ];
-    for (field, side) in sides {
-        if !side.is_finite() {
-            return Err(value(field, side, "it must be a finite number"));
-        }
-    }
-    for (field, side) in &sides[2..] {
-        if shape.dim() == 1 && *side != 0.0 {
-            return Err(value(field, side, "in 1D only left and right have values"));
+    for (axis, (fields, sides)) in FIELDS.into_iter().zip(boundary.sides()).enumerate() {
+        for (field, side) in fields.into_iter().zip(sides) {
+            if !side.is_finite() {
+                return Err(value(field, side, "it must be a finite number"));
+            }
+            if axis >= shape.dim() && side != 0.0 {
+                let allowed = format!("a {}D grid does not have this side", shape.dim());
+                return Err(value(field, side, allowed));
+            }
         }
     }
     Ok(())
 }
 
-/// A hot box over the middle quarter of each side.
+/// A hot square (in 1D: a hot interval) over the middle quarter of each side.
 fn hot_centre(shape: &Shape) -> Source {
     let middle = |n: usize| (3 * n) / 8..((5 * n).div_ceil(8)).max(3 * n / 8 + 1);
     let rows = if shape.dim() == 1 { 0..shape.rows() } else { middle(shape.ny()) };
@@ -362,10 +377,11 @@ fn hot_centre(shape: &Shape) -> Source {
 /// Unit charges, spread over the cell of the point that they lie in.
 fn point_sources(shape: &Shape) -> Source {
     let cells: f64 = shape.axes().iter().map(|&n| (n + 1) as f64).product();
-    let place = |part: f64, n: usize| ((part * n as f64) as usize).min(n - 1);
-    let points = SOURCES.iter().map(|&(x, y, charge)| {
-        let row = (shape.dim() == 2).then(|| place(y, shape.ny()));
-        (place(x, shape.nx()), row, charge * cells)
+    let points = SOURCES.iter().map(|&([x, y, z], charge)| {
+        let index = |part: f64, n: usize| ((part * n as f64) as usize).min(n - 1);
+        let row =
+            (shape.dim() > 1).then(|| index(y, shape.ny()) + shape.ny() * index(z, shape.nz()));
+        (index(x, shape.nx()), row, charge * cells)
     });
     Source::Points(points.collect())
 }

@@ -16,7 +16,8 @@ pub const VERSION: u32 = 3;
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
 
-/// The version that had kernels, and ran on the first GPU only.
+/// The version that had kernels, but ran on the first GPU and on 1D and 2D grids only, and had
+/// another name for the batch.
 const FIRST_GPU: u32 = 2;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
@@ -65,7 +66,7 @@ pub enum ProblemKind {
 pub struct ProblemSpec {
     /// Which problem.
     pub kind: ProblemKind,
-    /// Interior points of each axis, x first: one number for a line, two for a plane.
+    /// Interior points of each axis, x first: one, two or three numbers.
     pub shape: Vec<usize>,
     /// Independent systems of a 1D grid, solved together; 1 in 2D and 3D.
     #[serde(alias = "copies", skip_serializing_if = "is_single")]
@@ -415,7 +416,8 @@ impl RunSpec {
         // Only maps with keys that are no strings, and values after tables, cannot be written;
         // this type has neither.
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
-        let version = if !is_first_gpu(devices) {
+        let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
+        let version = if is_newest || !is_first_gpu(devices) {
             VERSION
         } else if *backend == Backend::Cpu && is_auto(kernel) {
             CPU_ALONE

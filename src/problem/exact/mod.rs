@@ -53,6 +53,9 @@ pub enum ExactError {
         /// The shape, as a person writes it.
         shape: String,
     },
+    /// A 3D grid.
+    #[error("the exact solution could not be computed: it is known for 1D and 2D grids alone")]
+    ThreeD,
     /// A value on the way is NaN or infinite.
     #[error(
         "the exact solution could not be computed: its values, or those of the right-hand side or \
@@ -87,6 +90,9 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// If the right-hand side is an array that does not fit the shape.
 pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, ExactError> {
     let Problem { shape, stencil, .. } = problem;
+    if shape.dim() == 3 {
+        return Err(ExactError::ThreeD);
+    }
     stencil.check(shape)?;
     let method = Method::choose(shape, stencil);
     // The solution, what is left to correct, and what the method works in.
