@@ -7,6 +7,7 @@ use super::progress::Progress;
 use super::solve::interrupted;
 use super::values::{self, Follow, Size};
 use crate::files;
+use crate::grid::Slice;
 use crate::picture::{
     self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
     Frames, InsideKind, InsideView, LARGEST_SIDE, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
@@ -152,6 +153,9 @@ pub struct Render {
     /// The colours [default: inferno; red-blue for a symmetric scale]
     #[arg(long, help_heading = "Figure")]
     map: Option<ColourMap>,
+    /// The slice through a 3D grid that a map shows [default: the middle of the last axis]
+    #[arg(long, value_name = "x=N | y=N | z=N", help_heading = "Figure")]
+    slice: Option<Slice>,
     /// The row, the column, or the points from one (i, j) to another that a profile follows
     /// [default: the middle row]
     #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut)]
@@ -392,6 +396,7 @@ impl Render {
             field: self.field,
             kind,
             over: self.over.unwrap_or_default(),
+            slice: self.slice,
             cut: self.cut,
             until: self.until,
             classic: self.classic,

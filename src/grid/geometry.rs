@@ -30,6 +30,9 @@ pub struct Slice {
 /// The names of the axes.
 pub const AXIS_NAMES: [&str; 3] = ["x", "y", "z"];
 
+/// The names of the indices along the axes.
+pub const INDEX_NAMES: [&str; 3] = ["i", "j", "k"];
+
 /// Why a slice was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SliceError {
@@ -64,6 +67,14 @@ impl Slice {
         (shape.dim() == 3).then(|| Self { axis: 2, index: shape.nz() / 2 })
     }
 
+    /// The slice that is shown of a grid: this one with an index that the grid has, or the middle
+    /// one; `None` in 1D and 2D.
+    pub fn shown(slice: Option<Self>, shape: &Shape) -> Option<Self> {
+        let middle = Self::middle(shape)?;
+        let within = |Self { axis, index }| Self { axis, index: index.min(shape.axes()[axis] - 1) };
+        Some(slice.map_or(middle, within))
+    }
+
     /// Whether the grid has this slice.
     ///
     /// # Errors
@@ -86,6 +97,12 @@ impl Slice {
             1 => [0, 2],
             _ => [0, 1],
         }
+    }
+
+    /// The column and the row of the grid, as [`Shape`] numbers rows, at (column, row) of the slice.
+    pub fn place(self, point: [usize; 2], shape: &Shape) -> [usize; 2] {
+        let [i, j, k] = self.point(point);
+        [i, j + shape.ny() * k]
     }
 
     /// The point of the grid at (column, row) of the slice.
@@ -152,6 +169,13 @@ impl Geometry {
         &self.tiling
     }
 
+    /// What is shown of a grid: a slice of a 3D one, and all of others.
+    #[must_use]
+    pub fn shown(&self, slice: Option<Slice>) -> Self {
+        let slice = Slice::shown(slice, &self.shape).and_then(|slice| self.slice(slice));
+        slice.unwrap_or_else(|| self.clone())
+    }
+
     /// The 2D grid of a slice, with the tiles that it cuts. `None` if the grid does not have it.
     pub fn slice(&self, slice: Slice) -> Option<Self> {
         slice.check(&self.shape).ok()?;
@@ -170,11 +194,11 @@ pub enum Need {
     /// Nothing: numbers over the cycles.
     #[default]
     Nothing,
-    /// A grid of any number of axes: maps, profiles, what lies about tile borders.
+    /// A grid of any number of axes: maps, and what lies about tile borders.
     Grid,
     /// One axis: diagrams of space and time.
     Grid1d,
-    /// One or two axes: the subiterations inside of a tile.
+    /// One or two axes: profiles, single points, subiterations inside a tile.
     Grid1dOr2d,
 }
 
@@ -191,7 +215,7 @@ impl Need {
             | (Self::Grid1dOr2d, Some(1 | 2)) => Ok(()),
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
-            (_, Some(_)) => Err("Subiterations inside a tile are shown in 1D and 2D only."),
+            (_, Some(_)) => Err("This is shown of 1D and 2D grids only."),
         }
     }
 }

@@ -10,7 +10,7 @@ mod shape;
 mod tiling;
 
 pub use field::Field;
-pub use geometry::{AXIS_NAMES, Geometry, Need, Slice, SliceError};
+pub use geometry::{AXIS_NAMES, Geometry, INDEX_NAMES, Need, Slice, SliceError};
 pub use real::{Precision, Real};
 pub use shape::{Shape, ShapeError};
 pub use tiling::{AxisTiling, Region, Tiling, TilingError};

@@ -1,5 +1,6 @@
 //! Any view of a run, and a small sweep, for the tests of what must hold for all of them.
 
+use crate::grid::Slice;
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::theme::Theme;
@@ -59,6 +60,7 @@ prop_compose! {
             any::<usize>().prop_map(CutLine::Column),
             any::<[[usize; 2]; 2]>().prop_map(CutLine::Segment),
         ]),
+        slice in option::of((0..3_usize, any::<usize>())),
         beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
         probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
         pairing in select(&Pairing::ALL[..]),
@@ -78,8 +80,9 @@ prop_compose! {
         let place = |(kind, area): (_, [u8; 4])| Place { kind, area: area.map(|n| f32::from(n) / 255.0) };
         let places = places.into_iter().map(place).collect();
         let [until, classic] = beyond;
+        let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, cut, until, classic, probes, pairing, colours, inside, figure,
+            cycle, field, kind, over, slice, cut, until, classic, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

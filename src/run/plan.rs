@@ -2,7 +2,7 @@
 
 use super::spec::{Backend, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
 use crate::grid::memory::{self, OutOfMemory};
-use crate::grid::{Geometry, Precision, Shape, ShapeError, Tiling, TilingError};
+use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
@@ -183,6 +183,11 @@ impl Plan {
     /// none yet.
     pub fn geometry(&self) -> Option<Geometry> {
         Some(Geometry::new(self.problem.shape, self.tiling.clone()))
+    }
+
+    /// The grid that maps show, with its tiles: of a 3D grid a slice, the middle one if none is given.
+    pub fn shown(&self, slice: Option<Slice>) -> Geometry {
+        Geometry::new(self.problem.shape, self.tiling.clone()).shown(slice)
     }
 
     /// A sentence that warns of possible divergence, or `None`.

@@ -41,6 +41,8 @@ pub struct Samples {
     pub columns: Range<usize>,
     /// Interior rows of the grid that are covered.
     pub rows: Range<usize>,
+    /// In 3D, the slice that columns and rows count in.
+    pub slice: Option<Slice>,
     /// Points across and down that one sample stands for; the last ones may stand for fewer.
     pub block: [usize; 2],
     /// Samples across and down.
@@ -99,6 +101,17 @@ impl Window {
         Self { columns: 0..columns, rows: 0..rows, slice: None, most: [columns, rows] }
     }
 
+    /// All that is shown of a grid, as it is: of a 3D one a slice.
+    pub fn shown(shape: &Shape, slice: Option<Slice>) -> Self {
+        match Slice::shown(slice, shape) {
+            Some(slice) => {
+                let [columns, rows] = slice.axes().map(|axis| shape.axes()[axis]);
+                Self { slice: Some(slice), ..Self::whole(columns, rows) }
+            }
+            None => Self::whole(shape.nx(), shape.rows()),
+        }
+    }
+
     /// A single point.
     pub fn point(i: usize, row: usize) -> Self {
         Self { columns: i..i + 1, rows: row..row + 1, slice: None, most: [1, 1] }
@@ -139,6 +152,7 @@ impl Samples {
         Self {
             columns: window.columns.clone(),
             rows: window.rows.clone(),
+            slice: window.slice,
             block: window.block(),
             size: window.size(),
             values,

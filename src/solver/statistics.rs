@@ -85,7 +85,8 @@ impl MeanTile {
     /// The means as samples of a tile.
     pub fn samples(self) -> Samples {
         let Self { size, means, .. } = self;
-        Samples { columns: 0..size[0], rows: 0..size[1], block: [1, 1], size, values: means }
+        let (columns, rows) = (0..size[0], 0..size[1]);
+        Samples { columns, rows, slice: None, block: [1, 1], size, values: means }
     }
 
     /// The mean at a place of the tile.

@@ -5,7 +5,7 @@ use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
-use crate::grid::Precision;
+use crate::grid::{AXIS_NAMES, Precision};
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
 use eframe::egui::{Slider, SliderClamping, Ui};
 use std::ops::RangeInclusive;
@@ -75,7 +75,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     let lists = if each { axes } else { 1 };
     for axis in 0..lists {
         let name = |what: &str| {
-            if each { format!("{what} {}", ["x", "y"][axis]) } else { what.to_owned() }
+            if each { format!("{what} {}", AXIS_NAMES[axis]) } else { what.to_owned() }
         };
         let before = (method.overlap_of(axis), method.tile_of(axis));
         let (mut overlap, mut tile) = before;

@@ -4,11 +4,15 @@ use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
+use crate::grid::AXIS_NAMES;
 use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 
 /// Sides to choose from.
 const SIDES: [usize; 7] = [64, 128, 256, 512, 1024, 2048, 4096];
+
+/// The longest of them for 3D grids.
+const LARGEST_3D: usize = 512;
 
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
@@ -35,18 +39,19 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     let problem = &mut spec.problem;
     let about = "Interior points along each axis.";
     row(ui, "Points", about, |ui| {
-        let plane = problem.shape.len() == 2;
+        let axes = problem.shape.len();
         for axis in 0..problem.shape.len() {
             let value = typed(ui, &mut problem.shape[axis], 1..=usize::MAX).speed(1.0);
-            named(ui.add(value), ["Points along x", "Points along y"][axis]).on_hover_text(about);
-            if plane && axis == 0 {
+            named(ui.add(value), &format!("Points along {}", AXIS_NAMES[axis]))
+                .on_hover_text(about);
+            if axis + 1 < axes {
                 ui.label("×");
             }
         }
         let response =
             ComboBox::from_id_salt("side").width(20.0).selected_text("").show_ui(ui, |ui| {
-                for side in SIDES {
-                    let text = if plane { format!("{side}²") } else { side.to_string() };
+                for side in SIDES.into_iter().filter(|&side| axes < 3 || side <= LARGEST_3D) {
+                    let text = format!("{side}{}", ["", "²", "³"][axes.clamp(1, 3) - 1]);
                     let same = problem.shape.iter().all(|&n| n == side);
                     let chosen = ui.selectable_label(same, text);
                     if chosen.on_hover_text("Points along each axis.").clicked() {

@@ -44,7 +44,7 @@ impl PaneType for ProbesPane {
     }
 
     fn need(&self) -> Need {
-        Need::Grid
+        Need::Grid1dOr2d
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

@@ -80,7 +80,7 @@ impl PaneType for ProfilePane {
     }
 
     fn need(&self) -> Need {
-        Need::Grid
+        Need::Grid1dOr2d
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {

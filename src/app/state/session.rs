@@ -70,7 +70,7 @@ impl Session {
 
     /// Shows what a figure of the run shows, and pauses there.
     pub fn show(&mut self, view: &ViewSpec) {
-        let ViewSpec { cycle, field, kind, over, cut, figure, .. } = *view;
+        let ViewSpec { cycle, field, kind, over, slice, cut, figure, .. } = *view;
         let uses = view.uses();
         (self.running, self.steps) = (false, cycle);
         let settings = &mut self.view;
@@ -91,6 +91,7 @@ impl Session {
         if !kind.always_has_borders() {
             settings.borders = figure.borders;
         }
+        settings.slice = slice.or(settings.slice);
         settings.profile.line = cut.or(settings.profile.line);
         if uses.probes {
             settings.probes.clone_from(&view.probes);
@@ -114,7 +115,7 @@ impl Session {
     ) -> ObservationRequest {
         ObservationRequest {
             field: self.view.field,
-            map: Some(MapRequest { part, most, is_of_iterate: false }),
+            map: Some(MapRequest { part, slice: self.view.slice, most, is_of_iterate: false }),
             probe,
             probes: self.view.probes.clone(),
             edge_share: true,

@@ -1,6 +1,7 @@
 //! Settings of what is shown of a run, and how.
 
 use crate::app::state::compare::Compare;
+use crate::grid::Slice;
 use crate::picture::{ColourMap, InsideView, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
 
@@ -14,6 +15,8 @@ pub struct ViewSettings {
     pub field: FieldKind,
     /// How each field is coloured, in the order of [`FieldKind::ALL`].
     pub colours: [Colours; FieldKind::ALL.len()],
+    /// The slice through a 3D grid; `None` for the middle of the last axis.
+    pub slice: Option<Slice>,
     /// Whether tile borders are drawn over the map.
     pub borders: bool,
     /// Whether classic Jacobi runs in the background, as a reference.
@@ -121,6 +124,7 @@ impl Default for ViewSettings {
         Self {
             field: FieldKind::Residual,
             colours: FieldKind::ALL.map(colours),
+            slice: None,
             borders: true,
             reference: true,
             compare: Compare::default(),

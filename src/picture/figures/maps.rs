@@ -1,6 +1,6 @@
 //! What kinds that map a field have in common.
 
-use crate::grid::Tiling;
+use crate::grid::{INDEX_NAMES, Slice, Tiling};
 use crate::picture::axis::scale::{Range, Scale};
 use crate::picture::colour::paint::{Samples, shown_values};
 use crate::picture::figures::names::value_label;
@@ -81,7 +81,10 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
     let drawn = |borders: Vec<f64>| if spec.borders { borders } else { Vec::new() };
     let borders: Vec<[Vec<f64>; 2]> = snapshots
         .iter()
-        .map(|snapshot| [0, 1].map(|axis| drawn(borders(&snapshot.plan.tiling, axis))))
+        .map(|snapshot| {
+            let shown = snapshot.plan.shown(snapshot.map().samples.slice);
+            [0, 1].map(|axis| drawn(borders(shown.tiling(), axis)))
+        })
         .collect();
     let panels = shown.iter().zip(&known).zip(&borders).zip(&titles.each);
     let panels: Vec<_> = panels
@@ -95,8 +98,9 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         })
         .collect();
     let samples = &first.map().samples;
+    let [across, down] = samples.slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis]);
     let x_axis = MapAxis {
-        label: "i",
+        label: across,
         start: samples.columns.start as f64,
         end: (samples.columns.start + samples.size[0] * samples.block[0]) as f64,
     };
@@ -107,7 +111,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         panels: &panels,
         x_axis,
         y_axis: match is_diagram {
-            false => MapAxis { label: "j", start: samples.rows.start as f64, end },
+            false => MapAxis { label: down, start: samples.rows.start as f64, end },
             true => MapAxis { label: "cycle", start: 0.0, end },
         },
         equal_aspect: !is_diagram,

@@ -1,6 +1,6 @@
 //! A field at single points over the cycles.
 
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
@@ -35,6 +35,10 @@ impl FigureType for Probes {
 
     fn about_table(&self) -> Option<&'static str> {
         Some("A table has every cycle (from 512 cycles on, every second, fourth, …).")
+    }
+
+    fn need(&self) -> Need {
+        Need::Grid1dOr2d
     }
 
     fn file_stem(&self, field: FieldKind) -> String {

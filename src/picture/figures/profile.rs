@@ -1,6 +1,6 @@
 //! A field along a line of the grid.
 
-use crate::grid::Shape;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::paint::shown_values;
 use crate::picture::draw::drawing::Drawing;
@@ -36,6 +36,10 @@ impl FigureType for Profile {
 
     fn about_table(&self) -> Option<&'static str> {
         Some("A table has the value at each point of the line.")
+    }
+
+    fn need(&self) -> Need {
+        Need::Grid1dOr2d
     }
 
     fn file_stem(&self, field: FieldKind) -> String {

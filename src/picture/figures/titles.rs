@@ -40,7 +40,9 @@ impl Titles {
             true if !is_frame => format!(" {}", after(first)),
             _ => String::new(),
         };
-        let title = format!("{}{when}{problem}", view.kind.title(first, view));
+        let slice = first.picture.samples.slice;
+        let slice = slice.map_or(String::new(), |slice| format!(" at {slice}"));
+        let title = format!("{}{slice}{when}{problem}", view.kind.title(first, view));
 
         let mut subtitle = common;
         if is_frame {

@@ -27,6 +27,9 @@ impl ViewSpec {
         {
             return Err(ViewError::OtherGrid { shape: *shape, other: *other });
         }
+        if let Some(slice) = self.slice {
+            slice.check(shape)?;
+        }
         kind.check(self, shape)?;
         for Place { kind, area } in self.placed() {
             if !kind.can_be_placed() {

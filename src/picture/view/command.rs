@@ -61,6 +61,9 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if *over != Over::default() {
         put("over", over.name());
     }
+    if let Some(slice) = view.slice {
+        put("slice", &slice.to_string());
+    }
     if let Some(cut) = cut {
         put("cut", &cut.to_string());
     }

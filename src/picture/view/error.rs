@@ -1,6 +1,6 @@
 //! Why a view cannot be drawn.
 
-use crate::grid::Shape;
+use crate::grid::{Shape, SliceError};
 use crate::picture::view::kind::FigureKind;
 use crate::run::{CutLine, FieldKind};
 use crate::solver::LONGEST_FOLDED;
@@ -16,6 +16,9 @@ pub enum ViewError {
         /// Why not.
         reason: &'static str,
     },
+    /// A slice that the grid does not have.
+    #[error(transparent)]
+    Slice(#[from] SliceError),
     /// A kind that needs other runs.
     #[error("{} needs a second run to compare with", .kind.name())]
     NoSecond {

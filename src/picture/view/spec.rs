@@ -1,6 +1,6 @@
 //! What a figure shows, and how it looks: with a run all that is needed to make it again.
 
-use crate::grid::Shape;
+use crate::grid::{Shape, Slice};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
@@ -25,6 +25,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// What convergence curves are drawn over.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub over: Over,
+    /// The slice through a 3D grid that a map shows; `None` for the middle of the last axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slice: Option<Slice>,
     /// The line that a profile follows; `None` for the middle row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutLine>,
@@ -116,6 +119,7 @@ impl ViewSpec<String> {
             cycle: self.cycle,
             field: self.field,
             over: self.over,
+            slice: self.slice,
             cut: self.cut,
             until: self.until,
             classic: self.classic,
@@ -144,6 +148,9 @@ impl ViewSpec {
             if self.uses().field { self.field } else { FieldKind::Residual };
         for kind in self.kinds() {
             kind.request(self, shape, &mut request);
+        }
+        if let Some(map) = &mut request.observation.map {
+            map.slice = self.slice;
         }
         request
     }

@@ -295,7 +295,8 @@ mod tests {
         let path = folder.path().join("p.csv");
         let shape = Shape::grid_2d(9, 3).unwrap();
         let values = vec![0.25, f32::NAN, -1e-7];
-        let samples = Samples { columns: 7..8, rows: 0..3, block: [1, 1], size: [1, 3], values };
+        let samples =
+            Samples { columns: 7..8, rows: 0..3, slice: None, block: [1, 1], size: [1, 3], values };
         let table = profile_table(&shape, CutLine::Column(7), FieldKind::Residual, &samples);
         table.save(&path).unwrap();
         let expected = "j,residual\n0,0.25\n1,\n2,-1e-7\n";

@@ -250,7 +250,7 @@ impl Experiment {
             let edge = request.edge_share.then(|| solver.edge_share(tiling)).transpose()?;
             return Ok((diagram, edge.unwrap_or_default(), None));
         };
-        let is_sampled = |map: &&MapRequest| problem.shape.dim() == 2 || map.is_of_iterate;
+        let is_sampled = |map: &&MapRequest| problem.shape.dim() > 1 || map.is_of_iterate;
         let window = request.map.as_ref().filter(is_sampled).map(|map| map.window(&problem.shape));
         let observed = solver.observe(FieldRequest {
             quantity,

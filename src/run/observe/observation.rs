@@ -5,7 +5,7 @@ use super::cut::{CutLine, FieldProfile};
 use super::experiment::Experiment;
 use super::field::{FieldKind, Picture};
 use super::request::{ObservationRequest, ProfileRequest};
-use crate::grid::Field;
+use crate::grid::{Field, Slice};
 use crate::run::history::Record;
 use crate::solver::{
     AtDistance, EdgeShare, Inside, MeanTile, Samples, SolverError, Statistics, Window,
@@ -78,16 +78,21 @@ impl Experiment {
         let shape = run.plan().problem.shape;
         let (field, cycle) = (request.field, run.cycle());
         let is_ready = self.can_show(field);
-        let is_there = |[i, row]: &[usize; 2]| *i < shape.nx() && *row < shape.rows();
+        let slice = Slice::shown(request.map.as_ref().and_then(|map| map.slice), &shape);
+        let place = |point| slice.map_or(point, |slice| slice.place(point, &shape));
+        let shown = Window::shown(&shape, slice);
+        let is_there = |[i, row]: &[usize; 2]| *i < shown.columns.end && *row < shown.rows.end;
         let probes: Vec<_> = request.probes.iter().copied().filter(is_there).collect();
+        let places: Vec<_> = probes.iter().copied().map(place).collect();
         let values = match is_ready {
-            true => self.values(field, &probes)?,
+            true => self.values(field, &places)?,
             false => vec![f32::NAN; probes.len()],
         };
         let probe = request.probe.filter(|point| is_ready && is_there(point));
-        let value = |[i, row]: [usize; 2]| {
+        let value = |point: [usize; 2]| {
+            let [i, row] = place(point);
             let samples = self.samples(field, &Window::point(i, row))?;
-            Ok::<_, SolverError>(([i, row], samples.values[0]))
+            Ok::<_, SolverError>((point, samples.values[0]))
         };
         let (picture, edge, statistics) = self.field_and_edges(request, is_ready)?;
         let profile = request.profile.as_ref();

@@ -2,7 +2,7 @@
 
 use super::cut::CutLine;
 use super::field::FieldKind;
-use crate::grid::Shape;
+use crate::grid::{Shape, Slice};
 use crate::solver::{Followed, Window};
 use std::ops::Range;
 
@@ -36,6 +36,9 @@ pub struct ObservationRequest {
 pub struct MapRequest {
     /// The part of the grid, columns and rows; `None` for all of it.
     pub part: Option<[Range<usize>; 2]>,
+    /// The slice through a 3D grid; `None` for the middle one. Columns and rows, also those of
+    /// single points, are of the slice.
+    pub slice: Option<Slice>,
     /// The most samples across and down.
     pub most: [usize; 2],
     /// Whether a 1D run is shown at the present cycle alone, system below system, and not by its
@@ -70,7 +73,7 @@ impl MapRequest {
 
     /// The part of a grid that is sampled, and in how many samples.
     pub fn window(&self, shape: &Shape) -> Window {
-        let whole = Window { most: self.most, ..Window::whole(shape.nx(), shape.rows()) };
+        let whole = Window { most: self.most, ..Window::shown(shape, self.slice) };
         // At least a point of the grid, whatever was asked for.
         let within = |part: &Range<usize>, points: usize| {
             let start = part.start.min(points - 1);
@@ -78,8 +81,8 @@ impl MapRequest {
         };
         match &self.part {
             Some([columns, rows]) => Window {
-                columns: within(columns, shape.nx()),
-                rows: within(rows, shape.rows()),
+                columns: within(columns, whole.columns.len()),
+                rows: within(rows, whole.rows.len()),
                 ..whole
             },
             None => whole,

@@ -149,6 +149,7 @@ impl SpaceTime {
         let samples = Samples {
             columns: 0..self.nx,
             rows: 0..ROWS,
+            slice: None,
             block: [block, 1],
             size: [width, ROWS],
             values,
@@ -225,7 +226,14 @@ mod tests {
             3.0,  4.0, nan, 0.5, nan,
             nan,  nan, nan, nan, 7.0,
         ];
-        let samples = Samples { columns: 0..10, rows: 0..3, block: [2, 1], size: [5, 3], values };
+        let samples = Samples {
+            columns: 0..10,
+            rows: 0..3,
+            slice: None,
+            block: [2, 1],
+            size: [5, 3],
+            values,
+        };
         let thin = thinned(samples.clone(), [3, 2]);
         assert_eq!((thin.size, thin.block), ([3, 2], [4, 2]));
         assert_eq!(thin.values[..3], [-5.0, 0.5, 2.0]);

@@ -248,6 +248,7 @@ fn pooled(values: &[f64], window: &Window) -> Samples {
     Samples {
         columns: window.columns.clone(),
         rows: window.rows.clone(),
+        slice: window.slice,
         block,
         size,
         values: largest.into_iter().map(|value| value as f32).collect(),

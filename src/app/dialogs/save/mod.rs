@@ -13,6 +13,7 @@ use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::cut_line;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
+use crate::grid::Slice;
 use crate::picture::{
     FigureKind, FigureSpec, Frames, InsideView, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
     Spacing, Theme, ViewSpec, figure_command, is_table,
@@ -389,6 +390,8 @@ impl SaveDialog {
         ViewSpec {
             field,
             over: if uses.over { over } else { Over::default() },
+            slice: report
+                .and_then(|report| Slice::shown(session.look.slice, &report.plan.problem.shape)),
             cut: uses.cut.then_some(self.cut),
             probes: probes.filter(|_| uses.probes).collect(),
             inside: if uses.inside { inside } else { InsideView::default() },

@@ -2,6 +2,7 @@
 
 use crate::app::panes::heat_map::sides::Side;
 use crate::app::widgets::colour_bar;
+use crate::grid::{INDEX_NAMES, Slice};
 use crate::picture::{grouped, number};
 use crate::solver::EdgeShare;
 use eframe::egui::{self, Rect, Ui};
@@ -36,7 +37,8 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
 /// Describes a point: position, value, tile, and distance from its tile border.
 fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
     let [i, row] = point;
-    let (tiling, picture) = (&side.plan.tiling, side.picture);
+    let (shown, picture) = (side.shown(), side.picture);
+    let tiling = shown.tiling();
     let value = value(point, side);
     let other = other.map_or_else(String::new, |other| {
         let point = [i, other.row_beside(row, side)];
@@ -52,7 +54,7 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
             tiling.x().distance(i),
         ),
         (None, Some(y)) => (
-            format!("i {i}, j {row}"),
+            place_name(point, picture.samples.slice),
             format!("({tile_x}, {})", y.owner(row)),
             tiling.distance(&[i, row]),
         ),
@@ -64,6 +66,14 @@ fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> Str
         None => "one tile, no tile border".to_owned(),
     };
     format!("{place}   {symbol} = {value}{other}   tile {tile}   {edge}")
+}
+
+/// The indices of a point of a 2D grid, or of a slice through a 3D one.
+fn place_name([column, row]: [usize; 2], slice: Option<Slice>) -> String {
+    let [across, down] = slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis]);
+    let index = slice
+        .map_or(String::new(), |slice| format!(", {} {}", INDEX_NAMES[slice.axis], slice.index));
+    format!("{across} {column}, {down} {row}{index}")
 }
 
 /// The value at a point, if known.

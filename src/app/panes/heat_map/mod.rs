@@ -7,6 +7,7 @@ mod inspector;
 mod overlay;
 pub mod pane;
 mod sides;
+mod slice;
 mod wipe;
 
 use crate::app::panes::heat_map::sides::{Side, sides};
@@ -122,6 +123,7 @@ impl HeatMap {
     ) {
         let compared = compared.iter().find(|compared| compared.request.place != Place::Cut);
         controls::ui(ui, session, self.range(session.view.field), self.zoom.is_part(), commands);
+        slice::ui(ui, session, commands);
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
@@ -238,7 +240,9 @@ impl HeatMap {
         if let Some(point) = self.pointed_at().filter(|_| response.secondary_clicked()) {
             commands.push(Command::ToggleProbe(point));
         }
-        if let Some(tile) = marks.tile {
+        // The tile that is followed and the cut are those of 1D and 2D grids.
+        let is_3d = report.plan.problem.shape.dim() == 3;
+        if let Some(tile) = marks.tile.filter(|_| !is_3d) {
             overlay::tile(ui, area, &to_screen, grid, report, tile);
             if let Some([i, row]) = self.hover.filter(|_| response.clicked()) {
                 let mut view = session.view.clone();
@@ -246,7 +250,7 @@ impl HeatMap {
                 commands.push(Command::SetView(view));
             }
         }
-        if let Some(line) = marks.cut {
+        if let Some(line) = marks.cut.filter(|_| !is_3d) {
             let shape = &report.plan.problem.shape;
             let line = line.within(shape);
             let cutting = &mut self.cutting;
@@ -330,7 +334,15 @@ fn lines(
         }
     }
     if borders {
-        overlay::borders(ui, area, to_screen, grid_of(side), &side.plan.tiling, picture, latest);
+        overlay::borders(
+            ui,
+            area,
+            to_screen,
+            grid_of(side),
+            side.shown().tiling(),
+            picture,
+            latest,
+        );
     }
 }
 
@@ -406,7 +418,7 @@ fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
 
 /// The size of the grid of a picture: columns, and rows of points or of cycles.
 fn grid_of(side: &Side<'_>) -> Vec2 {
-    let shape = side.plan.problem.shape;
+    let shape = *side.shown().shape();
     let rows = match side.picture.cycles_per_row {
         Some(_) => side.picture.samples.rows.len(),
         None => shape.rows(),

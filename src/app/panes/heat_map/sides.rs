@@ -2,6 +2,7 @@
 
 use crate::app::state::compare::How;
 use crate::app::state::compared::{Compared, Place};
+use crate::grid::Geometry;
 use crate::run::{Observation, Picture, Plan, Report};
 use eframe::egui::{self, Pos2, Rect};
 
@@ -18,6 +19,13 @@ pub struct Side<'a> {
     /// The name of its run.
     pub name: &'a str,
     pub is_difference: bool,
+}
+
+impl Side<'_> {
+    /// The grid that the picture shows, with its tiles: in 3D a slice.
+    pub fn shown(&self) -> Geometry {
+        self.plan.shown(self.picture.samples.slice)
+    }
 }
 
 /// The pictures to show: of the run, and of the run that it is compared with.
