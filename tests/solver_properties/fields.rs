@@ -223,10 +223,14 @@ fn slices_show_their_points() {
             let slice: Slice = slice.parse().expect("a slice");
             let [nx, ny] = slice.axes().map(|axis| shape.axes()[axis]);
             let window = Window { slice: Some(slice), ..Window::whole(nx, ny) };
-            let statistics = false;
-            let look = Look { quantity, window: Some(&window), tiling: &tiling, statistics };
-            let seen = solver.look(look).expect("the CPU does not fail");
-            let samples = seen.samples.expect("they were asked for");
+            let request = FieldRequest {
+                quantity,
+                window: Some(&window),
+                edge_share: Some(&tiling),
+                statistics: None,
+            };
+            let observed = solver.observe(request).expect("the CPU does not fail");
+            let samples = observed.samples.expect("they were asked for");
             for row in 0..ny {
                 for column in 0..nx {
                     let [i, j, k] = slice.point([column, row]);

@@ -40,7 +40,7 @@ impl Titles {
             true if !is_frame => format!(" {}", after(first)),
             _ => String::new(),
         };
-        let slice = first.picture.samples.slice;
+        let slice = first.map().samples.slice;
         let slice = slice.map_or(String::new(), |slice| format!(" at {slice}"));
         let title = format!("{}{slice}{when}{problem}", view.kind.title(first, view));
 

@@ -391,7 +391,7 @@ impl SaveDialog {
             field,
             over: if uses.over { over } else { Over::default() },
             slice: report
-                .and_then(|report| Slice::shown(session.look.slice, &report.plan.problem.shape)),
+                .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
             cut: uses.cut.then_some(self.cut),
             probes: probes.filter(|_| uses.probes).collect(),
             inside: if uses.inside { inside } else { InsideView::default() },
