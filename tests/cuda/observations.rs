@@ -54,8 +54,12 @@ fn fields_are_those_of_the_cpu() {
             other_here.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             let shape = case.problem.shape;
             let (nx, rows) = (shape.nx(), shape.rows());
-            let window =
-                Window { columns: nx / 4..nx, rows: 0..rows.div_ceil(2), slice: None, most: [across, down] };
+            let window = Window {
+                columns: nx / 4..nx,
+                rows: 0..rows.div_ceil(2),
+                slice: None,
+                most: [across, down],
+            };
             let pairs = [
                 (Quantity::Residual, Quantity::Residual),
                 (Quantity::Error, Quantity::Error),

@@ -126,5 +126,11 @@ impl Snapshot {
     }
 }
 
-const NO_SAMPLES: Samples =
-    Samples { columns: 0..0, rows: 0..0, slice: None, block: [1, 1], size: [0, 0], values: Vec::new() };
+const NO_SAMPLES: Samples = Samples {
+    columns: 0..0,
+    rows: 0..0,
+    slice: None,
+    block: [1, 1],
+    size: [0, 0],
+    values: Vec::new(),
+};
