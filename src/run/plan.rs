@@ -252,7 +252,7 @@ fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
 
 fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
     for (field, values) in [("tile", &spec.tile), ("overlap", &spec.overlap)] {
-        if values.is_empty() || values.len() > 1.max(shape.dim()) {
+        if values.len() != 1 && values.len() != shape.dim() {
             return Err(value(
                 field,
                 format!("{values:?}"),
