@@ -135,11 +135,14 @@ impl Experiment {
         let shape = &self.run().plan().problem.shape;
         let window = match line {
             CutLine::Row(row) => {
-                Window { columns: 0..shape.nx(), rows: row..row + 1, most: [most, 1] }
+                Window { columns: 0..shape.nx(), rows: row..row + 1, slice: None, most: [most, 1] }
             }
-            CutLine::Column(column) => {
-                Window { columns: column..column + 1, rows: 0..shape.rows(), most: [1, most] }
-            }
+            CutLine::Column(column) => Window {
+                columns: column..column + 1,
+                rows: 0..shape.rows(),
+                slice: None,
+                most: [1, most],
+            },
             CutLine::Segment(_) => {
                 let points: Vec<_> = line.points(shape).collect();
                 return Ok(Samples::along(&self.values(field, &points)?, most));
