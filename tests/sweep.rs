@@ -1,5 +1,5 @@
-//! Guards `tilescope sweep` as a script meets it: the real binary, its table, what an interrupted
-//! sweep leaves, and one sentence for whatever is wrong.
+//! `tilescope sweep` and `tilescope tune`, with the real binary: the table, its resumption, and error
+//! messages of one sentence.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A sweep that takes a moment: two tiles, two k, four overlaps, of which 4 and 6 go with one tile alone.
+/// A short sweep: two tiles, two k, four overlaps, of which 4 and 6 fit one tile only.
 const SMALL: &str =
     "sweep --shape 24x20 --k 2,4 --overlap 0:6:2 --tile 4,8 --measure cycles -o s.csv";
 
@@ -62,7 +62,7 @@ fn cell<'a>(folder: &TempDir, row: &'a csv::StringRecord, name: &str) -> &'a str
 }
 
 #[test]
-fn a_sweep_has_a_row_a_setting_that_can_be_run_again() {
+fn a_sweep_has_a_row_for_each_setting_whose_command_can_be_run() {
     let folder = folder();
     let said = done(&folder, &format!("{SMALL} --plot s.png --jobs 2"));
     assert!(said.contains("16 settings") && said.contains("best  k = 4"), "{said}");
@@ -91,7 +91,7 @@ fn a_sweep_has_a_row_a_setting_that_can_be_run_again() {
 }
 
 #[test]
-fn times_come_with_their_error_and_cycles_with_or_without_them() {
+fn times_have_an_error_and_can_be_measured_with_or_without_cycles() {
     let folder = folder();
     let said = done(&folder, "sweep --shape 64 --k 2 --tile 8 --overlap 2,4 -o s.csv --json");
     let said: Value = serde_json::from_str(&said).unwrap();
@@ -133,9 +133,9 @@ fn tiles_and_overlaps_can_be_given_for_each_axis() {
     assert_eq!(text(&folder), whole);
 }
 
-/// Cycles are foreseen from the iteration's modes, and stand beside those that were counted.
+/// Predicted cycles and their error are in the table beside the counted cycles.
 #[test]
-fn predicted_cycles_stand_beside_counted_ones() {
+fn predicted_cycles_are_beside_counted_ones() {
     let folder = folder();
     let sweep = "sweep --shape 64x64 --k 2,8 --tile 8 --overlap 0,2 --measure cycles -o s.csv";
     let said = done(&folder, sweep);
@@ -148,10 +148,9 @@ fn predicted_cycles_stand_beside_counted_ones() {
     }
 }
 
-/// Wherever a sweep was ended, going on makes the table that it would have made: nothing twice,
-/// nothing lost.
+/// Wherever a sweep was interrupted, resuming completes the same table: nothing twice, nothing lost.
 #[test]
-fn a_sweep_goes_on_from_wherever_it_ended() {
+fn a_sweep_is_resumed_from_wherever_it_was_interrupted() {
     let folder = folder();
     done(&folder, SMALL);
     let whole = text(&folder);
@@ -173,14 +172,14 @@ fn a_sweep_goes_on_from_wherever_it_ended() {
 }
 
 #[test]
-fn a_table_of_something_else_is_refused_and_left_alone() {
+fn the_table_of_another_sweep_is_an_error_and_left_unchanged() {
     let folder = folder();
     done(&folder, SMALL);
     let whole = text(&folder);
-    refused(&folder, SMALL, 1, &["s.csv is there already", "--resume"]);
+    refused(&folder, SMALL, 1, &["s.csv exists already", "--resume"]);
     let other = |from, to| format!("{} --resume", SMALL.replace(from, to));
     refused(&folder, &other("24x20", "24x24"), 1, &["s.csv cannot be resumed", "--shape 24x20"]);
-    refused(&folder, &other("--k 2,4", "--k 4"), 1, &["is none of this sweep's settings"]);
+    refused(&folder, &other("--k 2,4", "--k 4"), 1, &["is not a setting of this sweep"]);
     refused(&folder, &other(" -o", " --tol 1e-3 -o"), 1, &["cannot be resumed"]);
     refused(&folder, &other("cycles", "cycles,time"), 1, &["measured cycles", "time+cycles"]);
     assert_eq!(text(&folder), whole);
@@ -194,7 +193,7 @@ fn a_table_of_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn what_makes_no_sweep_is_told_in_one_sentence() {
+fn an_invalid_sweep_is_an_error_in_one_sentence() {
     let folder = folder();
     let with = |options: &str| format!("sweep --shape 24x20 -o s.csv {options}");
     for (options, parts) in [
@@ -207,7 +206,8 @@ fn what_makes_no_sweep_is_told_in_one_sentence() {
         ("--k 0,4", &["k is 0"]),
         ("--tile 4 --overlap 8,10", &["none of the 2 settings can run", "overlap 8 is too large"]),
         ("--tile 4 --overlap 8", &["the only setting cannot run: overlap 8 is too large"]),
-        ("--tile 4x4x4", &["one for each axis"]),
+        ("--tile 4x4x4", &["one for each of the 2 axes"]),
+        ("--tile 4x4x4x4", &["one for each axis"]),
         ("--k 1:4000 --overlap 0:4000", &["16004000 settings", "1000000"]),
         ("--kernel shared", &["kernel is shared", "backend cuda"]),
         ("--tol -1", &["tolerance is -1"]),
@@ -266,7 +266,7 @@ fn a_tolerance_that_is_never_met_is_capped() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_leaves_a_table_that_can_be_gone_on_with() {
+fn ctrl_c_leaves_a_table_that_can_be_resumed() {
     let folder = folder();
     let long = "sweep --shape 200 --k 1:40 --tile 32 --measure cycles -o s.csv";
     let program = Command::cargo_bin("tilescope").unwrap().get_program().to_owned();

@@ -227,7 +227,7 @@ impl Measurement {
 
 /// The rows in the order of the settings of the sweep.
 fn in_order(rows: &[SweepRow], sweep: &run::Sweep) -> Vec<SweepRow> {
-    sweep.outline().by_place(rows).into_iter().flatten().collect()
+    sweep.outline().rows_by_cell(rows).into_iter().flatten().collect()
 }
 
 /// Saves the map of a sweep; the figure carries the best run.

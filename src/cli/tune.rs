@@ -112,14 +112,14 @@ fn search(
     let most = ((settings as f64 * MEASURED) as usize).max(FEWEST);
     let mut tried: Vec<SweepRow> = Vec::new();
     let mut least = f64::INFINITY;
-    for CostPrediction { place, cost, .. } in predictions.into_iter().take(most) {
+    for CostPrediction { index, cost, .. } in predictions.into_iter().take(most) {
         // Predictions are compared with predictions: the speed of the machine may change meanwhile.
         let cost = cost.unwrap_or(f64::INFINITY);
         if cost > TOO_SLOW * least {
             break;
         }
         progress.show(|| format!("{} of {most} measured", tried.len()));
-        let cell = sweep.cells()[place].clone();
+        let cell = sweep.cells()[index].clone();
         let rows = sweep.measure(std::slice::from_ref(&cell), 1, interrupt.should_stop())?;
         let Some(row) = rows.into_iter().next() else { return Ok(None) };
         if SweepRow::best(&tried).is_none_or(|best| row.cost() < best.cost()) {

@@ -4,7 +4,7 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
-use crate::run::{CutLine, MOST_THREADS, PerAxis, numbers, sides};
+use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_numbers, parse_per_axis};
 
 /// A number per axis, x first; a single one holds for all axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) fn jobs(text: &str) -> Result<usize, String> {
 pub(super) struct List(pub Vec<usize>);
 
 pub(super) fn list(text: &str) -> Result<List, String> {
-    numbers(text).map(List)
+    parse_numbers(text).map(List)
 }
 
 /// A list of numbers per axis; `4x2` is 4 along x and 2 along y.
@@ -42,7 +42,7 @@ pub(super) fn list(text: &str) -> Result<List, String> {
 pub(super) struct PerAxisList(pub Vec<PerAxis>);
 
 pub(super) fn per_axis_list(text: &str) -> Result<PerAxisList, String> {
-    sides(text).map(PerAxisList)
+    parse_per_axis(text).map(PerAxisList)
 }
 
 pub(super) fn number(text: &str) -> Result<f64, String> {

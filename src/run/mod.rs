@@ -51,8 +51,8 @@ pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,
     CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
     RowOutcome, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
-    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, numbers,
-    pyramid_seconds, sides,
+    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, parse_numbers,
+    parse_per_axis, pyramid_seconds,
 };
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{Answer, ExactState, Phase, Report, RequestError, Worker, WorkerRequest};

@@ -1,4 +1,4 @@
-//! The papers' experiments, and what was published of them.
+//! The experiments of the papers, with the published results.
 
 use super::preset::Preset;
 use super::spec::RunSpec;
@@ -9,11 +9,11 @@ use serde::Serialize;
 pub enum Group {
     /// Islam & Wang's timings of the classic iteration
     Classic,
-    /// Islam & Wang, table I: lines, without overlap
+    /// Islam & Wang, table I: 1D, without overlap
     Table1,
-    /// Islam & Wang, table II: lines, with the best overlap
+    /// Islam & Wang, table II: 1D, with the best overlap
     Table2,
-    /// Islam & Wang, table III: a plane, with the best overlap
+    /// Islam & Wang, table III: 2D, with the best overlap
     Table3,
     /// The article's heat plate
     HeatPlate,
@@ -46,30 +46,30 @@ impl Group {
         }
     }
 
-    /// How what is made here differs from what was published.
+    /// How the runs differ from the published experiments.
     pub fn differs(self) -> &'static str {
         match self {
             Self::Classic => {
-                "Classic: the paper ran a TITAN V. Its lines took 7,248.11, 5,690.35, 5,675.69, 5,677.27 and 5,680.42 ms at 32, 64, 128, 256 and 512 threads a block, of which the least is shown; here a GPU runs the fastest of 32 × 4, 8, 16 and 32 threads, as the paper does for its plane."
+                "Classic: the paper used a TITAN V. Its 1D runs took 7,248.11, 5,690.35, 5,675.69, 5,677.27 and 5,680.42 ms with 32, 64, 128, 256 and 512 threads per block; the least is shown. This program uses the fastest of 32 × 4, 8, 16 and 32 threads on a GPU, as the paper does in 2D."
             }
             Self::Table1 | Self::Table2 | Self::Table3 => {
-                "Tables I to III: kernel shared is the paper's, one block of threads a tile; kernel register came after it. Where a tile would stand over the end of the grid, it is moved back."
+                "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
             Self::HeatPlate => {
-                "Heat plate: the article names neither its machine nor how many iterations it made; 2.43 s on one thread are too short for the 15,000 that it allows. Here a hot square in the middle cools down until the largest change is at most 1e-4, after 2,670 sweeps; so the times compare with each other, and not with the published ones. Its 2048 points a side hold the ring, here they are beside it. Its tiled kernel writes a point while neighbours may still read it; here each sweep reads the one before. It copies the change to the host in each iteration; here some hundred of them come at once."
+                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows. This program cools a hot square until the largest change is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the change to the host in each iteration; this program copies about a hundred at once."
             }
         }
     }
 }
 
-/// How an experiment is made.
+/// The method of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// The classic iteration on one thread of the CPU.
     Serial,
     /// The classic iteration.
     Classic,
-    /// The hierarchical one.
+    /// The hierarchical iteration.
     Tiled {
         /// Points of a tile along every axis.
         tile: usize,
@@ -80,41 +80,41 @@ pub enum How {
     },
 }
 
-/// One figure of a paper, or two.
+/// A published result.
 #[derive(Debug, Serialize)]
 pub struct Experiment {
-    /// What it belongs to.
+    /// The group.
     #[serde(skip)]
     pub group: Group,
-    /// Paper and place.
+    /// Paper, and section or table.
     pub source: &'static str,
-    /// The run that it is made of.
+    /// The name of the preset that it runs.
     pub preset: &'static str,
-    /// How it is made.
+    /// The method.
     #[serde(skip)]
     pub how: How,
-    /// Milliseconds, where the paper tells them.
+    /// Milliseconds, where they were published.
     pub published_ms: Option<f64>,
-    /// How many times as fast as the classic iteration, where the paper tells it.
+    /// Speedup over the classic iteration, where it was published.
     pub published_speedup: Option<f64>,
-    /// Cycles of a whole run, counted by this program.
+    /// Cycles to the tolerance, counted by this program.
     #[serde(skip)]
     pub cycles: u64,
 }
 
-/// Bytes of the L2 cache of a TITAN V, on which Islam & Wang timed.
+/// Size in bytes of the L2 cache of a TITAN V, which Islam & Wang used.
 ///
-/// Source: NVIDIA's figures of the GPU, 4.5 MB.
+/// Source: NVIDIA's specification, 4.5 MB.
 pub const TITAN_V_L2: u64 = 4608 * 1024;
 
-const LINES: &str = "paper-1d-batch";
-const PLANE: &str = "paper-2d";
+const BATCH_1D: &str = "paper-1d-batch";
+const GRID_2D: &str = "paper-2d";
 const PLATE: &str = "heat-plate-2048";
 
-/// All of them; what others of the same run are compared with stands before them.
+/// All experiments. Of those with the same preset, the first is the reference.
 pub const EXPERIMENTS: [Experiment; 23] = [
-    timed(Group::Classic, "Islam & Wang, III-A", LINES, How::Classic, 5675.69, 128_760),
-    timed(Group::Classic, "Islam & Wang (long), 4.2", PLANE, How::Classic, 7901.1, 179_306),
+    timed(Group::Classic, "Islam & Wang, III-A", BATCH_1D, How::Classic, 5675.69, 128_760),
+    timed(Group::Classic, "Islam & Wang (long), 4.2", GRID_2D, How::Classic, 7901.1, 179_306),
     table_1(4, 2.45, 40_241),
     table_1(8, 3.82, 25_481),
     table_1(16, 3.79, 19_555),
@@ -165,15 +165,15 @@ const fn timed(
 }
 
 const fn table_1(k: usize, speedup: f64, cycles: u64) -> Experiment {
-    faster(Group::Table1, "Islam & Wang, table I", LINES, [k, 0], speedup, cycles)
+    faster(Group::Table1, "Islam & Wang, table I", BATCH_1D, [k, 0], speedup, cycles)
 }
 
 const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
-    faster(Group::Table2, "Islam & Wang, table II", LINES, [k, overlap], speedup, cycles)
+    faster(Group::Table2, "Islam & Wang, table II", BATCH_1D, [k, overlap], speedup, cycles)
 }
 
 const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
-    faster(Group::Table3, "Islam & Wang, table III", PLANE, [k, overlap], speedup, cycles)
+    faster(Group::Table3, "Islam & Wang, table III", GRID_2D, [k, overlap], speedup, cycles)
 }
 
 const fn faster(
@@ -195,7 +195,7 @@ impl Experiment {
         Preset::named(self.preset).map(Preset::run).unwrap_or_default()
     }
 
-    /// What it is, in a few words.
+    /// The method in a few words.
     pub fn setting(&self) -> String {
         match self.how {
             How::Serial => "one thread".to_owned(),
@@ -204,7 +204,7 @@ impl Experiment {
         }
     }
 
-    /// Whether others are compared with it.
+    /// Whether other experiments are compared with it.
     pub fn is_reference(&self) -> bool {
         EXPERIMENTS
             .iter()
@@ -212,8 +212,7 @@ impl Experiment {
             .is_some_and(|first| first.how == self.how)
     }
 
-    /// Islam & Wang's times hold the transfers, and their cycles find out nothing; in the article it
-    /// is the other way round.
+    /// Whether the published times include the transfers to and from the GPU.
     pub fn counts_transfers(&self) -> bool {
         self.group != Group::HeatPlate
     }
@@ -229,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_experiment_is_of_a_preset_and_has_a_figure() {
+    fn every_experiment_has_a_preset_and_a_published_result() {
         for experiment in &EXPERIMENTS {
             assert!(Preset::named(experiment.preset).is_some(), "{}", experiment.preset);
             assert!(experiment.published_ms.is_some() != experiment.published_speedup.is_some());

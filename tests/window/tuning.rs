@@ -7,15 +7,15 @@ use egui_kittest::kittest::Queryable;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_tuning_map_fills_in_and_a_click_opens_its_run", a_map_fills_in),
-    ("a_tuning_map_pauses_goes_on_and_stops", a_map_pauses),
-    ("the_explorers_run_waits_while_a_map_is_measured", the_run_waits),
-    ("a_list_that_makes_no_sense_is_told_before_anything_is_measured", wrong_lists_are_told),
-    ("the_papers_tables_stand_beside_the_map", the_papers_tables),
+    ("a_tuning_map_pauses_continues_and_stops", a_map_pauses),
+    ("the_explorers_run_is_paused_while_a_map_is_measured", the_run_waits),
+    ("an_invalid_list_is_reported_before_anything_is_measured", wrong_lists_are_told),
+    ("the_papers_tables_are_shown_beside_the_map", the_papers_tables),
     ("a_table_of_the_papers_is_measured_and_kept", a_table_is_measured),
     ("every_tile_has_a_small_map_and_a_click_shows_it_large", every_tile_has_a_map),
-    ("what_is_done_while_a_map_is_measured_comes_after_it", what_is_done_meanwhile),
-    ("a_cell_that_is_opened_while_a_map_is_measured_lets_it_wait", a_cell_is_opened_meanwhile),
-    ("a_tolerance_that_is_not_met_is_told_in_the_cell", a_cap_is_told),
+    ("changes_made_while_a_map_is_measured_take_effect_after_it", what_is_done_meanwhile),
+    ("opening_a_cell_pauses_the_measurement", a_cell_is_opened_meanwhile),
+    ("a_tolerance_that_is_not_met_is_shown_in_the_cell", a_cap_is_told),
 ];
 
 /// The window at the tuning map, before anything is measured.
@@ -23,7 +23,7 @@ pub fn tuning(theme: Theme) -> Window {
     let mut window = Window::sized(USUAL, theme, Some(small()));
     window.reset();
     open(&mut window);
-    window.until_text("Every cell is a setting");
+    window.until_text("Each cell is a setting");
     window
 }
 
@@ -73,12 +73,13 @@ fn a_map_pauses() {
     window.button("Pause");
     window.until_text("paused");
     window.settle_some();
-    let told = |window: &Window| window.texts().into_iter().find(|text| text.contains(" cells · "));
-    let before = told(&window);
+    let progress =
+        |window: &Window| window.texts().into_iter().find(|text| text.contains(" cells · "));
+    let before = progress(&window);
     window.settle_some();
-    assert_eq!(told(&window), before);
+    assert_eq!(progress(&window), before);
     window.button("Resume");
-    window.until("going on", |window| told(window) != before);
+    window.until("going on", |window| progress(window) != before);
     window.button("Cancel");
     window.until_text("stopped");
     assert!(window.has(Role::Button, "▶  Start"));
@@ -92,7 +93,7 @@ fn the_run_waits() {
     open(&mut window);
     list(&mut window, "k", "1:64");
     window.button("▶  Start");
-    window.until_text("The explorer's run waits meanwhile");
+    window.until_text("The run is paused so that timings are clean");
     window.settle_some();
     let cycle = window.cycle();
     window.settle_some();
@@ -122,10 +123,12 @@ fn wrong_lists_are_told() {
 fn the_papers_tables() {
     let mut window = measured(Theme::Light);
     window.button("Papers' tables");
-    for text in ["Table I · lines, no overlap", "Table III", "published", "8.00 ×", "14,857"] {
+    for text in ["Table I · 1D, no overlap", "Table III", "published", "8.00 ×", "14,857"] {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
-    for text in ["Machine: published on a TITAN V", "L2 of 4.72 MB holds 19 %", "Kernel: there"] {
+    for text in
+        ["Machine: published for a TITAN V", "L2 of 4.72 MB holds 19 %", "Kernel: the paper uses"]
+    {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
 }
@@ -185,7 +188,7 @@ fn what_is_done_meanwhile() {
     open(&mut window);
     list(&mut window, "k", "1:64");
     window.button("▶  Start");
-    window.until_text("waits meanwhile");
+    window.until_text("paused so that timings are clean");
     window.button("◀  Explorer");
     assert!(window.says("waiting"), "{:#?}", window.texts());
     // A look back, another setting, a step: none of it is made.
@@ -208,7 +211,7 @@ fn a_cell_is_opened_meanwhile() {
     list(&mut window, "Overlap", "0:14:2");
     list(&mut window, "Tile", "16");
     window.button("▶  Start");
-    window.until_text("left");
+    window.until_text("remaining");
     window.click(Role::Image, "Tuning map: Time to the tolerance");
     window.until_text("Heat map");
     assert!(!window.says("waiting"), "{:#?}", window.texts());
@@ -216,7 +219,7 @@ fn a_cell_is_opened_meanwhile() {
     window.until("running", |window| window.cycle() > 0);
     open(&mut window);
     window.button("Resume");
-    window.until_text("left");
+    window.until_text("remaining");
 }
 
 fn a_cap_is_told() {

@@ -87,7 +87,7 @@ impl Explorer {
                 self.toasts
                     .error("An animation is being made. Wait for it or stop it before measuring.");
             }
-            Command::Tune(order) => self.tuning.obey(order),
+            Command::Tune(order) => self.tuning.execute(order),
             Command::ResetLayout if self.scale.presenting => self.panes = Panes::presented(),
             Command::ResetLayout => self.panes = Panes::default(),
             Command::ShowSave(true) if self.tuning.is_timing() => {

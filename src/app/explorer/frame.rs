@@ -40,7 +40,7 @@ impl Explorer {
         for why in self.drop_lost_files() {
             self.toasts.error(why);
         }
-        for why in self.tuning.hear() {
+        for why in self.tuning.receive() {
             self.toasts.error(why);
         }
         if let Some(taken) = self.back.take(self.report.as_deref_mut()) {

@@ -1,7 +1,8 @@
-//! The papers' own plots beside the map: time and cycles against overlap, one curve a k (Islam &
-//! Wang, Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
+//! The papers' plots beside the map: time and cycles against overlap, one curve per k (Islam & Wang,
+//! Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
 
-use crate::app::tuning::{Seen, papers};
+use crate::app::tuning::papers;
+use crate::app::tuning::results::MapResults;
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
     Layer, Level, MapValue, Plot, PlotAxis, Range, ScaleKind, Series, SweepMap, TickStyle, rounded,
@@ -9,10 +10,10 @@ use crate::picture::{
 use crate::run::{CostPrediction, SweepRow};
 use eframe::egui::{RichText, Ui};
 
-/// The name of what Islam & Wang published (Tables II and III).
+/// The name of the curves that Islam & Wang published (Tables II and III).
 const PUBLISHED: &str = "published";
 
-/// What stands beside the map.
+/// The view beside the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Chart {
     /// Time and cycles against overlap.
@@ -37,15 +38,15 @@ impl Chart {
     fn about(self) -> &'static str {
         match self {
             Self::Overlap => {
-                "Time and cycles against overlap, one curve a k, as in Islam & Wang's Figs. 6 and 8."
+                "Time and cycles against overlap, one curve per k, as in Islam & Wang's Figs. 6 and 8."
             }
             Self::K => "Speedup and best overlap against k, as in Islam & Wang's Figs. 4 and 12.",
-            Self::Papers => "Islam & Wang's Tables I to III, with what this machine does.",
+            Self::Papers => "Islam & Wang's Tables I to III, with the results of this machine.",
         }
     }
 }
 
-/// The choice of what stands beside the map.
+/// The choice of the view beside the map.
 pub(super) fn choose(ui: &mut Ui, chart: &mut Chart) {
     ui.horizontal_wrapped(|ui| {
         for other in Chart::ALL {
@@ -54,9 +55,9 @@ pub(super) fn choose(ui: &mut Ui, chart: &mut Chart) {
     });
 }
 
-pub(super) fn ui(ui: &mut Ui, seen: &Seen, layer: Layer, chart: Chart) {
+pub(super) fn ui(ui: &mut Ui, results: &MapResults, layer: Layer, chart: Chart) {
     let height = (ui.available_height() - 56.0) / 2.0;
-    let spec = &seen.outline.spec;
+    let spec = &results.outline.spec;
     match chart {
         Chart::Overlap => {
             let (upper, lower) = match MapValue::natural(spec) {
@@ -65,12 +66,12 @@ pub(super) fn ui(ui: &mut Ui, seen: &Seen, layer: Layer, chart: Chart) {
                 _ => (MapValue::Cycles, MapValue::Sweeps),
             };
             for value in [upper, lower] {
-                against_overlap(ui, seen, layer, value, height);
+                against_overlap(ui, results, layer, value, height);
             }
         }
         Chart::K => {
-            speedup(ui, seen, layer, height);
-            best_overlap(ui, seen, layer, height);
+            speedup(ui, results, layer, height);
+            best_overlap(ui, results, layer, height);
         }
         Chart::Papers => {}
     }
@@ -78,19 +79,19 @@ pub(super) fn ui(ui: &mut Ui, seen: &Seen, layer: Layer, chart: Chart) {
 
 /// A value against overlap: measured as lines with points, predicted dashed where nothing was
 /// measured yet.
-fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, height: f32) {
-    let map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, layer, value);
+fn against_overlap(ui: &mut Ui, results: &MapResults, layer: Layer, value: MapValue, height: f32) {
+    let map = SweepMap::new(&results.outline, &results.rows, results.classic, layer, value);
     let unit = match value.unit() {
         "seconds" => ", s",
         _ => "",
     };
     ui.label(format!("{}{unit}", value.label())).on_hover_text(value.about());
     let classic = match value {
-        MapValue::Time => seen.classic.and_then(|classic| classic.seconds()),
+        MapValue::Time => results.classic.and_then(|classic| classic.seconds()),
         MapValue::SweepTime => {
-            seen.classic.and_then(|classic| classic.time).map(|time| time.median)
+            results.classic.and_then(|classic| classic.time).map(|time| time.median)
         }
-        MapValue::Sweeps => seen.classic.and_then(|classic| classic.sweeps),
+        MapValue::Sweeps => results.classic.and_then(|classic| classic.sweeps),
         _ => None,
     };
     let theme = theme::of_figures(ui);
@@ -101,7 +102,7 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
         let measured: Vec<_> =
             cells().filter_map(|(across, cell)| Some((at(across), cell.value?))).collect();
         let predicted = cells().filter_map(|(across, cell)| {
-            Some((at(across), predicted_cycles(seen.predictions[cell.place?]?, value, *k)?))
+            Some((at(across), predicted(results.predictions[cell.index?]?, value, *k)?))
         });
         let predicted: Vec<_> = predicted.collect();
         let errors = cells().filter_map(|(across, cell)| {
@@ -126,7 +127,7 @@ fn against_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, value: MapValue, heig
     });
 }
 
-/// How far off a measured value may be, as a part of it; `None` for what is counted.
+/// The relative error of a measured value; `None` for counts, which are exact.
 fn noise(value: MapValue, row: &SweepRow) -> Option<f64> {
     match value {
         MapValue::Time | MapValue::CycleTime | MapValue::SweepTime => {
@@ -136,9 +137,9 @@ fn noise(value: MapValue, row: &SweepRow) -> Option<f64> {
     }
 }
 
-/// What is predicted of a value.
-fn predicted_cycles(prediction: CostPrediction, value: MapValue, k: usize) -> Option<f64> {
-    let cycles = prediction.cycles.map(|cycle_prediction| cycle_prediction.cycles);
+/// The predicted value.
+fn predicted(prediction: CostPrediction, value: MapValue, k: usize) -> Option<f64> {
+    let cycles = prediction.cycles.map(|cycles| cycles.cycles);
     match value {
         MapValue::Time => Some(cycles? * prediction.seconds_per_cycle?),
         MapValue::Cycles => cycles,
@@ -149,7 +150,7 @@ fn predicted_cycles(prediction: CostPrediction, value: MapValue, k: usize) -> Op
     }
 }
 
-/// The best row of every k, by its place.
+/// The best row of each k.
 fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a SweepRow>> {
     let best = |row: &Vec<crate::picture::MapCell<'a>>| {
         SweepRow::best(row.iter().filter_map(|cell| cell.row))
@@ -157,33 +158,37 @@ fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a SweepRow>> {
     map.cells.iter().map(best).collect()
 }
 
-/// How many times as fast as classic: without overlap (Fig. 4), and with the best (Fig. 12).
-fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
-    let value = MapValue::natural(&seen.outline.spec);
-    let map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, layer, value);
+/// k as a power of two, a speedup, and its error.
+type Ratio = (f64, f64, f64);
+
+/// Speedup over classic Jacobi: without overlap (Fig. 4), and with the best overlap (Fig. 12).
+fn speedup(ui: &mut Ui, results: &MapResults, layer: Layer, height: f32) {
+    let value = MapValue::natural(&results.outline.spec);
+    let map = SweepMap::new(&results.outline, &results.rows, results.classic, layer, value);
     let is_whole = value == MapValue::Time;
     let (title, about) = if is_whole {
         (
             "Speedup over classic",
-            "How many times as soon as Jacobi's iteration: at its smallest overlap, and at its best.",
+            "Time of Jacobi's iteration to the tolerance over that of the setting, at the smallest \
+             and at the best overlap.",
         )
     } else {
         (
-            "Speed of a sweep over classic's",
-            "How many times as fast as a sweep of Jacobi's iteration; cycles were not counted.",
+            "Speedup per sweep over classic",
+            "Time of a sweep of Jacobi's iteration over that of the setting; cycles were not counted.",
         )
     };
     ui.label(title).on_hover_text(about);
-    let Some(classic) = seen.classic.and_then(|classic| classic.cost()) else {
+    let Some(classic) = results.classic.and_then(|classic| classic.cost()) else {
         ui.label(RichText::new("Classic Jacobi was not measured yet.").weak());
         return;
     };
-    let sweep = seen.classic.and_then(|classic| classic.time);
-    let unsure = sweep.map_or(0.0, |sweep| sweep.error / sweep.median);
-    // k, the speedup, and how far off that may be.
+    let sweep = results.classic.and_then(|classic| classic.time);
+    let classic_error = sweep.map_or(0.0, |sweep| sweep.error / sweep.median);
+    // k, the speedup, and its error.
     let ratio = |down: usize, row: Option<&SweepRow>| {
         let (row, ratio) = (row?, classic / row?.cost()?);
-        let error = ratio * (row.cost_error() / row.cost()? + unsure);
+        let error = ratio * (row.cost_error() / row.cost()? + classic_error);
         Some(((map.ks[down] as f64).log2(), ratio, error))
     };
     let best: Vec<_> = (best_of_k(&map).into_iter().enumerate())
@@ -194,7 +199,7 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
         .collect();
     let none = format!("overlap {}", map.overlaps[0]);
     let theme = theme::of_figures(ui);
-    let curve = |index: usize, name: String, ratios: &[(f64, f64, f64)]| {
+    let curve = |index: usize, name: String, ratios: &[Ratio]| {
         let points = ratios.iter().map(|&(k, ratio, _)| (k, ratio)).collect();
         let errors = ratios.iter().map(|&(k, ratio, error)| (k, ratio - error, ratio + error));
         let line = Series::line(name, points, theme.curve(index));
@@ -202,7 +207,7 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     };
     let measured = [(none, first), ("best overlap".to_owned(), best)];
     // What was published are speedups to the tolerance.
-    let published = papers::published(&seen.outline.spec).filter(|_| is_whole);
+    let published = papers::published(&results.outline.spec).filter(|_| is_whole);
     let published = published.map(|(k, _, ratio)| ((k as f64).log2(), ratio)).collect();
     let published = published_series(published, theme.borders());
     let curves = measured.into_iter().enumerate();
@@ -215,22 +220,22 @@ fn speedup(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     });
 }
 
-/// The best overlap of every k, which grows with it (Tables II and III).
-fn best_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
-    let value = MapValue::natural(&seen.outline.spec);
-    let map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, layer, value);
+/// The best overlap of each k (Tables II and III).
+fn best_overlap(ui: &mut Ui, results: &MapResults, layer: Layer, height: f32) {
+    let value = MapValue::natural(&results.outline.spec);
+    let map = SweepMap::new(&results.outline, &results.rows, results.classic, layer, value);
     ui.label("Best overlap").on_hover_text(
-        "The overlap that is done soonest, and between which others are equal within noise; more k \
-         leaves more stale points at the edges, and wants more.",
+        "The fastest overlap, and the range of overlaps that equal it within noise. More \
+         subiterations leave more stale points near tile borders, and need more overlap.",
     );
     let mut best = Vec::new();
     let mut equal = Vec::new();
     for (down, row) in best_of_k(&map).into_iter().enumerate() {
         let Some(row) = row else { continue };
         let k = (map.ks[down] as f64).log2();
-        let alike = map.cells[down].iter().filter_map(|cell| cell.row);
-        let alike = alike.filter(|other| other.equals_within_noise(row));
-        let overlaps = alike.map(|other| other.overlap.largest() as f64);
+        let equal_rows = map.cells[down].iter().filter_map(|cell| cell.row);
+        let equal_rows = equal_rows.filter(|other| other.equals_within_noise(row));
+        let overlaps = equal_rows.map(|other| other.overlap.largest() as f64);
         let ends = overlaps.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), overlap| {
             (low.min(overlap), high.max(overlap))
         });
@@ -239,11 +244,12 @@ fn best_overlap(ui: &mut Ui, seen: &Seen, layer: Layer, height: f32) {
     }
     let theme = theme::of_figures(ui);
     let errors = equal.into_iter().map(|(k, (low, high))| (k, low, high)).collect();
-    let here = Series { has_dots: true, errors, ..Series::line("here", best, theme.curve(2)) };
-    let published = papers::published(&seen.outline.spec);
+    let measured =
+        Series { has_dots: true, errors, ..Series::line("measured", best, theme.curve(2)) };
+    let published = papers::published(&results.outline.spec);
     let published = published.map(|(k, overlap, _)| ((k as f64).log2(), overlap as f64)).collect();
     let published = published_series(published, theme.borders());
-    let plot = by_k([here].into_iter().chain(published).collect(), "best overlap");
+    let plot = by_k([measured].into_iter().chain(published).collect(), "best overlap");
     paint(ui, "best overlap", height, &plot, |k, overlap| {
         format!("k = {:.0}\n{}", k.exp2(), rounded(overlap))
     });

@@ -1,21 +1,28 @@
-//! One small map a tile and kernel, all in the same colours; the one that is clicked is the large one.
+//! A small map per tile size and kernel, all with the same colour scale. A click makes one the large map.
 
-use crate::app::tuning::Seen;
 use crate::app::tuning::map::{Cells, fill};
+use crate::app::tuning::results::MapResults;
 use crate::picture::{Layer, MapValue, Range, Scale, SweepMap};
 use eframe::egui::{self, Align2, Rect, ScrollArea, Sense, Stroke, StrokeKind, TextStyle, Ui};
 
-/// A small map in points, and the room for its name.
+/// Size of a small map, and height of its name, in points.
 const MAP: [f32; 2] = [76.0, 44.0];
 const NAME: f32 = 16.0;
 
-/// Draws them, and gives the scale that they share; there are none where there is one map alone.
-pub(super) fn ui(ui: &mut Ui, seen: &Seen, value: MapValue, layer: &mut Layer) -> Option<Scale> {
-    let layers = layers(seen);
+/// Draws the small maps, and gives their common scale; `None` where there is only one map.
+pub(super) fn ui(
+    ui: &mut Ui,
+    results: &MapResults,
+    value: MapValue,
+    layer: &mut Layer,
+) -> Option<Scale> {
+    let layers = layers(results);
     if layers.len() == 1 {
         return None;
     }
-    let map = |layer: &Layer| SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, value);
+    let map = |layer: &Layer| {
+        SweepMap::new(&results.outline, &results.rows, results.classic, *layer, value)
+    };
     let mut maps: Vec<_> = layers.iter().map(map).collect();
     let values =
         maps.iter().flat_map(|map| map.cells.iter().flatten()).filter_map(|cell| cell.value);
@@ -41,9 +48,9 @@ pub(super) fn ui(ui: &mut Ui, seen: &Seen, value: MapValue, layer: &mut Layer) -
     Some(scale)
 }
 
-/// All that can be shown: the best of all, and where there are several, every tile with every kernel.
-fn layers(seen: &Seen) -> Vec<Layer> {
-    let spec = &seen.outline.spec;
+/// All maps: the best of all, and each tile size with each kernel where there are several.
+fn layers(results: &MapResults) -> Vec<Layer> {
+    let spec = &results.outline.spec;
     let mut layers = vec![Layer::default()];
     if spec.tile.len() * spec.kernel.len() > 1 {
         for &tile in &spec.tile {
@@ -67,7 +74,7 @@ fn name(layer: &Layer) -> String {
     }
 }
 
-/// A small map, framed where it is the one that is chosen; says whether it was clicked.
+/// Draws a small map, outlined if it is chosen; says whether it was clicked.
 fn small(ui: &mut Ui, map: &SweepMap<'_>, name: &str, holds_best: bool, is_chosen: bool) -> bool {
     let [width, height] = MAP;
     let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height + NAME), Sense::click());
@@ -88,9 +95,9 @@ fn small(ui: &mut Ui, map: &SweepMap<'_>, name: &str, holds_best: bool, is_chose
     let below = egui::pos2(rect.center().x, area.bottom() + 4.0);
     ui.painter().with_clip_rect(rect).text(below, Align2::CENTER_TOP, text, font, ink);
     let about = if holds_best {
-        "Shows this map large; it holds the best cell of all."
+        "Show this map large. It contains the best cell of all."
     } else {
-        "Shows this map large."
+        "Show this map large."
     };
     response.on_hover_text(about).clicked()
 }

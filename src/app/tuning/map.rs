@@ -1,15 +1,16 @@
-//! The map itself: overlap across, k down, the colour bar beside it.
+//! The map: overlap from left to right, k from top to bottom, and the colour bar.
 
 use crate::app::state::command::{Command, TuningOrder};
-use crate::app::tuning::{Seen, tip};
+use crate::app::tuning::results::MapResults;
+use crate::app::tuning::tip;
 use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, number, ticks};
 use crate::run::RowOutcome;
 use eframe::egui::{
     self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
 };
 
-/// Room for the labels of k, of the overlaps, for the colour bar, and for the lines below: where the
-/// map is narrow, these are more.
+/// Space for the labels of k and of the overlaps, for the colour bar, and for the legend below, which takes
+/// more lines where the map is narrow. In points.
 const LEFT: f32 = 40.0;
 const BELOW: f32 = 40.0;
 const BAR: f32 = 88.0;
@@ -19,16 +20,17 @@ const NARROW: f32 = 520.0;
 /// Width of the colour bar.
 const BAR_WIDTH: f32 = 16.0;
 
-/// Cells from this size on have their value written in them.
+/// Width and height from which cells show their value as text, in points.
 const WRITTEN: [f32; 2] = [34.0, 15.0];
 
-/// Between the lines of a hatched cell.
+/// The distance between the lines of a hatched cell, in points.
 const HATCH: f32 = 6.0;
 
-/// Draws the map, asks for the run of a cell that is clicked, and gives the cell under the cursor.
+/// Draws the map, requests the run of a clicked cell, and gives the cell under the cursor as
+/// `[column, row]`.
 pub(super) fn ui(
     ui: &mut Ui,
-    seen: &Seen,
+    results: &MapResults,
     map: &SweepMap<'_>,
     value: MapValue,
     commands: &mut Vec<Command>,
@@ -44,22 +46,22 @@ pub(super) fn ui(
     draw(ui, &cells, map);
     axes(ui, &cells, map);
     bar(ui, area, map, value);
-    legend(ui, room, area, seen, map);
+    legend(ui, room, area, results, map);
     let hover = response.hover_pos().and_then(|at| cells.at(at));
     if let Some(at) = hover {
         let outline = Stroke::new(1.5, ui.visuals().text_color());
         ui.painter().rect_stroke(cells.rect(at), 0.0, outline, StrokeKind::Inside);
-        let place = map.cells[at[1]][at[0]].place;
-        if let Some(place) = place
+        let index = map.cells[at[1]][at[0]].index;
+        if let Some(index) = index
             && response.clicked()
         {
-            let cell = &seen.outline.cells[place];
-            commands.push(Command::Change(seen.outline.spec.run_of(&cell.setting)));
+            let cell = &results.outline.cells[index];
+            commands.push(Command::Change(results.outline.spec.run_of(&cell.setting)));
             commands.push(Command::ShowTuning(false));
-            // Whoever opens a run wants to see it go.
+            // The run could not go on beside the measurement.
             commands.push(Command::Tune(TuningOrder::Pause(true)));
         }
-        response.on_hover_ui_at_pointer(|ui| tip::ui(ui, seen, map, at, place));
+        response.on_hover_ui_at_pointer(|ui| tip::ui(ui, results, map, at, index));
     }
     hover
 }
@@ -144,7 +146,7 @@ fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
         StrokeKind::Outside,
     );
     if let Some(best) = map.best {
-        // Two colours, so that one of them is seen whatever is around it.
+        // In black and white, so that it is visible on every background.
         let rect = cells.rect(best);
         let line = |colour| Stroke::new(2.0, colour);
         painter.rect_stroke(rect, 0.0, line(Color32::BLACK), StrokeKind::Inside);
@@ -152,12 +154,12 @@ fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     }
 }
 
-/// What stands in a cell: its value in as few digits as tell cells apart, or why it has none.
+/// The text of a cell: its value rounded to three digits, or why it has none.
 fn written(cell: &MapCell<'_>) -> Option<String> {
     let row = cell.row?;
     match (cell.value, row.outcome) {
         (Some(value), _) => {
-            // Counts as they are, times in three digits.
+            // Counts are exact.
             let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
             Some(number(if value.fract() == 0.0 { value } else { three }))
         }
@@ -174,14 +176,14 @@ fn write(painter: &egui::Painter, rect: Rect, text: String, font: &FontId, ink: 
     }
 }
 
-/// Black or white, whichever is read better on a colour.
+/// Black or white, whichever has more contrast.
 fn ink_on([red, green, blue]: [u8; 3]) -> Color32 {
     // Rec. 601 luma.
     let light = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue);
     if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
 }
 
-/// Slanted lines, which stay within their cell.
+/// Slanted lines, clipped to the cell.
 fn hatch(painter: &egui::Painter, rect: Rect, stroke: Stroke) {
     let painter = painter.with_clip_rect(rect.intersect(painter.clip_rect()));
     let mut x = rect.left() - rect.height();
@@ -192,7 +194,7 @@ fn hatch(painter: &egui::Painter, rect: Rect, stroke: Stroke) {
     }
 }
 
-/// Lines along the edges of cells, white upon black: one of them is seen whatever is around.
+/// Lines along the edges of cells, white on black, so that they are visible on every background.
 fn lines(painter: &egui::Painter, cells: &Cells, segments: &[Segment], width: f32) {
     for (colour, width) in [(Color32::BLACK, 2.0 * width), (Color32::WHITE, width)] {
         for ends in segments {
@@ -258,8 +260,8 @@ fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {
     painter.text(above, Align2::LEFT_BOTTOM, value.unit(), font, colour);
 }
 
-/// The lines under the map: what is best, and what the signs mean.
-fn legend(ui: &mut Ui, room: Rect, area: Rect, seen: &Seen, map: &SweepMap<'_>) {
+/// The legend under the map: the best cell, and what the symbols mean.
+fn legend(ui: &mut Ui, room: Rect, area: Rect, results: &MapResults, map: &SweepMap<'_>) {
     let rect = Rect::from_min_max(egui::pos2(room.left(), area.bottom() + BELOW), room.max);
     let mut ui = ui.new_child(egui::UiBuilder::new().max_rect(rect));
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -267,22 +269,22 @@ fn legend(ui: &mut Ui, room: Rect, area: Rect, seen: &Seen, map: &SweepMap<'_>) 
     let equal = all().filter(|cell| cell.is_equal).count();
     let best = map.best.and_then(|[across, down]| map.cells[down][across].row);
     let mut text = match best {
-        Some(best) => format!("Best: {}", tip::summary(seen, best)),
-        None if seen.end.is_some() => "No setting met the tolerance.".to_owned(),
+        Some(best) => format!("Best: {}", tip::summary(results, best)),
+        None if results.end.is_some() => "No setting met the tolerance.".to_owned(),
         None => "Nothing measured yet.".to_owned(),
     };
     if equal > 0 {
         text.push_str(&format!(" · {equal} equal"));
     }
     ui.add(egui::Label::new(text).wrap());
-    let signs = [
-        (best.is_some(), "frame: best"),
-        (equal > 0, "dot: equal within noise"),
-        (!map.contour().is_empty(), "thick line: beats classic"),
-        (!map.exact().is_empty(), "thin line: exactly Jacobi's sweeps"),
+    let symbols = [
+        (best.is_some(), "outlined: best"),
+        (equal > 0, "dot: equal to the best within noise"),
+        (!map.contour().is_empty(), "thick line: faster than classic Jacobi"),
+        (!map.exact().is_empty(), "thin line: exact Jacobi"),
         (all().any(|cell| cell.cannot_run.is_some()), "hatched: cannot run"),
     ];
-    let signs: Vec<_> =
-        signs.into_iter().filter(|(is_seen, _)| *is_seen).map(|(_, sign)| sign).collect();
-    ui.add(egui::Label::new(egui::RichText::new(signs.join(" · ")).weak()).wrap());
+    let texts: Vec<_> =
+        symbols.into_iter().filter(|(is_used, _)| *is_used).map(|(_, text)| text).collect();
+    ui.add(egui::Label::new(egui::RichText::new(texts.join(" · ")).weak()).wrap());
 }

@@ -1,11 +1,11 @@
-//! The tuning map: settings of k, overlap, tile and kernel, measured one after the other on a thread
-//! of their own.
+//! The tuning map: settings of k, overlap, tile and kernel, measured one after the other by the tuner.
 
 mod charts;
 mod layers;
 mod map;
 mod papers;
 mod ranges;
+mod results;
 mod tip;
 
 use crate::app::state::command::{Command, TuningOrder};
@@ -13,52 +13,34 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use crate::picture::{Layer, MapValue, SweepMap, counted};
-use crate::run::{
-    Backend, ClassicBaseline, CostPrediction, Pyramid, RunSpec, SweepEnd, SweepOutline, SweepRow,
-    Tuner, TunerEvent,
-};
+use crate::run::{Pyramid, SweepEnd, Tuner, TunerEvent};
 use charts::Chart;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
 use ranges::Ranges;
-use std::sync::Arc;
+use results::{MapResults, system};
 
 /// The charts take this part of the width.
 const CHARTS: f32 = 0.42;
 
-/// A map as far as it is known.
-struct Seen {
-    outline: Arc<SweepOutline>,
-    /// By the places of its cells.
-    predictions: Vec<Option<CostPrediction>>,
-    rows: Vec<Option<SweepRow>>,
-    classic: Option<ClassicBaseline>,
-    pyramid: Option<Pyramid>,
-    /// What the thread is at before the first cell.
-    at: &'static str,
-    /// Seconds that are left, once that can be told.
-    left: Option<f64>,
-    end: Option<SweepEnd>,
-}
-
-/// The view, and the thread that measures.
+/// The view, and the tuner.
 pub struct Tuning {
     tuner: Tuner,
     ranges: Ranges,
-    seen: Option<Seen>,
+    results: Option<MapResults>,
     is_paused: bool,
-    /// Whether a map was ordered that the thread has not answered yet.
-    is_ordered: bool,
+    /// Whether a map was requested that has neither begun nor been rejected.
+    is_requested: bool,
     value: MapValue,
     layer: Layer,
     chart: Chart,
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
-    /// What was measured of the papers' tables, by whichever map.
-    here: papers::Here,
+    /// What was measured of the papers' tables, in all maps.
+    measured_papers: papers::MeasuredPapers,
 }
 
 impl Tuning {
-    /// The view before anything was measured.
+    /// The view before anything is measured.
     ///
     /// # Errors
     /// If a thread cannot be started.
@@ -67,33 +49,33 @@ impl Tuning {
         Ok(Self {
             tuner: Tuner::start(move || repaint.request_repaint())?,
             ranges: Ranges::default(),
-            seen: None,
+            results: None,
             is_paused: false,
-            is_ordered: false,
+            is_requested: false,
             value: MapValue::Time,
             layer: Layer::default(),
             chart: Chart::Overlap,
             hover: None,
-            here: papers::Here::default(),
+            measured_papers: papers::MeasuredPapers::default(),
         })
     }
 
-    /// Whether something is being timed: nothing else may make cycles then.
+    /// Whether a map is being measured and not paused: no other work may disturb the timings then.
     pub fn is_timing(&self) -> bool {
         self.is_measuring() && !self.is_paused
     }
 
-    /// Whether a map is being measured, or waits to be measured on.
+    /// Whether a map is being measured or paused.
     fn is_measuring(&self) -> bool {
-        self.is_ordered || self.seen.as_ref().is_some_and(|seen| seen.end.is_none())
+        self.is_requested || self.results.as_ref().is_some_and(|results| results.end.is_none())
     }
 
-    /// Carries an order out.
-    pub fn obey(&mut self, order: TuningOrder) {
+    /// Executes a request.
+    pub fn execute(&mut self, order: TuningOrder) {
         match order {
             TuningOrder::Begin(spec) => {
                 if !self.is_measuring() && self.tuner.begin(*spec) {
-                    (self.is_ordered, self.is_paused) = (true, false);
+                    (self.is_requested, self.is_paused) = (true, false);
                 }
             }
             TuningOrder::Pause(paused) => {
@@ -107,33 +89,33 @@ impl Tuning {
         }
     }
 
-    /// Takes in what the thread found out; gives the sentences that a person must be told.
-    pub fn hear(&mut self) -> Vec<String> {
-        let mut told = Vec::new();
-        while let Some(news) = self.tuner.news() {
-            match news {
-                TunerEvent::Refused(why) => {
-                    self.is_ordered = false;
-                    told.push(why);
+    /// Receives the tuner's events; gives the error messages to show.
+    pub fn receive(&mut self) -> Vec<String> {
+        let mut errors = Vec::new();
+        while let Some(event) = self.tuner.event() {
+            match event {
+                TunerEvent::Rejected(why) => {
+                    self.is_requested = false;
+                    errors.push(why);
                 }
                 TunerEvent::Begun(outline) => {
-                    self.is_ordered = false;
+                    self.is_requested = false;
                     self.value = MapValue::natural(&outline.spec);
                     self.layer = Layer::default();
-                    self.seen = Some(Seen::new(outline));
+                    self.results = Some(MapResults::new(outline));
                 }
-                news => {
-                    if let Some(seen) = &mut self.seen {
-                        told.extend(seen.hear(news));
-                        self.here.take(seen);
+                event => {
+                    if let Some(results) = &mut self.results {
+                        errors.extend(results.receive(event));
+                        self.measured_papers.update(results);
                     }
                 }
             }
         }
-        told
+        errors
     }
 
-    /// Draws the panel of what is to be measured.
+    /// Draws the panel with the settings to measure.
     pub fn panel(&mut self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         ui.add_space(theme::GAP);
         ui.horizontal(|ui| {
@@ -149,64 +131,65 @@ impl Tuning {
         self.progress(ui, commands);
     }
 
-    /// Start, pause, go on, stop; and how far it is.
+    /// Pause, resume, cancel, and the progress.
     fn progress(&self, ui: &mut Ui, commands: &mut Vec<Command>) {
         if self.is_measuring() {
             ui.horizontal(|ui| {
                 let (text, about) = if self.is_paused {
-                    ("Resume", "Go on measuring where it stopped.")
+                    ("Resume", "Continue measuring.")
                 } else {
-                    ("Pause", "Wait before the next cycle; nothing is lost.")
+                    ("Pause", "Pause after the current batch of cycles; nothing is lost.")
                 };
                 let pause = ui.add(egui::Button::new(text).min_size(egui::vec2(74.0, 0.0)));
                 if pause.on_hover_text(about).clicked() {
                     commands.push(Command::Tune(TuningOrder::Pause(!self.is_paused)));
                 }
                 let cancel =
-                    ui.button("Cancel").on_hover_text("Stop at once; what was measured stays.");
+                    ui.button("Cancel").on_hover_text("Stop now; the measured cells remain.");
                 if cancel.clicked() {
                     commands.push(Command::Tune(TuningOrder::Stop));
                 }
             });
         }
-        if let Some(seen) = &self.seen {
-            let (done, all) = (seen.measured(), seen.rows.len());
+        if let Some(results) = &self.results {
+            let (done, all) = (results.measured(), results.rows.len());
             ui.add(egui::ProgressBar::new(done as f32 / all.max(1) as f32).desired_height(6.0));
-            let text = match (&seen.end, self.is_paused) {
-                (Some(SweepEnd::Done), _) => format!("{done} of {all} cells · done"),
+            let text = match (&results.end, self.is_paused) {
+                (Some(SweepEnd::Complete), _) => format!("{done} of {all} cells · done"),
                 (Some(SweepEnd::Stopped), _) => format!("{done} of {all} cells · stopped"),
                 (Some(SweepEnd::Failed(why)), _) => {
                     format!("{done} of {all} cells · failed: {why}")
                 }
                 (None, true) => format!("{done} of {all} cells · paused"),
-                (None, false) => match seen.left {
-                    Some(left) => format!("{done} of {all} cells · about {} left", span(left)),
-                    None => format!("{} …", seen.at),
+                (None, false) => match results.remaining {
+                    Some(seconds) => {
+                        format!("{done} of {all} cells · about {} remaining", span(seconds))
+                    }
+                    None => format!("{} …", results.stage),
                 },
             };
             ui.label(text).on_hover_text(
-                "Cells measured: coarse to fine, those that should cost least first.",
+                "Measured cells: from coarse to fine, the lowest predicted cost first.",
             );
         }
-        if let Some(text) = self.seen.as_ref().and_then(Seen::predicted_cycles) {
+        if let Some(text) = self.results.as_ref().and_then(MapResults::prediction_errors) {
             ui.label(RichText::new(text).weak()).on_hover_text(
-                "How far what was predicted is from what was measured, in the middle of the cells \
-                 (the median); a cell tells its own.",
+                "Median of the relative prediction errors over the measured cells. The tooltip of a \
+                 cell shows its own.",
             );
         }
-        if let Some(Pyramid { height, .. }) = self.seen.as_ref().and_then(|seen| seen.pyramid) {
+        if let Some(Pyramid { height, .. }) =
+            self.results.as_ref().and_then(|results| results.pyramid)
+        {
             let (sweeps, overlap) = (counted(height as u64, "sweep"), 2 * height);
             let text = format!("Kochurov's best pyramid: {sweeps}, overlap {overlap}");
             ui.label(RichText::new(text).weak()).on_hover_text(
-                "Of settings that are exactly Jacobi's sweeps, the one that should take least by \
-                 Kochurov's run time, with the constants of this machine.",
+                "The exact setting of least run time by Kochurov's formula, with the constants of this \
+                 machine.",
             );
         }
         if self.is_timing() {
-            ui.label(
-                RichText::new("The explorer's run waits meanwhile: timing bears no company.")
-                    .weak(),
-            );
+            ui.label(RichText::new("The run is paused so that timings are clean.").weak());
         }
     }
 
@@ -219,104 +202,46 @@ impl Tuning {
         let mut child = |rect| ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let (mut left, mut right) = (child(left), child(right));
         let is_measuring = self.is_measuring();
-        let Self { seen, value, layer, chart, hover, here, .. } = self;
-        let Some(seen) = seen.as_ref() else {
+        let Self { results, value, layer, chart, hover, measured_papers, .. } = self;
+        let Some(results) = results.as_ref() else {
             empty(&mut left);
-            papers::ui(&mut right, here, is_measuring, session, commands);
+            papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             return;
         };
         left.horizontal(|ui| {
-            shown(ui, value);
-            let system = RichText::new(system(&seen.outline.spec.run)).weak();
-            ui.add(Label::new(system).truncate()).on_hover_text("What this map is of.");
+            value_menu(ui, value);
+            let system = RichText::new(system(&results.outline.spec.run)).weak();
+            ui.add(Label::new(system).truncate())
+                .on_hover_text("The problem, the precision and the back end of this map.");
         });
-        let shared = layers::ui(&mut left, seen, *value, layer);
-        let mut sweep_map = SweepMap::new(&seen.outline, &seen.rows, seen.classic, *layer, *value);
+        let shared = layers::ui(&mut left, results, *value, layer);
+        let mut sweep_map =
+            SweepMap::new(&results.outline, &results.rows, results.classic, *layer, *value);
         sweep_map.scale = shared.unwrap_or(sweep_map.scale);
-        *hover = map::ui(&mut left, seen, &sweep_map, *value, commands);
+        *hover = map::ui(&mut left, results, &sweep_map, *value, commands);
         charts::choose(&mut right, chart);
         match chart {
-            Chart::Papers => papers::ui(&mut right, here, is_measuring, session, commands),
-            chart => charts::ui(&mut right, seen, *layer, *chart),
+            Chart::Papers => {
+                papers::ui(&mut right, measured_papers, is_measuring, session, commands)
+            }
+            chart => charts::ui(&mut right, results, *layer, *chart),
         }
     }
 }
 
-impl Seen {
-    fn new(outline: Arc<SweepOutline>) -> Self {
-        let cells = outline.cells.len();
-        Self {
-            outline,
-            predictions: vec![None; cells],
-            rows: vec![None; cells],
-            classic: None,
-            pyramid: None,
-            at: "",
-            left: None,
-            end: None,
-        }
-    }
-
-    fn hear(&mut self, news: TunerEvent) -> Option<String> {
-        match news {
-            TunerEvent::At(what) => self.at = what,
-            TunerEvent::Predicted(predictions, pyramid) => {
-                for prediction in predictions {
-                    self.predictions[prediction.place] = Some(prediction);
-                }
-                self.pyramid = pyramid;
-            }
-            TunerEvent::Classic(classic) => self.classic = Some(classic),
-            TunerEvent::Measured { place, row, left } => {
-                self.rows[place] = Some(*row);
-                self.left = Some(left);
-            }
-            TunerEvent::Ended(end) => {
-                let why = match &end {
-                    SweepEnd::Failed(why) => Some(why.clone()),
-                    _ => None,
-                };
-                self.end = Some(end);
-                return why;
-            }
-            TunerEvent::Refused(_) | TunerEvent::Begun(_) => {}
-        }
-        None
-    }
-
-    fn measured(&self) -> usize {
-        self.rows.iter().flatten().count()
-    }
-
-    /// How far the predictions are off, where something was predicted and measured.
-    fn predicted_cycles(&self) -> Option<String> {
-        let error = |of: fn(&SweepRow) -> Option<f64>| {
-            SweepRow::median_error(self.rows.iter().flatten(), of)
-        };
-        let told = [
-            error(|row| row.prediction_error)
-                .map(|error| format!("a cycle {:.1} %", 100.0 * error)),
-            error(|row| row.cycles_prediction_error)
-                .map(|error| format!("cycles {:.2} %", 100.0 * error)),
-        ];
-        let told: Vec<_> = told.into_iter().flatten().collect();
-        (!told.is_empty()).then(|| format!("Predictions off by: {}", told.join(", ")))
-    }
-}
-
-/// What stands where no map is yet.
+/// What is shown before the first map.
 fn empty(ui: &mut Ui) {
     ui.add_space(theme::GAP);
     ui.label(RichText::new("The tuning map").heading());
     ui.label(
-        "Every cell is a setting: overlap across, k down. Choose the lists at the left and press \
-         Start; the map fills in from coarse to fine, the settings that should be fastest first. \
-         A click on a cell opens its run in the explorer.",
+        "Each cell is a setting: overlap from left to right, k from top to bottom. Choose the lists on \
+         the left and press Start. The map fills in from coarse to fine, the lowest predicted cost \
+         first. Click a cell to open its run in the explorer.",
     );
 }
 
-/// The menu of what is shown.
-fn shown(ui: &mut Ui, value: &mut MapValue) {
+/// The menu of the displayed quantity.
+fn value_menu(ui: &mut Ui, value: &mut MapValue) {
     let combo = ComboBox::from_id_salt("value").width(150.0).selected_text(value.label());
     let response = combo.show_ui(ui, |ui| {
         for other in MapValue::ALL {
@@ -326,7 +251,7 @@ fn shown(ui: &mut Ui, value: &mut MapValue) {
     named(response.response, "Shown").on_hover_text(value.about());
 }
 
-/// A span of time as a person reads it.
+/// A time span in a suitable unit.
 fn span(seconds: f64) -> String {
     if seconds < 90.0 {
         format!("{:.0} s", seconds.ceil())
@@ -334,20 +259,5 @@ fn span(seconds: f64) -> String {
         format!("{:.0} min", seconds / 60.0)
     } else {
         format!("{:.1} h", seconds / 3600.0)
-    }
-}
-
-/// What is measured, and where: the problem, the precision and the back end of a run.
-fn system(run: &RunSpec) -> String {
-    let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
-    let on = format!("{} on {}", run.method.precision.name(), place(run.method.backend));
-    format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "))
-}
-
-/// Where a sweep is measured, in a word.
-fn place(backend: Backend) -> &'static str {
-    match backend {
-        Backend::Cpu => "CPU",
-        Backend::Cuda => "CUDA",
     }
 }

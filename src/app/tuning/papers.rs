@@ -1,8 +1,8 @@
-//! Islam & Wang's tables beside what this machine does.
+//! Islam & Wang's tables beside the results of this machine.
 
 use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
-use crate::app::tuning::Seen;
+use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{grouped, seconds as time};
@@ -15,54 +15,54 @@ use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
 
 const TABLES: [(Group, &str, &str); 3] = [
-    (Group::Table1, "Table I", "lines, no overlap"),
-    (Group::Table2, "Table II", "lines, best overlap"),
-    (Group::Table3, "Table III", "plane, best overlap"),
+    (Group::Table1, "Table I", "1D, no overlap"),
+    (Group::Table2, "Table II", "1D, best overlap"),
+    (Group::Table3, "Table III", "2D, best overlap"),
 ];
 
-/// Arrays of a problem that classic goes through: two iterates and the right-hand side.
+/// Arrays that a sweep of classic Jacobi reads and writes: two iterates and the right-hand side.
 const ARRAYS: u64 = 3;
 
-/// Between the columns of a table, and the columns where there is room.
-const APART: f32 = 10.0;
+/// The gap between the columns of a table, and the largest width of a column, in points.
+const GAP: f32 = 10.0;
 const WIDEST: f32 = 84.0;
 
-/// What was measured of the tables on one machine, whichever maps it was measured for.
+/// What was measured of the tables on one machine, in all maps.
 #[derive(Default)]
-pub(super) struct Here {
-    /// Of the newest map that held any of it.
+pub(super) struct MeasuredPapers {
+    /// Of the newest map that contains one of the experiments.
     outline: Option<Arc<SweepOutline>>,
-    /// By the places of [`EXPERIMENTS`].
-    found: Vec<Option<Found>>,
+    /// One entry for each of [`EXPERIMENTS`].
+    speedups: Vec<Option<Speedup>>,
 }
 
-/// What was measured of an experiment.
-struct Found {
-    /// How many times as fast as classic, and how far off that may be.
-    speedup: f64,
+/// The measured speedup of an experiment over classic Jacobi.
+struct Speedup {
+    ratio: f64,
+    /// Its error.
     error: f64,
-    /// How that came about.
+    /// The times from which it is computed, in a sentence.
     about: String,
 }
 
-impl Here {
-    /// Takes over what a map holds of the tables; what another machine did, it forgets.
-    pub fn take(&mut self, seen: &Seen) {
-        for (place, experiment) in EXPERIMENTS.iter().enumerate() {
-            let Some(found) = found(seen, experiment) else { continue };
-            if self.outline.as_ref().is_none_or(|known| known.machine != seen.outline.machine) {
-                self.found.clear();
-                self.found.resize_with(EXPERIMENTS.len(), || None);
+impl MeasuredPapers {
+    /// Adds the experiments that a map contains; results of another machine are dropped.
+    pub fn update(&mut self, results: &MapResults) {
+        for (index, experiment) in EXPERIMENTS.iter().enumerate() {
+            let Some(speedup) = speedup(results, experiment) else { continue };
+            if self.outline.as_ref().is_none_or(|known| known.machine != results.outline.machine) {
+                self.speedups.clear();
+                self.speedups.resize_with(EXPERIMENTS.len(), || None);
             }
-            self.outline = Some(Arc::clone(&seen.outline));
-            self.found[place] = Some(found);
+            self.outline = Some(Arc::clone(&results.outline));
+            self.speedups[index] = Some(speedup);
         }
     }
 }
 
 pub(super) fn ui(
     ui: &mut Ui,
-    here: &Here,
+    measured: &MeasuredPapers,
     is_measuring: bool,
     session: &Session,
     commands: &mut Vec<Command>,
@@ -73,29 +73,29 @@ pub(super) fn ui(
                 ui.label(RichText::new(format!("{name} · {what}")).strong());
                 let button = Button::new(format!("Measure {name}"));
                 let button = ui.add_enabled(!is_measuring, button).on_hover_text(
-                    "Measure its settings on this machine, and classic beside them; the map shows \
-                     them, and the tables keep what was measured.",
+                    "Measure these settings and classic Jacobi on this machine. The map shows them, \
+                     and the table keeps the results.",
                 );
-                let button = button.on_disabled_hover_text("A map is being measured already.");
+                let button = button.on_disabled_hover_text("A map is being measured.");
                 if button.clicked() {
                     let spec = sweep(group, session);
                     commands.push(Command::Tune(TuningOrder::Begin(Box::new(spec))));
                 }
             });
-            table(ui, group, here);
-            ui.add_space(APART);
+            table(ui, group, measured);
+            ui.add_space(GAP);
         }
-        let outline = here.outline.as_deref();
+        let outline = measured.outline.as_deref();
         let method = &session.spec.method;
         for text in
-            differs(outline.map_or(method.backend, |it| it.spec.run.method.backend), outline)
+            differences(outline.map_or(method.backend, |it| it.spec.run.method.backend), outline)
         {
             ui.label(RichText::new(text).weak());
         }
     });
 }
 
-/// k with the best overlap and the speedup that were published, where a sweep is of the same system.
+/// k, the best overlap and the speedup as published, if a sweep is of the same system.
 pub(super) fn published(spec: &SweepSpec) -> impl Iterator<Item = (usize, usize, f64)> {
     EXPERIMENTS.iter().filter_map(|experiment| {
         let How::Tiled { tile, k, overlap } = experiment.how else { return None };
@@ -105,12 +105,12 @@ pub(super) fn published(spec: &SweepSpec) -> impl Iterator<Item = (usize, usize,
     })
 }
 
-/// Whether a sweep is of an experiment's system, to the same tolerance.
+/// Whether a sweep is of an experiment's system with the same tolerance.
 fn is_of(spec: &SweepSpec, experiment: &Experiment) -> bool {
     spec.run.problem == experiment.run().problem && spec.run.stop.tolerance == Some(TOLERANCE)
 }
 
-/// The sweep over a table's settings, where the explorer's run is made.
+/// The sweep over a table's settings, on the back end of the explorer's run.
 fn sweep(group: Group, session: &Session) -> SweepSpec {
     let of = || EXPERIMENTS.iter().filter(move |experiment| experiment.group == group);
     let mut run = of().next().map(Experiment::run).unwrap_or_default();
@@ -122,7 +122,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
         How::Tiled { k, overlap, .. } => Some((k, PerAxis::all(overlap))),
         _ => None,
     };
-    // The plane takes a CPU minutes a cell to the tolerance; how many cycles that is, is known.
+    // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
     let (kernel, counts) = match method.backend {
         Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
         Backend::Cuda => (Kernel::compared(MethodName::Hierarchical), true),
@@ -137,22 +137,22 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     }
 }
 
-fn table(ui: &mut Ui, group: Group, here: &Here) {
+fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
     let columns = [
-        ("k", "Subiterations of a cycle."),
-        ("overlap", "The overlap that the paper found best."),
-        ("cycles", "Cycles to 1e-4, counted by this program; the paper tells none."),
-        ("published", "How many times as fast as classic, as published (TITAN V)."),
-        ("here", "The same on this machine, by its fastest kernel, without transfers."),
+        ("k", "Subiterations per cycle."),
+        ("overlap", "The best overlap according to the paper."),
+        ("cycles", "Cycles to 1e-4, counted by this program; the paper does not state them."),
+        ("published", "Published speedup over classic Jacobi (TITAN V)."),
+        ("measured", "Speedup on this machine with its fastest kernel, without transfers."),
     ];
-    let room = ui.available_width() / columns.len() as f32 - APART;
+    let room = ui.available_width() / columns.len() as f32 - GAP;
     let rows = |ui: &mut Ui| {
-        // They hold text alone.
+        // The rows contain only text.
         ui.spacing_mut().interact_size.y = 0.0;
         Grid::new(("papers", group.name()))
             .num_columns(columns.len())
             .min_col_width(room.min(WIDEST))
-            .spacing([APART, 2.0])
+            .spacing([GAP, 2.0])
             .striped(true)
             .show(ui, |ui| {
                 for (text, about) in columns {
@@ -161,7 +161,7 @@ fn table(ui: &mut Ui, group: Group, here: &Here) {
                     });
                 }
                 ui.end_row();
-                for (place, experiment) in EXPERIMENTS.iter().enumerate() {
+                for (index, experiment) in EXPERIMENTS.iter().enumerate() {
                     let How::Tiled { k, overlap, .. } = experiment.how else { continue };
                     if experiment.group != group {
                         continue;
@@ -176,11 +176,11 @@ fn table(ui: &mut Ui, group: Group, here: &Here) {
                         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
                     }
                     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                        match here.found.get(place).and_then(Option::as_ref) {
-                            Some(Found { speedup, error, about }) => ui
-                                .label(format!("{speedup:.2} ×"))
-                                .on_hover_text(format!("{speedup:.2} ± {error:.2}: {about}")),
-                            None => ui.label("–").on_hover_text("It was not measured yet."),
+                        match measured.speedups.get(index).and_then(Option::as_ref) {
+                            Some(Speedup { ratio, error, about }) => ui
+                                .label(format!("{ratio:.2} ×"))
+                                .on_hover_text(format!("{ratio:.2} ± {error:.2}: {about}")),
+                            None => ui.label("–").on_hover_text("Not measured yet."),
                         }
                     });
                     ui.end_row();
@@ -190,26 +190,26 @@ fn table(ui: &mut Ui, group: Group, here: &Here) {
     ui.scope(rows);
 }
 
-/// What a map holds of an experiment, by the fastest kernel.
-fn found(seen: &Seen, experiment: &Experiment) -> Option<Found> {
+/// The speedup of an experiment that a map contains, with the fastest kernel.
+fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
     let How::Tiled { tile, k, overlap } = experiment.how else { return None };
-    if !is_of(&seen.outline.spec, experiment) {
+    if !is_of(&results.outline.spec, experiment) {
         return None;
     }
     let is_it = |row: &&SweepRow| {
         (row.k, row.overlap, row.tile) == (k, PerAxis::all(overlap), PerAxis::all(tile))
     };
-    let times = (seen.rows.iter().flatten().filter(is_it))
+    let times = (results.rows.iter().flatten().filter(is_it))
         .filter_map(|row| Some((row, row.seconds_per_cycle?, row.seconds_per_cycle_error?)));
     let (row, seconds, error) = times.min_by(|(_, one, _), (_, other, _)| one.total_cmp(other))?;
-    let classic = seen.classic?;
+    let classic = results.classic?;
     let sweep = classic.time?;
-    let speedup = classic.seconds()? / (seconds * experiment.cycles as f64);
-    Some(Found {
-        speedup,
-        error: speedup * (error / seconds + sweep.error / sweep.median),
+    let ratio = classic.seconds()? / (seconds * experiment.cycles as f64);
+    Some(Speedup {
+        ratio,
+        error: ratio * (error / seconds + sweep.error / sweep.median),
         about: format!(
-            "a cycle takes {} by kernel {}, a sweep of classic {}.",
+            "a cycle takes {} with kernel {}, a sweep of classic Jacobi {}.",
             time(seconds),
             row.kernel,
             time(sweep.median)
@@ -217,52 +217,57 @@ fn found(seen: &Seen, experiment: &Experiment) -> Option<Found> {
     })
 }
 
-/// What differs from what the paper did, point by point.
-fn differs(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String> {
+/// The differences from the paper's experiments, one sentence each.
+fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String> {
     let machine = measured.map_or("not measured yet", |outline| &outline.machine);
     let bytes = ARRAYS * Precision::F64.bytes() as u64 * points();
-    let there = format!(
+    let titan_v = format!(
         "its L2 of {} holds {:.0} % of the problem's {}",
         human(TITAN_V_L2),
         100.0 * TITAN_V_L2 as f64 / bytes as f64,
         human(bytes)
     );
-    let mut said = match backend {
+    let mut differences = match backend {
         Backend::Cpu => vec![
-            format!("Machine: published on a TITAN V; here {machine}."),
+            format!("Machine: published for a TITAN V; this is {machine}."),
             format!(
-                "Cache: there {there}, so that classic goes to memory in every sweep. A CPU launches \
-                 nothing for a sweep, and its larger caches hold more: classic loses less, and the \
-                 best k is another."
+                "Cache: on the TITAN V {titan_v}, so each sweep of classic Jacobi reads main memory. A CPU \
+                 has no launch overhead and larger caches: classic Jacobi is slowed down less, and \
+                 another k is best."
             ),
-            "Kernel: there a block of threads a tile, in shared memory; here a thread a row of \
-             tiles, in vectors."
+            "Kernel: the paper uses a block of threads per tile in shared memory; the CPU uses a \
+             thread per row of tiles, vectorized."
                 .to_owned(),
         ],
         Backend::Cuda => {
-            let here = match measured.and_then(|outline| outline.l2_bytes) {
+            let l2 = match measured.and_then(|outline| outline.l2_bytes) {
                 Some(l2) if l2 >= bytes => format!(
-                    "here one of {} holds all of it: classic hardly goes to memory, and tiles \
-                     gain less",
+                    "this GPU's {} hold all of it: classic Jacobi rarely reads main memory, and \
+                     tiles gain less",
                     human(l2)
                 ),
-                Some(l2) => format!("here one of {} holds a larger part or a smaller", human(l2)),
-                None => "here the driver tells none".to_owned(),
+                Some(l2) => format!(
+                    "this GPU's {} hold {:.0} %",
+                    human(l2),
+                    100.0 * l2 as f64 / bytes as f64
+                ),
+                None => "the driver does not report this GPU's".to_owned(),
             };
             vec![
-                format!("GPU: published on a TITAN V; here {machine}."),
-                format!("L2: there {there}; {here}."),
-                "Kernel: the paper's is kernel shared; register came after it. The faster of both \
-                 is shown."
+                format!("GPU: published for a TITAN V; this is {machine}."),
+                format!("L2: on the TITAN V {titan_v}; {l2}."),
+                "Kernel: the paper's corresponds to kernel shared; kernel register is newer. The faster \
+                 one is shown."
                     .to_owned(),
             ]
         }
     };
-    said.push("Time: published with transfers to and from the GPU; here without.".to_owned());
-    said
+    differences
+        .push("Time: published with transfers to and from the GPU; measured without.".to_owned());
+    differences
 }
 
-/// Points of the tables' problems, of which all have as many.
+/// Number of points of the tables' problems; all have the same.
 fn points() -> u64 {
     let of = EXPERIMENTS.iter().find(|experiment| experiment.group == Group::Table3);
     let problem = of.map(Experiment::run).unwrap_or_default().problem;

@@ -1,18 +1,18 @@
-//! What is to be measured: the lists, and the button that starts.
+//! The settings to measure: the lists, and the start button.
 
 use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
-use crate::app::tuning::system;
+use crate::app::tuning::results::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
-use crate::run::{Backend, Measure, MethodName, SweepSpec, numbers, sides};
+use crate::run::{Backend, Measure, MethodName, SweepSpec, parse_numbers, parse_per_axis};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
 
-/// More cells than this nobody waits for before a window.
+/// The most cells of a map in the window.
 const MOST_CELLS: usize = 4096;
 
-/// The lists as they are typed.
+/// The lists as typed.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
     k: String,
@@ -24,7 +24,7 @@ pub(super) struct Ranges {
 }
 
 impl Default for Ranges {
-    /// Islam & Wang's: six k, all even overlaps of a tile of 32 points.
+    /// The settings of Islam & Wang: six k, all even overlaps of a tile of 32 points.
     fn default() -> Self {
         Self {
             k: "4,8,16,32,64,128".to_owned(),
@@ -38,7 +38,7 @@ impl Default for Ranges {
 }
 
 impl Ranges {
-    /// Draws the lists, and asks for the sweep that they make.
+    /// Draws the lists, and requests their sweep.
     pub fn ui(
         &mut self,
         ui: &mut Ui,
@@ -48,26 +48,25 @@ impl Ranges {
     ) {
         let run = &session.spec;
         ui.label(RichText::new(system(run)).weak()).on_hover_text(
-            "What Start measures: the problem, the precision and the back end of the explorer.",
+            "The problem, the precision and the back end of the explorer, on which Start measures.",
         );
         ui.add_enabled_ui(!is_measuring, |ui| {
-            let list = "Values and ranges (from:to:step) with commas, such as 4,8,16 or 0:30:2";
-            let about = "Subiterations of a cycle.";
+            let list =
+                "Values and ranges (from:to:step), separated by commas, such as 4,8,16 or 0:30:2";
+            let about = "Subiterations per cycle.";
             field(ui, "k", &format!("{about} {list}."), &mut self.k);
-            let about = "Points that neighbouring tiles share, even; 4x2 for x and y apart.";
+            let about = "Points that neighbouring tiles share, even; 4x2 for separate x and y.";
             field(ui, "Overlap", &format!("{about} {list}."), &mut self.overlap);
-            let about = "Points of a tile along each axis; 32x16 for x and y apart.";
+            let about = "Points of a tile along each axis; 32x16 for separate x and y.";
             field(ui, "Tile", &format!("{about} {list}."), &mut self.tile);
             if run.method.backend == Backend::Cuda {
                 self.kernels(ui);
             }
-            row(ui, "Measure", "What is found out of every setting.", |ui| {
-                ui.checkbox(&mut self.times, "time").on_hover_text(
-                    "Solver time of a cycle: the median of repeats after a warm-up.",
-                );
-                ui.checkbox(&mut self.counts, "cycles").on_hover_text(
-                    "Cycles to the tolerance, counted; known ones are not counted again.",
-                );
+            row(ui, "Measure", "What is measured for each setting.", |ui| {
+                ui.checkbox(&mut self.times, "time")
+                    .on_hover_text("Solver time per cycle: the median of repeats after a warm-up.");
+                ui.checkbox(&mut self.counts, "cycles")
+                    .on_hover_text("Cycles to the tolerance. Counts that are known are reused.");
             });
         });
         let spec = self.spec(session);
@@ -94,7 +93,7 @@ impl Ranges {
     }
 
     fn kernels(&mut self, ui: &mut Ui) {
-        row(ui, "Kernels", "How the GPU makes cycles.", |ui| {
+        row(ui, "Kernels", "The GPU kernels to compare.", |ui| {
             ui.vertical(|ui| {
                 for kernel in Kernel::of(MethodName::Hierarchical) {
                     let mut chosen = self.kernels.contains(&kernel);
@@ -110,7 +109,7 @@ impl Ranges {
         });
     }
 
-    /// The sweep that the lists make, or what is wrong with them.
+    /// The sweep of the lists, or what is wrong with them.
     fn spec(&self, session: &Session) -> Result<SweepSpec, String> {
         let of = |name: &str, why: String| format!("{name}: {why}");
         let mut measure = Vec::new();
@@ -128,13 +127,13 @@ impl Ranges {
         };
         let spec = SweepSpec {
             run: (*session.spec).clone(),
-            k: numbers(&self.k).map_err(|why| of("k", why))?,
-            overlap: sides(&self.overlap).map_err(|why| of("Overlap", why))?,
-            tile: sides(&self.tile).map_err(|why| of("Tile", why))?,
+            k: parse_numbers(&self.k).map_err(|why| of("k", why))?,
+            overlap: parse_per_axis(&self.overlap).map_err(|why| of("Overlap", why))?,
+            tile: parse_per_axis(&self.tile).map_err(|why| of("Tile", why))?,
             kernel,
             measure,
         }
-        .tidy();
+        .normalized();
         let cells = spec.count().map_err(|error| error.to_string())?;
         if cells > MOST_CELLS {
             return Err(format!(

@@ -1,65 +1,67 @@
-//! All that is known of a cell, measured beside predicted.
+//! The tooltip of a cell: measured beside predicted values.
 
-use crate::app::tuning::Seen;
+use crate::app::tuning::results::MapResults;
 use crate::picture::{SweepMap, grouped, seconds as time};
 use crate::run::{RowOutcome, SweepRow};
 use eframe::egui::{Grid, RichText, Ui};
 
 /// A row in one line.
-pub(super) fn summary(seen: &Seen, row: &SweepRow) -> String {
+pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
-    if seen.outline.spec.kernel.len() > 1 {
+    if results.outline.spec.kernel.len() > 1 {
         text.push_str(&format!(", {}", row.kernel));
     }
     if let Some(seconds) = row.seconds {
         text.push_str(&format!(": {} ± {}", time(seconds), time(row.cost_error())));
     } else if let Some(seconds) = row.seconds_per_cycle {
-        text.push_str(&format!(": {} a sweep", time(seconds / row.k as f64)));
+        text.push_str(&format!(": {} per sweep", time(seconds / row.k as f64)));
     }
     if let Some(cycles) = row.cycles {
         text.push_str(&format!(" · {} cycles", grouped(cycles.count)));
     }
-    if let Some(ratio) = seen.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
-        let of = if row.seconds.is_some() { "" } else { " a sweep" };
-        text.push_str(&format!(" · {ratio:.2} × classic{of}"));
+    if let Some(ratio) = results.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
+        let per = if row.seconds.is_some() { "" } else { " per sweep" };
+        text.push_str(&format!(" · {ratio:.2} × as fast as classic{per}"));
     }
     text
 }
 
-/// The cell at a place of the map; `place` is that of its setting, if it has one that can run.
+/// Draws the tooltip of the cell in a column and a row of the map; `index` is that of its cell in the outline,
+/// if it can run.
 pub(super) fn ui(
     ui: &mut Ui,
-    seen: &Seen,
+    results: &MapResults,
     map: &SweepMap<'_>,
-    [across, down]: [usize; 2],
-    place: Option<usize>,
+    [column, row]: [usize; 2],
+    index: Option<usize>,
 ) {
-    let cell = &map.cells[down][across];
-    let head = format!("k = {}, overlap {}", map.ks[down], map.overlaps[across]);
+    let cell = &map.cells[row][column];
+    let head = format!("k = {}, overlap {}", map.ks[row], map.overlaps[column]);
     if let Some(why) = cell.cannot_run {
         ui.label(RichText::new(head).strong());
         ui.label(format!("It cannot run: {why}."));
         return;
     }
-    let Some(place) = place else { return };
-    let setting = &seen.outline.cells[place].setting;
+    let Some(index) = index else { return };
+    let setting = &results.outline.cells[index].setting;
     ui.label(RichText::new(format!("{head}, tile {}", setting.tile)).strong());
-    let prediction = seen.predictions[place];
+    let prediction = results.predictions[index];
     let row = cell.row;
     if let Some(row) = row {
         match row.outcome {
             RowOutcome::Capped => {
                 let cycles = row.cycles.map_or_else(String::new, |cycles| cycles.to_string());
-                ui.label(format!("The tolerance was not met: {cycles} cycles."));
+                ui.label(format!("The tolerance was not met ({cycles} cycles)."));
             }
-            RowOutcome::Diverged => _ = ui.label("It diverges."),
+            RowOutcome::Diverged => _ = ui.label("The iteration diverges."),
             RowOutcome::Measured | RowOutcome::CannotRun => {}
         }
     }
     let dash = || "–".to_owned();
-    let percent = |off: Option<f64>| off.map_or_else(dash, |off| format!("{:+.1} %", 100.0 * off));
+    let percent =
+        |error: Option<f64>| error.map_or_else(dash, |error| format!("{:+.1} %", 100.0 * error));
     Grid::new("tuning tip").num_columns(4).spacing([14.0, 2.0]).show(ui, |ui| {
-        for text in ["", "measured", "predicted", "off by"] {
+        for text in ["", "measured", "predicted", "error"] {
             ui.label(RichText::new(text).weak());
         }
         ui.end_row();
@@ -80,8 +82,8 @@ pub(super) fn ui(
             .or(prediction.and_then(|prediction| prediction.seconds_per_cycle));
         let whole = row.and_then(|row| row.predicted_seconds).or(prediction
             .and_then(|prediction| prediction.cost)
-            .filter(|_| seen.outline.spec.measure.len() == 2));
-        for (name, measured, predicted, off) in [
+            .filter(|_| results.outline.spec.measure.len() == 2));
+        for (name, measured, predicted, error) in [
             (
                 "Time to the tolerance",
                 row.and_then(|row| row.seconds).map_or_else(dash, time),
@@ -89,7 +91,7 @@ pub(super) fn ui(
                 percent(row.and_then(|row| row.seconds_prediction_error)),
             ),
             (
-                "A cycle",
+                "Time per cycle",
                 row.and_then(|row| row.seconds_per_cycle)
                     .map_or_else(dash, |seconds| time(seconds) + &spread),
                 predicted.map_or_else(dash, time),
@@ -105,7 +107,7 @@ pub(super) fn ui(
             ui.label(name);
             ui.label(measured);
             ui.label(predicted);
-            ui.label(off);
+            ui.label(error);
             ui.end_row();
         }
     });
@@ -115,17 +117,17 @@ pub(super) fn ui(
         facts.extend(row.edge_share.map(|share| format!("edge share {:.0} %", 100.0 * share)));
         facts.extend(row.repeats.map(|repeats| format!("median of {repeats} repeats")));
         if cell.is_exact {
-            facts.push("exactly Jacobi's sweeps".to_owned());
+            facts.push("exact Jacobi".to_owned());
         }
         if cell.is_equal {
             facts.push("equal to the best within noise".to_owned());
         }
         ui.label(RichText::new(facts.join(" · ")).weak());
     }
-    let click = if seen.end.is_some() {
-        "A click opens its run in the explorer."
+    let click = if results.end.is_some() {
+        "Click to open its run in the explorer."
     } else {
-        "A click opens its run in the explorer; the map waits meanwhile."
+        "Click to open its run in the explorer; the measurement is paused meanwhile."
     };
     ui.label(RichText::new(click).weak());
 }

@@ -33,7 +33,7 @@ pub fn sweep_svg(
     };
     let shape: Vec<_> = chosen.run.problem.shape.iter().map(ToString::to_string).collect();
     let title = format!("{what} — {}, {}", chosen.run.problem.kind.label(), shape.join(" × "));
-    let known = outline.by_place(rows);
+    let known = outline.rows_by_cell(rows);
     let map = SweepMap::new(outline, &known, classic, Layer::default(), value);
     Figure { title, subtitle: subtitle(outline, rows, classic), value_label: value.unit(), map }
         .svg(spec)

@@ -119,8 +119,8 @@ impl MapValue {
 pub struct MapCell<'a> {
     /// What was measured; of several tiles or kernels, of the best.
     pub row: Option<&'a SweepRow>,
-    /// The place of its cell in [`SweepOutline::cells`]; of one that was not measured yet, if it can run.
-    pub place: Option<usize>,
+    /// The index of its cell in [`SweepOutline::cells`], if it can run.
+    pub index: Option<usize>,
     /// The value that is coloured, if it is known.
     pub value: Option<f64>,
     /// Why it cannot run, if no tile and no kernel can.
@@ -177,17 +177,17 @@ impl<'a> SweepMap<'a> {
         let mut cells: Vec<Vec<MapCell<'a>>> = vec![vec![MapCell::default(); wide]; high];
         let mut can_run = vec![vec![false; wide]; high];
         let mut seen = vec![vec![false; wide]; high];
-        for (place, cell) in outline.cells.iter().enumerate() {
+        for (index, cell) in outline.cells.iter().enumerate() {
             let setting = &cell.setting;
             let is_shown = layer.tile.is_none_or(|tile| tile == setting.tile)
                 && layer.kernel.is_none_or(|kernel| kernel == setting.kernel);
             // Cells stand in order: the overlap changes fastest, then k.
-            let (across, down) = (place % wide, place / wide % high);
+            let (across, down) = (index % wide, index / wide % high);
             if !is_shown {
                 continue;
             }
             let shown = &mut cells[down][across];
-            let row = rows.get(place).and_then(Option::as_ref);
+            let row = rows.get(index).and_then(Option::as_ref);
             let refusal = row
                 .filter(|row| row.outcome == RowOutcome::CannotRun)
                 .and_then(|row| row.reason.as_deref())
@@ -200,7 +200,7 @@ impl<'a> SweepMap<'a> {
                 }
                 None => can_run[down][across] = true,
             }
-            shown.place.get_or_insert(place);
+            shown.index.get_or_insert(index);
             let Some(row) = row else { continue };
             let is_better = match (shown.row.and_then(SweepRow::cost), row.cost()) {
                 (Some(known), Some(cost)) => cost < known,
@@ -208,7 +208,7 @@ impl<'a> SweepMap<'a> {
                 (None, _) => true,
             };
             if is_better {
-                (shown.row, shown.place) = (Some(row), Some(place));
+                (shown.row, shown.index) = (Some(row), Some(index));
             }
         }
         let all = cells.iter().flatten().filter_map(|cell| cell.row);
@@ -314,7 +314,7 @@ mod tests {
         let sweep = sweep(&[1, 2, 4]);
         let mut known: Vec<Option<SweepRow>> = vec![None; sweep.cells().len()];
         let row = |seconds: f64, error: f64| {
-            let mut row = sweep.outline().blank(&sweep.cells()[0].setting);
+            let mut row = sweep.outline().empty_row(&sweep.cells()[0].setting);
             let time = CycleTime { median: seconds, error, repeats: 9 };
             row.measured = "time".into();
             (row.seconds_per_cycle, row.seconds_per_cycle_error) = (Some(time.median), Some(error));

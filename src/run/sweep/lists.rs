@@ -1,15 +1,15 @@
-//! Lists of settings as people write them: `4,8,16`, `0:30:2`, `32x16,64`.
+//! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`.
 
-use super::sides::PerAxis;
+use super::per_axis::PerAxis;
 
-/// The most values of a list.
+/// The most values in a list.
 const LONGEST: usize = 4096;
 
-/// Whole numbers and ranges (from:to:step, the end included) with commas.
+/// Parses whole numbers and ranges (from:to:step, the end included), separated by commas.
 ///
 /// # Errors
-/// A sentence without its subject: what the list must be.
-pub fn numbers(text: &str) -> Result<Vec<usize>, String> {
+/// What the list must be, as a sentence without its subject.
+pub fn parse_numbers(text: &str) -> Result<Vec<usize>, String> {
     let whole = |text: &str| {
         text.trim().parse::<usize>().map_err(|_| {
             "it must be whole numbers or ranges with commas, such as 4,8,16 or 0:30:2".to_owned()
@@ -22,7 +22,9 @@ pub fn numbers(text: &str) -> Result<Vec<usize>, String> {
             [value] => (value, value, 1),
             [from, to] => (from, to, 1),
             [from, to, step] => (from, to, step),
-            _ => return Err(format!("“{part}” is no range; one is from:to:step, such as 0:30:2")),
+            _ => {
+                return Err(format!("“{part}” is not a range; write from:to:step, such as 0:30:2"));
+            }
         };
         if step == 0 {
             return Err(format!("the range {part} has step 0; it must be at least 1"));
@@ -38,17 +40,17 @@ pub fn numbers(text: &str) -> Result<Vec<usize>, String> {
     Ok(values)
 }
 
-/// The same of numbers along the axes, in which `4x2` is 4 along x and 2 along y.
+/// The same for numbers per axis: `4x2` is 4 along x and 2 along y.
 ///
 /// # Errors
-/// As [`numbers`].
-pub fn sides(text: &str) -> Result<Vec<PerAxis>, String> {
+/// As [`parse_numbers`].
+pub fn parse_per_axis(text: &str) -> Result<Vec<PerAxis>, String> {
     let mut values = Vec::new();
     for part in text.split(',') {
         if part.contains(['x', 'X', '×']) {
             values.push(part.parse::<PerAxis>().map_err(|error| error.to_string())?);
         } else {
-            values.extend(numbers(part)?.into_iter().map(PerAxis::all));
+            values.extend(parse_numbers(part)?.into_iter().map(PerAxis::all));
         }
         if values.len() > LONGEST {
             return Err(format!("it has more than {LONGEST} values"));
@@ -62,19 +64,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_ranges_are_read_and_others_refused() {
-        assert_eq!(numbers("4, 8,16"), Ok(vec![4, 8, 16]));
-        assert_eq!(numbers("0:7:3,9:10"), Ok(vec![0, 3, 6, 9, 10]));
+    fn lists_and_ranges_are_parsed_and_other_texts_are_errors() {
+        assert_eq!(parse_numbers("4, 8,16"), Ok(vec![4, 8, 16]));
+        assert_eq!(parse_numbers("0:7:3,9:10"), Ok(vec![0, 3, 6, 9, 10]));
         for wrong in ["", ",", "4,", "a", "-2", "30:0:2", "0:30:0", "1:2:3:4", ":", "0:99999"] {
-            assert!(numbers(wrong).is_err(), "{wrong}");
+            assert!(parse_numbers(wrong).is_err(), "{wrong}");
         }
-        assert!(numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
+        assert!(parse_numbers("30:0:2").unwrap_err().ends_with("write it as 0:30:2"));
         let named = |text: &str| {
-            sides(text).map(|sides| sides.iter().map(PerAxis::to_string).collect::<Vec<_>>())
+            parse_per_axis(text)
+                .map(|values| values.iter().map(PerAxis::to_string).collect::<Vec<_>>())
         };
         assert_eq!(named("0:4:2,8x2"), Ok(["0", "2", "4", "8x2"].map(str::to_owned).to_vec()));
-        for wrong in ["", "4x", "x", "1x2x3", "4,", "8:4"] {
-            assert!(sides(wrong).is_err(), "{wrong}");
+        for wrong in ["", "4x", "x", "1x2x3x4", "4,", "8:4"] {
+            assert!(parse_per_axis(wrong).is_err(), "{wrong}");
         }
     }
 }

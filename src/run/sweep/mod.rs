@@ -1,36 +1,32 @@
-//! Sweeps over settings: which there are, which of them cannot run and why, and what is measured of
-//! the others. The rows of a sweep outlive it in a table that grows row by row.
+//! Sweeps over settings of k, overlap, tile and kernel: which of them can run, what is measured and
+//! predicted of each, and the table that keeps the rows.
 
-mod classic;
-mod count;
-mod cycle_predictor;
-mod effective_sweeps;
+mod baseline;
+mod blocking;
 mod lists;
-mod machine;
-mod model;
+mod measure;
 mod order;
 mod outline;
+mod per_axis;
+mod predict;
 mod row;
-mod sides;
 mod spec;
-mod speed_reference;
-mod sweeping;
+mod stepping;
+mod steps;
+#[expect(clippy::module_inception, reason = "the folder holds all that concerns sweeps")]
+mod sweep;
 mod table;
-mod timing;
 
-pub use classic::ClassicBaseline;
-pub use count::{CountOutcome, CycleCache, CycleCount};
-pub use cycle_predictor::CyclePrediction;
-pub use lists::{numbers, sides};
-pub use model::{Pyramid, pyramid_seconds};
-pub use order::{CostPrediction, by_predicted_cost, coarse_to_fine};
-pub use outline::{SweepCell, SweepOutline};
+pub use baseline::ClassicBaseline;
+pub use lists::{parse_numbers, parse_per_axis};
+pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
+pub use order::coarse_to_fine;
+pub use outline::{RowMismatch, SweepCell, SweepOutline};
+pub use per_axis::PerAxis;
+pub use predict::{CostPrediction, CyclePrediction, Pyramid, by_predicted_cost, pyramid_seconds};
 pub use row::{Cycles, RowOutcome, SweepRow};
-pub use sides::PerAxis;
 pub use spec::{MOST_SETTINGS, Measure, Setting, SweepError, SweepSpec};
-pub use sweeping::{MeasureError, RowMismatch, Sweep};
+pub use stepping::ShouldStop;
+pub(super) use steps::{BaselineMeasurement, CellMeasurement, Predictions, Probe};
+pub use sweep::{MeasureError, Sweep};
 pub use table::{SweepTable, SweepTableError};
-pub use timing::CycleTime;
-
-/// Asked between two cycles whether to stop. It may wait before it answers, while a sweep pauses.
-pub type ShouldStop<'a> = &'a (dyn Fn() -> bool + Sync);

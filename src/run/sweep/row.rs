@@ -1,39 +1,39 @@
-//! What a sweep found out about a setting.
+//! A row of a sweep's table: one setting with what was measured and predicted of it.
 
-use super::count::{CountOutcome, CycleCount};
-use super::cycle_predictor::CyclePrediction;
-use super::sides::PerAxis;
+use super::measure::{CountOutcome, CycleCount, CycleTime};
+use super::per_axis::PerAxis;
+use super::predict::CyclePrediction;
 use super::spec::{Measure, Setting, SweepSpec};
-use super::timing::CycleTime;
 use crate::run::command::command_line;
 use crate::run::spec::Backend;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
 
-/// A number of cycles, or that there were more.
+/// A number of cycles, or a lower bound of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycles {
     /// Cycles made.
     pub count: u64,
-    /// Whether the tolerance was not met by then.
+    /// Whether the limit of cycles was reached before the tolerance was met.
     pub capped: bool,
 }
 
-/// What came of a setting.
+/// The outcome of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RowOutcome {
-    /// All that was asked was measured.
+    /// All requested quantities were measured.
     Measured,
-    /// The tolerance was not met within the cap.
+    /// The tolerance was not met within the limit of cycles.
     Capped,
-    /// It will never be met.
+    /// The iteration diverges.
     Diverged,
     /// The setting cannot run.
     CannotRun,
 }
 
-/// A row of a sweep's table, under these names. What was not measured is an empty cell.
+/// A row of a sweep's table. The fields are the columns ([`SweepRow::NAMES`]); what was not measured is an
+/// empty field of the CSV file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepRow {
     /// Interior points of each axis, as on the command line: `1024x512`.
@@ -44,56 +44,56 @@ pub struct SweepRow {
     pub overlap: PerAxis,
     /// Points of a tile.
     pub tile: PerAxis,
-    /// The kernel that runs, `tiled` on the CPU; where none can, the one that was asked for.
+    /// The kernel that runs, `tiled` on the CPU; the chosen one where none can run.
     pub kernel: String,
-    /// Cycles to the tolerance; `>1000` where they were capped.
+    /// Cycles to the tolerance; `>1000` where the limit of cycles was reached.
     pub cycles: Option<Cycles>,
     /// Sweeps to the tolerance.
     pub sweeps: Option<u64>,
-    /// Seconds to the tolerance: the cycles times the seconds of one.
+    /// Seconds to the tolerance: cycles times seconds per cycle.
     pub seconds: Option<f64>,
-    /// Seconds of a cycle, the median of repeats, by the solver's own clock.
+    /// Seconds per cycle by the solver's clock, the median of repeats.
     pub seconds_per_cycle: Option<f64>,
-    /// How far off that may be, see [`CycleTime::error`].
+    /// Its error in seconds, see [`CycleTime::error`].
     pub seconds_per_cycle_error: Option<f64>,
-    /// How many repeats there were.
+    /// Number of repeats.
     pub repeats: Option<usize>,
-    /// Seconds of a cycle by the cost model.
+    /// Predicted seconds per cycle, by the cost model.
     pub predicted_seconds_per_cycle: Option<f64>,
-    /// How much more that is than what was measured, as a part of it; negative for less.
+    /// Relative error of that prediction; negative where less was predicted than measured.
     pub prediction_error: Option<f64>,
-    /// Cycles to the tolerance, foreseen without counting them.
+    /// Predicted cycles to the tolerance.
     pub predicted_cycles: Option<f64>,
-    /// How far off that may be, as a part of it.
+    /// Error bar of the predicted cycles, relative to their number.
     pub predicted_cycles_bar: Option<f64>,
-    /// How much more that is than what was counted, as a part of it.
+    /// Relative error of the predicted cycles.
     pub cycles_prediction_error: Option<f64>,
-    /// Seconds to the tolerance by both.
+    /// Predicted seconds to the tolerance.
     pub predicted_seconds: Option<f64>,
-    /// How much more that is than what was measured, as a part of it.
+    /// Relative error of the predicted seconds to the tolerance.
     pub seconds_prediction_error: Option<f64>,
-    /// The part of ‖r‖₂² near tile borders when the tolerance was met.
+    /// The share of ‖r‖₂² near tile borders when the tolerance was met.
     pub edge_share: Option<f64>,
-    /// What came of it.
+    /// The outcome.
     pub outcome: RowOutcome,
     /// Why it cannot run.
     pub reason: Option<String>,
-    /// What was asked: `time`, `cycles`, or `time+cycles`.
+    /// The requested quantities: `time`, `cycles`, or `time+cycles`.
     pub measured: String,
     /// The machine.
     pub machine: String,
-    /// The command line that makes the run again.
+    /// The command line that repeats the run.
     pub command: String,
-    /// The version of the program. It stands last since it never has quotes: so a row that was cut
-    /// off always lacks a cell or the end of its line.
+    /// The version of the program. It is the last column because it is never quoted: a row that was cut
+    /// off therefore always lacks a field or the end of its line.
     pub version: String,
 }
 
-/// What runs on the CPU, where there are no kernels to choose from.
+/// The name of the kernel on the CPU, where there is no choice.
 const TILED: &str = "tiled";
 
 impl SweepRow {
-    /// The names of its cells: the first line of a table.
+    /// The names of the columns: the first line of a table.
     pub const NAMES: [&'static str; 25] = [
         "shape",
         "k",
@@ -122,7 +122,7 @@ impl SweepRow {
         "version",
     ];
 
-    /// The row of a setting of which nothing is known yet.
+    /// The row of a setting before anything is measured.
     pub(super) fn new(spec: &SweepSpec, setting: &Setting, machine: &str) -> Self {
         let run = spec.run_of(setting);
         let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
@@ -159,13 +159,12 @@ impl SweepRow {
         }
     }
 
-    /// The same for a setting that cannot run.
+    /// The same as the row of a setting that cannot run.
     pub(super) fn cannot_run(self, reason: String) -> Self {
         Self { outcome: RowOutcome::CannotRun, reason: Some(reason), ..self }
     }
 
-    /// The same with what was measured, the seconds of a cycle that were predicted, and the cycles
-    /// that were foreseen.
+    /// The same with the measured count and time, and the predicted seconds per cycle and cycles.
     pub(super) fn with(
         mut self,
         count: Option<CycleCount>,
@@ -173,18 +172,18 @@ impl SweepRow {
         predicted: Option<f64>,
         cycle_prediction: Option<CyclePrediction>,
     ) -> Self {
-        if let Some(CycleCount { cycles, ending, edge_share }) = count {
-            self.outcome = match ending {
+        if let Some(CycleCount { cycles, outcome, edge_share }) = count {
+            self.outcome = match outcome {
                 CountOutcome::Converged => RowOutcome::Measured,
                 CountOutcome::Capped => RowOutcome::Capped,
                 CountOutcome::Diverged => RowOutcome::Diverged,
             };
-            if ending == CountOutcome::Converged {
+            if outcome == CountOutcome::Converged {
                 self.sweeps = Some(cycles * self.k as u64);
                 self.seconds = time.map(|time| time.median * cycles as f64);
             }
-            if ending != CountOutcome::Diverged {
-                let capped = ending == CountOutcome::Capped;
+            if outcome != CountOutcome::Diverged {
+                let capped = outcome == CountOutcome::Capped;
                 self.cycles = Some(Cycles { count: cycles, capped });
                 self.edge_share = Some(edge_share).filter(|share| share.is_finite());
             }
@@ -192,33 +191,33 @@ impl SweepRow {
         self.seconds_per_cycle = time.map(|time| time.median);
         self.seconds_per_cycle_error = time.map(|time| time.error);
         self.repeats = time.map(|time| time.repeats);
-        let cycle_prediction =
-            cycle_prediction.filter(|cycle_prediction| cycle_prediction.cycles.is_finite());
+        let cycle_prediction = cycle_prediction.filter(|prediction| prediction.cycles.is_finite());
         let counted = self.sweeps.and(self.cycles).map(|cycles| cycles.count as f64);
-        let off = |predicted: Option<f64>, measured: Option<f64>| {
+        let error = |predicted: Option<f64>, measured: Option<f64>| {
             predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0)
         };
         self.predicted_seconds_per_cycle = predicted;
-        self.predicted_cycles = cycle_prediction.map(|cycle_prediction| cycle_prediction.cycles);
-        self.predicted_cycles_bar = cycle_prediction.map(|cycle_prediction| cycle_prediction.error);
+        self.predicted_cycles = cycle_prediction.map(|prediction| prediction.cycles);
+        self.predicted_cycles_bar = cycle_prediction.map(|prediction| prediction.error);
         self.predicted_seconds =
             self.predicted_cycles.zip(predicted).map(|(cycles, seconds)| cycles * seconds);
-        self.prediction_error = off(predicted, self.seconds_per_cycle);
-        self.cycles_prediction_error = off(self.predicted_cycles, counted);
-        self.seconds_prediction_error = off(self.predicted_seconds, self.seconds);
+        self.prediction_error = error(predicted, self.seconds_per_cycle);
+        self.cycles_prediction_error = error(self.predicted_cycles, counted);
+        self.seconds_prediction_error = error(self.predicted_seconds, self.seconds);
         self
     }
 
-    /// What is known of the cycles, for a sweep that goes on.
+    /// The count that the row holds, for a sweep that is resumed.
     pub(super) fn count(&self) -> Option<CycleCount> {
         let Cycles { count, capped } = self.cycles?;
-        let ending = if capped { CountOutcome::Capped } else { CountOutcome::Converged };
+        let outcome = if capped { CountOutcome::Capped } else { CountOutcome::Converged };
         let edge_share = self.edge_share.unwrap_or(f64::NAN);
-        Some(CycleCount { cycles: count, ending, edge_share })
+        Some(CycleCount { cycles: count, outcome, edge_share })
     }
 
-    /// What the best setting has least of: seconds to the tolerance; where no time was measured,
-    /// cycles; where no cycles were counted, seconds a sweep.
+    /// The cost by which settings are compared: seconds to the tolerance; cycles where no time was measured;
+    /// seconds per sweep where no cycles were counted. `None` unless the outcome is
+    /// [`RowOutcome::Measured`].
     pub fn cost(&self) -> Option<f64> {
         match self.measured.as_str() {
             _ if self.outcome != RowOutcome::Measured => None,
@@ -232,20 +231,20 @@ impl SweepRow {
         }
     }
 
-    /// How far off [`SweepRow::cost`] may be, in its unit.
+    /// The error of [`SweepRow::cost`], in its unit.
     pub fn cost_error(&self) -> f64 {
         let relative = self.seconds_per_cycle_error.zip(self.seconds_per_cycle);
         self.cost().zip(relative).map_or(0.0, |(cost, (error, seconds))| cost * error / seconds)
     }
 
-    /// Whether the two differ by no more than noise.
+    /// Whether the costs of two rows differ by no more than their errors.
     pub fn equals_within_noise(&self, other: &Self) -> bool {
         self.cost().zip(other.cost()).is_some_and(|(one, other_cost)| {
             (one - other_cost).abs() <= self.cost_error() + other.cost_error()
         })
     }
 
-    /// The median of a relative error of the rows that have it, regardless of its sign.
+    /// The median of the absolute value of an error, over the rows that have it.
     pub fn median_error<'a>(
         rows: impl IntoIterator<Item = &'a Self>,
         error: impl Fn(&Self) -> Option<f64>,
@@ -256,7 +255,7 @@ impl SweepRow {
         errors.get(errors.len() / 2).copied()
     }
 
-    /// The best of some rows, if any was measured.
+    /// The row of lowest cost.
     pub fn best<'a>(rows: impl IntoIterator<Item = &'a Self>) -> Option<&'a Self> {
         let costs = rows.into_iter().filter_map(|row| row.cost().map(|cost| (row, cost)));
         costs.min_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(row, _)| row)
@@ -269,7 +268,7 @@ impl fmt::Display for Cycles {
     }
 }
 
-/// A number, but for a capped one, which no program should take for the number of cycles.
+/// A lower bound is serialized as text, so that no program takes it for the number of cycles.
 impl Serialize for Cycles {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         if self.capped { out.collect_str(self) } else { out.serialize_u64(self.count) }

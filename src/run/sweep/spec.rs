@@ -1,11 +1,11 @@
-//! What a sweep goes through.
+//! The description of a sweep: one system and lists of settings.
 
-use super::sides::PerAxis;
+use super::per_axis::PerAxis;
 use crate::run::plan::PlanError;
 use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
 use crate::solver::{Kernel, cuda};
 
-/// The most settings of a sweep: each takes a good part of a second, so nobody waits for more.
+/// The most settings of a sweep. Each takes a good part of a second to measure.
 pub const MOST_SETTINGS: usize = 1_000_000;
 
 /// What is measured of a setting.
@@ -38,11 +38,11 @@ impl Measure {
     }
 }
 
-/// A sweep, as it was chosen: one system, and lists of what is tried on it.
+/// The description of a sweep. It may be invalid; [`Sweep::new`](super::Sweep::new) checks it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepSpec {
-    /// The system, where it is solved, and when to stop: its tolerance is what cycles are counted
-    /// to, its limit of cycles the cap. Of its method, precision, back end and threads hold alone.
+    /// The system, where it is solved, and when to stop: cycles are counted to its tolerance, up to its
+    /// limit of cycles. Of its method only precision, back end, threads and devices are used.
     pub run: RunSpec,
     /// Subiterations of a cycle.
     pub k: Vec<usize>,
@@ -52,7 +52,7 @@ pub struct SweepSpec {
     pub tile: Vec<PerAxis>,
     /// Kernels.
     pub kernel: Vec<Kernel>,
-    /// What is measured.
+    /// The quantities to measure.
     pub measure: Vec<Measure>,
 }
 
@@ -65,28 +65,28 @@ pub struct Setting {
     pub k: usize,
     /// Points that neighbouring tiles share.
     pub overlap: PerAxis,
-    /// How it runs on a GPU.
+    /// The kernel on a GPU.
     pub kernel: Kernel,
 }
 
-/// Why a sweep cannot be made.
+/// Why a sweep is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// What holds for all its settings, or one of the values, is wrong in itself.
+    /// Something that all settings share, or one of the values, is invalid by itself.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A list without a value.
     #[error("{0} has no value; a sweep needs at least one of each")]
     Empty(&'static str),
-    /// More settings than anybody waits for.
+    /// Too many settings.
     #[error("the lists make {0} settings; a sweep takes at most {MOST_SETTINGS}")]
     TooMany(u128),
-    /// Not a single setting can run.
+    /// None of the settings can run.
     #[error("{}: {first}", none_can_run(*.settings))]
     NoneCanRun {
-        /// How many there are.
+        /// Number of settings.
         settings: usize,
-        /// Why the first cannot.
+        /// Why the first cannot run.
         first: String,
     },
     /// There is no GPU to measure on.
@@ -94,7 +94,7 @@ pub enum SweepError {
     Unavailable(#[from] cuda::Unavailable),
 }
 
-/// Not one of so many, in words.
+/// That none of some settings can run, in words.
 fn none_can_run(settings: usize) -> String {
     match settings {
         1 => "the only setting cannot run".to_owned(),
@@ -103,18 +103,18 @@ fn none_can_run(settings: usize) -> String {
 }
 
 impl SweepSpec {
-    /// The same with its lists in rising order, nothing twice, and a tolerance, where it counts
-    /// cycles: without one there is nothing to count to.
+    /// The same with its lists in ascending order and without duplicates. If it counts cycles and has no
+    /// tolerance, it gets the default one.
     #[must_use]
-    pub fn tidy(mut self) -> Self {
-        fn rising<T: Ord>(list: &mut Vec<T>) {
+    pub fn normalized(mut self) -> Self {
+        fn sort<T: Ord>(list: &mut Vec<T>) {
             list.sort_unstable();
             list.dedup();
         }
-        rising(&mut self.k);
-        rising(&mut self.overlap);
-        rising(&mut self.tile);
-        rising(&mut self.measure);
+        sort(&mut self.k);
+        sort(&mut self.overlap);
+        sort(&mut self.tile);
+        sort(&mut self.measure);
         self.kernel.sort_unstable_by_key(|kernel| kernel.name());
         self.kernel.dedup();
         if self.measure.contains(&Measure::Cycles) {
@@ -123,15 +123,15 @@ impl SweepSpec {
         self
     }
 
-    /// Whether something is measured.
+    /// Whether a quantity is measured.
     pub fn measures(&self, what: Measure) -> bool {
         self.measure.contains(&what)
     }
 
-    /// How many settings there are.
+    /// The number of settings.
     ///
     /// # Errors
-    /// [`SweepError`] if a list is empty, or all of them make too many settings.
+    /// [`SweepError`] if a list is empty, or there are too many settings.
     pub fn count(&self) -> Result<usize, SweepError> {
         let lengths = [
             ("tile", self.tile.len()),
@@ -150,8 +150,7 @@ impl SweepSpec {
         Ok(count as usize)
     }
 
-    /// All settings, in the order in which a table of them is read: tile by tile, kernel by kernel,
-    /// k by k, the overlap changing fastest.
+    /// All settings: by tile, then kernel, then k, then overlap.
     ///
     /// # Errors
     /// As [`SweepSpec::count`].
@@ -195,9 +194,9 @@ mod tests {
     }
 
     proptest! {
-        /// Every setting once, whatever the lists hold, and in the same order however they came.
+        /// Every setting occurs once, in an order that does not depend on the order of the lists.
         #[test]
-        fn settings_are_all_there_once(
+        fn settings_are_complete_and_distinct(
             k in list(),
             overlap in sides(),
             tile in sides(),
@@ -210,13 +209,13 @@ mod tests {
             reversed.k.reverse();
             reversed.overlap.reverse();
             reversed.tile.reverse();
-            let (tidy, reversed) = (spec.tidy(), reversed.tidy());
-            let lengths = [tidy.k.len(), tidy.overlap.len(), tidy.tile.len(), tidy.kernel.len()];
+            let (normalized, reversed) = (spec.normalized(), reversed.normalized());
+            let lengths = [normalized.k.len(), normalized.overlap.len(), normalized.tile.len(), normalized.kernel.len()];
             if lengths.contains(&0) {
-                prop_assert!(matches!(tidy.settings(), Err(SweepError::Empty(_))));
+                prop_assert!(matches!(normalized.settings(), Err(SweepError::Empty(_))));
                 return Ok(());
             }
-            let settings = tidy.settings().unwrap();
+            let settings = normalized.settings().unwrap();
             prop_assert_eq!(&settings, &reversed.settings().unwrap());
             let count = lengths.iter().product::<usize>();
             let distinct: HashSet<_> = settings.iter().collect();
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_settings_are_counted_not_made() {
+    fn too_many_settings_are_an_error_before_any_is_allocated() {
         let many: Vec<usize> = (1..=4096).collect();
         let sides: Vec<_> = many.iter().copied().map(PerAxis::all).collect();
         let spec = SweepSpec {

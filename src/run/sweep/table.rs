@@ -1,8 +1,8 @@
-//! The table of a sweep: a CSV file that grows row by row, and whose rows are there whole whenever
-//! the program ends.
+//! The table of a sweep: a CSV file to which rows are appended one by one, so that it holds complete rows
+//! whenever the program ends.
 
+use super::outline::RowMismatch;
 use super::row::SweepRow;
-use super::sweeping::RowMismatch;
 use crate::files::{FileError, reason};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -16,26 +16,24 @@ pub struct SweepTable {
     is_new: bool,
 }
 
-/// Why a table cannot be gone on with.
+/// Why a table cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepTableError {
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// There is something already, and nobody said to go on with it.
-    #[error(
-        "{} is there already; go on with it by --resume, or name another file", .path.display()
-    )]
+    /// The file exists and is not empty.
+    #[error("{} exists already; continue it with --resume, or name another file", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// It is something else than a sweep's table.
+    /// It is not the table of a sweep.
     #[error("{} cannot be resumed: {what}", .path.display())]
     NoTable {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, as part of a sentence.
         what: String,
     },
     /// It is the table of another sweep, or of another machine.
@@ -43,7 +41,7 @@ pub enum SweepTableError {
     RowMismatch {
         /// The file.
         path: PathBuf,
-        /// How it shows.
+        /// Which row does not belong to the sweep, and why.
         why: RowMismatch,
     },
 }
@@ -52,7 +50,7 @@ impl SweepTable {
     /// A new table.
     ///
     /// # Errors
-    /// [`SweepTableError`] if there is a file with something in it already, which would be lost.
+    /// [`SweepTableError::Exists`] if the file is not empty: it would be lost.
     pub fn create(path: &Path) -> Result<Self, SweepTableError> {
         let (file, text) = open(path)?;
         if !text.is_empty() {
@@ -61,38 +59,37 @@ impl SweepTable {
         Ok(Self { path: path.to_owned(), file, is_new: true })
     }
 
-    /// The table that a sweep left, to go on with, and its rows. A last row that is not whole, since
-    /// the program was ended while it wrote it, is dropped; where there is no file, it is a new
-    /// one. `accept` looks at the rows before anything is changed.
+    /// The table of an earlier sweep, to append to, and its rows. An incomplete last row, left by a program
+    /// that ended while it wrote, is removed. A missing file is a new table. `accept` checks the rows
+    /// before the file is changed.
     ///
     /// # Errors
-    /// [`SweepTableError`] if it is no table of a sweep, or `accept` refuses it; it stays as it is then.
+    /// [`SweepTableError`] if it is not the table of a sweep, or `accept` fails; the file is unchanged then.
     pub fn resume(
         path: &Path,
         accept: impl FnOnce(&[SweepRow]) -> Result<(), RowMismatch>,
     ) -> Result<(Self, Vec<SweepRow>), SweepTableError> {
         let (file, text) = open(path)?;
-        let whole =
+        let complete =
             read(&text).map_err(|what| SweepTableError::NoTable { path: path.to_owned(), what })?;
-        accept(&whole.rows)
+        accept(&complete.rows)
             .map_err(|why| SweepTableError::RowMismatch { path: path.to_owned(), why })?;
-        if whole.length < text.len() {
-            file.set_len(whole.length as u64).map_err(|cause| refused(path, cause))?;
+        if complete.length < text.len() {
+            file.set_len(complete.length as u64).map_err(|cause| not_writable(path, cause))?;
         }
-        let is_new = whole.length == 0;
-        Ok((Self { path: path.to_owned(), file, is_new }, whole.rows))
+        let is_new = complete.length == 0;
+        Ok((Self { path: path.to_owned(), file, is_new }, complete.rows))
     }
 
-    /// Appends a row, so that it is on the disk when this returns: a row takes far longer to measure
-    /// than a disk to write it, and is worth it.
+    /// Appends a row and waits until it is on the disk; measuring a row takes far longer.
     ///
     /// # Errors
-    /// [`FileError::Write`] if the system refuses; the rows before stay.
+    /// [`FileError::Write`] if the system reports an error; the rows before it remain.
     pub fn push(&mut self, row: &SweepRow) -> Result<(), FileError> {
         let line = line(row, self.is_new).map_err(|cause| write_error(&self.path, cause))?;
-        // All at once, so that nobody ever reads half a row unless the system dies.
+        // In one write, so that an incomplete row can only come from a crash of the system.
         let written = self.file.write_all(&line).and_then(|()| match self.file.sync_data() {
-            // A pipe or a device holds nothing back.
+            // A pipe or a device cannot be synchronized.
             Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         });
@@ -102,16 +99,16 @@ impl SweepTable {
     }
 }
 
-/// Opens a file to append to, and reads what is in it.
+/// Opens a file for appending, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
     let mut file = File::options()
         .create(true)
         .append(true)
         .read(true)
         .open(path)
-        .map_err(|cause| refused(path, cause))?;
+        .map_err(|cause| not_writable(path, cause))?;
     let mut text = Vec::new();
-    // A device or a pipe has nothing to be read back.
+    // A device or a pipe has no contents to read.
     if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         file.read_to_end(&mut text).map_err(|cause| FileError::read(path, cause))?;
     }
@@ -122,76 +119,76 @@ fn write_error(path: &Path, cause: io::Error) -> FileError {
     FileError::Write { path: path.to_owned(), cause }
 }
 
-fn refused(path: &Path, cause: io::Error) -> SweepTableError {
+fn not_writable(path: &Path, cause: io::Error) -> SweepTableError {
     write_error(path, cause).into()
 }
 
-/// A row as text, under the header where it is the first.
+/// A row as text, preceded by the header if it is the first.
 fn line(row: &SweepRow, with_header: bool) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     writer.serialize(row)?;
     writer.into_inner().map_err(|error| io::Error::other(reason(error.error())))
 }
 
-/// The rows of a table that are whole, and how long the text is that holds them.
-struct Whole {
+/// The complete rows of a table, and the length in bytes of the text that holds them.
+struct Complete {
     rows: Vec<SweepRow>,
     length: usize,
 }
 
-fn read(text: &[u8]) -> Result<Whole, String> {
+fn read(text: &[u8]) -> Result<Complete, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
     let broken = |error: csv::Error| format!("it is not a table: {error}");
     let header = reader.headers().map_err(broken)?.clone();
-    let ends_whole = text.ends_with(b"\n");
+    let ends_complete = text.ends_with(b"\n");
     let mut rows = Vec::new();
-    let mut length = header_length(text, &header, &reader, ends_whole)?;
-    // Bytes, since a row may be cut off within a letter.
+    let mut length = header_length(text, &header, &reader, ends_complete)?;
+    // Bytes, because a row may be cut off within a character.
     let mut record = csv::ByteRecord::new();
     loop {
         let more = reader.read_byte_record(&mut record).map_err(broken)?;
         if !more {
-            return Ok(Whole { rows, length });
+            return Ok(Complete { rows, length });
         }
         let end = reader.position().byte() as usize;
         let is_last = end >= text.len();
-        if is_last && (!ends_whole || record.len() != header.len()) {
-            return Ok(Whole { rows, length });
+        if is_last && (!ends_complete || record.len() != header.len()) {
+            return Ok(Complete { rows, length });
         }
         let row = record.deserialize(Some(header.as_byte_record())).map_err(|error| {
             let line = record.position().map_or(0, csv::Position::line);
-            format!("line {line} is not a row of a sweep: {}", plain(&error))
+            format!("line {line} is not a row of a sweep: {}", message(&error))
         })?;
         rows.push(row);
         length = end;
     }
 }
 
-/// How long the header is: nothing, where the program was ended while it wrote it.
+/// The length of the header in bytes: 0 where the program ended while it wrote it.
 fn header_length(
     text: &[u8],
     header: &csv::StringRecord,
     reader: &csv::Reader<&[u8]>,
-    ends_whole: bool,
+    ends_complete: bool,
 ) -> Result<usize, String> {
     let known = header_line();
     let only_line = !text.contains(&b'\n');
-    if only_line && !ends_whole && known.starts_with(text) {
+    if only_line && !ends_complete && known.starts_with(text) {
         return Ok(0);
     }
     let is_known = known.strip_suffix(b"\n").is_some_and(|known| {
         known.split(|byte| *byte == b',').eq(header.iter().map(str::as_bytes))
     });
     if !is_known {
-        return Err(what_it_is(header));
+        return Err(wrong_header(header));
     }
     Ok(reader.position().byte() as usize)
 }
 
-/// What a header that is none of this version's tables makes of a file, in words.
-fn what_it_is(header: &csv::StringRecord) -> String {
+/// What is wrong with a header that is not the one of this version, as part of a sentence.
+fn wrong_header(header: &csv::StringRecord) -> String {
     let has = |name: &str| header.iter().any(|known| known == name);
-    // What a sweep's table has always had, and no other table of this program has.
+    // Columns of the sweep tables of all versions, and of no other table of this program.
     if !["shape", "overlap", "command"].into_iter().all(has) {
         return "it is not the table of a sweep".to_owned();
     }
@@ -204,15 +201,15 @@ fn what_it_is(header: &csv::StringRecord) -> String {
     format!("it was made by another version, and {lacks}; name another file with -o")
 }
 
-/// What csv says of a cell, without the record that it counts in its own way.
-fn plain(error: &csv::Error) -> String {
+/// The message of a CSV error without the position, which counts records instead of lines.
+fn message(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
         _ => error.to_string(),
     }
 }
 
-/// The first line of every table.
+/// The first line of a table.
 fn header_line() -> Vec<u8> {
     let names = SweepRow::NAMES.join(",") + "\n";
     names.into_bytes()
@@ -272,10 +269,10 @@ mod tests {
     }
 
     proptest! {
-        /// Wherever a table is cut off, the rows that are whole come back, and going on from there
-        /// makes the table that was never cut.
+        /// Wherever a table is cut off, its complete rows are read, and appending the others gives the uncut
+        /// table.
         #[test]
-        fn a_table_goes_on_from_wherever_it_was_cut(
+        fn a_table_is_resumed_from_wherever_it_was_cut(
             rows in prop::collection::vec(row(), 1..5),
             at in any::<prop::sample::Index>(),
         ) {
@@ -293,10 +290,9 @@ mod tests {
             prop_assert_eq!(std::fs::read(&path).unwrap(), text);
         }
 
-        /// Whatever bytes a file holds, there is an answer, and a file that is refused stays as it
-        /// is.
+        /// Arbitrary bytes cause no panic, and a file that is not a table is left unchanged.
         #[test]
-        fn what_is_no_table_is_refused_and_left_alone(text in prop::collection::vec(any::<u8>(), 1..200)) {
+        fn a_file_that_is_not_a_table_is_left_unchanged(text in prop::collection::vec(any::<u8>(), 1..200)) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("sweep.csv");
             std::fs::write(&path, &text).unwrap();
@@ -307,17 +303,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_never_overwritten() {
+    fn an_existing_file_is_never_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sweep.csv");
         drop(SweepTable::create(&path).unwrap());
         drop(SweepTable::create(&path).unwrap());
         std::fs::write(&path, "x").unwrap();
         let said = SweepTable::create(&path).unwrap_err().to_string();
-        assert!(said.contains("is there already; go on with it by --resume"), "{said}");
-        let foreign = RowMismatch::Measured { there: "time".into(), here: "cycles".into() };
+        assert!(said.contains("exists already; continue it with --resume"), "{said}");
+        let mismatch = RowMismatch::Measured { table: "time".into(), sweep: "cycles".into() };
         std::fs::write(&path, header_line()).unwrap();
-        let said = SweepTable::resume(&path, |_| Err(foreign)).unwrap_err().to_string();
+        let said = SweepTable::resume(&path, |_| Err(mismatch)).unwrap_err().to_string();
         assert!(said.ends_with("it measured time, and this sweep measures cycles"), "{said}");
         std::fs::write(&path, "cycle,sweeps\n1,2\n").unwrap();
         let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();

@@ -1,17 +1,17 @@
-//! Jacobi's iteration, which all settings are compared with.
+//! Jacobi's iteration as the baseline of all settings.
 
-use super::timing::CycleTime;
+use super::measure::CycleTime;
 use serde::Serialize;
 
 /// Jacobi's iteration on the same system and machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClassicBaseline {
-    /// Seconds of a sweep, where times are measured.
+    /// The time of a sweep, where times are measured.
     #[serde(skip)]
     pub time: Option<CycleTime>,
-    /// Sweeps to the tolerance, where that is known.
+    /// Sweeps to the tolerance, where they are known.
     pub sweeps: Option<f64>,
-    /// Whether cycles of the settings are counted, which it is compared with.
+    /// Whether the sweep that it belongs to counts cycles.
     #[serde(skip)]
     pub counts: bool,
 }
@@ -22,12 +22,12 @@ impl ClassicBaseline {
         Some(self.sweeps? * self.time?.median)
     }
 
-    /// What it has of that of which the best setting has least, see [`SweepRow::cost`](super::SweepRow::cost).
+    /// The cost that [`SweepRow::cost`](super::SweepRow::cost) is compared with.
     pub fn cost(&self) -> Option<f64> {
         match (self.time, self.counts) {
             (Some(_), true) => self.seconds(),
             (Some(time), false) => Some(time.median),
-            // Cycles of tiles and sweeps of a grid do not compare.
+            // A cycle of tiles and a sweep of the grid cannot be compared by number.
             (None, _) => None,
         }
     }

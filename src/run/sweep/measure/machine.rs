@@ -1,15 +1,15 @@
-//! The machine that something was measured on.
+//! The machine that measurements hold for.
 
 use crate::run::spec::{Backend, MethodSpec};
 use crate::solver::cuda;
 use sysinfo::{CpuRefreshKind, System};
 
-/// The processor and its cores and, where the solver runs on a GPU, the GPU. Two machines of one
-/// name give the same times, as far as anybody can know.
+/// The processor with its number of cores, preceded by the GPU where the solver runs on one. Times of
+/// machines with the same name are taken as comparable.
 ///
 /// # Errors
 /// [`cuda::Unavailable`] if there is no GPU.
-pub(super) fn name(method: &MethodSpec) -> Result<String, cuda::Unavailable> {
+pub fn name(method: &MethodSpec) -> Result<String, cuda::Unavailable> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let system = System::new().ok().map(|mut system| {
         system.refresh_cpu_list(CpuRefreshKind::nothing());
@@ -31,7 +31,7 @@ pub(super) fn name(method: &MethodSpec) -> Result<String, cuda::Unavailable> {
 }
 
 /// Bytes of the L2 cache of the GPU that solvers run on; `None` on a CPU.
-pub(super) fn l2_bytes(method: &MethodSpec) -> Option<u64> {
+pub fn l2_bytes(method: &MethodSpec) -> Option<u64> {
     match method.backend {
         Backend::Cpu => None,
         Backend::Cuda => {

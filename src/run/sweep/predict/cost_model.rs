@@ -1,72 +1,82 @@
-//! What a cycle should cost, from the work that it is.
+//! The cost model of a cycle: seconds from the work that a cycle is.
 //!
-//! Islam & Wang count that work in point updates: every cycle makes k sweeps of T points a tile and
-//! axis (Eqs. 10 and 18, with this project's number of tiles in place of (N − o)/(T − o), Eqs. 9
-//! and 16). To these come the values that a cycle moves: each tile reads its points and its ring
-//! (the papers' (T + 2)^d) and its right-hand side, and what it owns is written. So
+//! Islam & Wang count the work in point updates: a cycle makes k sweeps of T points per tile and axis
+//! (Eqs. 10 and 18, with this project's number of tiles in place of (N − o)/(T − o), Eqs. 9 and 16). The
+//! model adds the values that a cycle moves: each tile reads its points, its halo (the papers' (T + 2)^d)
+//! and its right-hand side, and writes the points that it owns:
 //!
 //! ```text
-//! seconds a cycle = waiting · (a · updates + b · values) + c
+//! seconds per cycle = imbalance · (a · updates + b · values) + c
 //! ```
 //!
-//! where a, b and c are this machine's, measured by a short probe; a tile that fits another cache,
-//! and another kernel, have constants of their own. What runs side by side waits for the last of
-//! it: rows of tiles on the threads of a CPU, blocks on a GPU, which is filled a whole number of
-//! times. How many times longer than without waiting that takes is `waiting`.
+//! a, b and c are constants of this machine, fitted to a short probe, for each tile size and each kernel:
+//! a tile that fits another cache has constants of its own. `imbalance` is the time of parallel work over
+//! its time with perfect balance: rows of tiles are shared among the threads of a CPU, and tiles fill a GPU
+//! in whole waves.
 //!
-//! Kochurov, Vorotnikova and Golovashkin's run time (2015) is one instance of this, at the exact end
-//! of overlap, where a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
+//! The run time of Kochurov, Vorotnikova and Golovashkin (2015) is a special case, at the overlap from
+//! which a cycle is exact; there a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].
 
-use super::sides::PerAxis;
 use crate::grid::AxisTiling;
 use crate::run::plan::Plan;
+use crate::run::sweep::per_axis::PerAxis;
 use crate::solver::cpu::Sharing;
 use crate::solver::{Footprint, Kernel, Method, Place};
 use std::collections::HashMap;
 
-/// Constants of the model.
+/// Number of constants: a, b and c.
 const CONSTANTS: usize = 3;
 
-/// Seconds a point update, a value moved, and a cycle; each at least 0.
+/// Seconds per point update, per value moved, and per cycle; each at least 0.
 type Constants = [f64; CONSTANTS];
 
-/// The model of one machine and one problem.
+/// The model of one machine and one problem: constants for each tile size and kernel that was probed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CostModel(HashMap<(PerAxis, Kernel), Fitted>);
+pub(in crate::run::sweep) struct CostModel(HashMap<(PerAxis, Kernel), Fitted>);
 
-/// What was found out of a tile and a kernel.
+/// The constants of a tile size and a kernel.
 #[derive(Clone, Copy, Debug)]
 struct Fitted {
     constants: Constants,
-    at_once: Option<f64>,
+    /// See [`concurrent_tiles`].
+    concurrent: Option<f64>,
 }
 
-/// What was measured by the probe: the work of a cycle, and its seconds.
-pub(super) type Probe = ([f64; CONSTANTS], f64);
+/// One measurement of the probe: the work of a cycle, and its seconds.
+type Probe = ([f64; CONSTANTS], f64);
 
-/// Tiles that a GPU works on at a time, as a setting of some tiles was seen to run on it.
-pub(super) fn at_once(plan: &Plan, footprint: Option<Footprint>) -> Option<f64> {
+/// Tiles that a GPU works on at a time, from the number of waves in which it worked on all tiles of a plan.
+pub(in crate::run::sweep) fn concurrent_tiles(
+    plan: &Plan,
+    footprint: Option<Footprint>,
+) -> Option<f64> {
     let Method::Hierarchical { tiling, .. } = &plan.method else { return None };
     let waves = footprint?.waves();
-    let lines = if plan.problem.shape.dim() == 1 { plan.problem.shape.batch() } else { 1 };
-    (waves > 0.0).then(|| (tiling.count() * lines) as f64 / waves)
+    let systems = if plan.problem.shape.dim() == 1 { plan.problem.shape.batch() } else { 1 };
+    (waves > 0.0).then(|| (tiling.count() * systems) as f64 / waves)
 }
 
 impl CostModel {
-    /// Takes in what was measured with a tile and a kernel.
-    pub fn fit(&mut self, tile: PerAxis, kernel: Kernel, at_once: Option<f64>, probes: &[Probe]) {
-        self.0.insert((tile, kernel), Fitted { constants: fit(probes), at_once });
+    /// Fits the constants of a tile size and a kernel to measurements.
+    pub fn fit(
+        &mut self,
+        tile: PerAxis,
+        kernel: Kernel,
+        concurrent: Option<f64>,
+        probes: &[Probe],
+    ) {
+        self.0.insert((tile, kernel), Fitted { constants: fit(probes), concurrent });
     }
 
-    /// Seconds that a cycle should take, if the tile and the kernel were probed.
+    /// Predicted seconds per cycle; `None` if the tile size and the kernel were not probed.
     pub fn seconds(&self, tile: PerAxis, kernel: Kernel, plan: &Plan) -> Option<f64> {
-        let Fitted { constants, at_once } = self.0.get(&(tile, kernel))?;
-        let work = work(plan, *at_once);
+        let Fitted { constants, concurrent } = self.0.get(&(tile, kernel))?;
+        let work = work(plan, *concurrent);
         Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
     }
 
-    /// The best pyramid of a tile by Kochurov's run time, with the seconds of an update and of a value
-    /// that were measured; `None` if the tile was not probed, or has no room for one.
+    /// The pyramid of least run time by Kochurov's formula, with the fitted seconds per update and per
+    /// value; `None` if the tile size was not probed, or is too small for a pyramid.
     pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
         let [update, value, _] = self.0.get(&(tile, kernel))?.constants;
         let base = tile.largest();
@@ -78,21 +88,21 @@ impl CostModel {
     }
 }
 
-/// A pyramid: so many sweeps before anything is exchanged.
+/// A pyramid: sweeps of a tile between two exchanges of halos.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pyramid {
-    /// How many: k with an overlap of twice as much.
+    /// Number of sweeps: k, with an overlap of twice as much.
     pub height: usize,
-    /// Seconds that a point takes in a sweep.
+    /// Seconds per point and sweep.
     pub seconds: f64,
 }
 
-/// Kochurov's run time of a sweep over its points, (R − n) / (R − 2n) · (3 τ_c / n + τ_a), in seconds:
-/// a tile of R = `base` points along the axis that is tiled shrinks by n = `height` on its way up,
-/// neighbours share 2n points, three arrays are moved (`transfer`, τ_c a value) and every point is
-/// computed (`update`, τ_a). Infinite where neighbours would share a whole tile.
+/// Kochurov's run time per point and sweep, (R − n) / (R − 2n) · (3 τ_c / n + τ_a), in seconds: a tile of
+/// R = `base` points along the tiled axis shrinks by n = `height` points per side over the sweeps,
+/// neighbours share 2n points, three arrays are moved (`transfer`, τ_c, seconds per value) and every point
+/// is updated (`update`, τ_a, seconds). Infinite where 2n ≥ R.
 ///
-/// Source: Kochurov, Vorotnikova and Golovashkin, the estimate after Eq. 2, per step and point.
+/// Source: Kochurov, Vorotnikova and Golovashkin (2015), the estimate after Eq. 2.
 pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -> f64 {
     if height == 0 || 2 * height >= base {
         return f64::INFINITY;
@@ -101,10 +111,10 @@ pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -
     (base - height) / (base - 2.0 * height) * (3.0 / height * transfer + update)
 }
 
-/// What a cycle is: point updates, values moved, and one cycle. Where threads of a CPU share out
-/// rows of tiles, they wait for the last of them ([`Sharing::waiting`]), and where a GPU works on
-/// `at_once` tiles at a time, the last of them leave it half empty: their time counts for all.
-pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
+/// The work of a cycle: point updates, values moved, and one cycle, the first two times the imbalance. On
+/// a CPU that is [`Sharing::waiting`]; a GPU that works on `concurrent` tiles at a time needs a whole
+/// number of waves.
+pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;
     let points = shape.points() as f64;
     let Method::Hierarchical { k, tiling } = &plan.method else {
@@ -114,23 +124,23 @@ pub(super) fn work(plan: &Plan, at_once: Option<f64>) -> [f64; CONSTANTS] {
     let product = |of: fn(&AxisTiling) -> usize| {
         tiling.axes().iter().map(|axis| of(axis) as f64).product::<f64>()
     };
-    let copies = if shape.dim() == 1 { shape.batch() } else { 1 };
-    let tiles = copies as f64 * product(AxisTiling::count);
-    let (inside, with_ring) = (product(AxisTiling::tile), product(|axis| axis.tile() + 2));
-    let waiting = match plan.place {
-        Place::Cuda { .. } => at_once.map_or(1.0, |at_once| {
-            let waves = tiles / at_once;
+    let systems = if shape.dim() == 1 { shape.batch() } else { 1 };
+    let tiles = systems as f64 * product(AxisTiling::count);
+    let (tile, with_halo) = (product(AxisTiling::tile), product(|axis| axis.tile() + 2));
+    let imbalance = match plan.place {
+        Place::Cuda { .. } => concurrent.map_or(1.0, |concurrent| {
+            let waves = tiles / concurrent;
             waves.ceil() / waves
         }),
         Place::Cpu { threads } => Sharing::of(shape, *k, tiling, threads).waiting(),
     };
-    let updates = tiles * inside * *k as f64;
-    let values = tiles * (with_ring + inside) + points;
-    [waiting * updates, waiting * values, 1.0]
+    let updates = tiles * tile * *k as f64;
+    let values = tiles * (with_halo + tile) + points;
+    [imbalance * updates, imbalance * values, 1.0]
 }
 
-/// The constants that meet the probes best in relative terms, none below 0: the best of all choices
-/// of constants that are let be other than 0.
+/// Least squares of the relative errors with no constant below 0: the best of all solutions in which some
+/// constants are fixed at 0.
 fn fit(probes: &[Probe]) -> Constants {
     let misfit = |constants: &Constants| -> f64 {
         let predicted = |work: &[f64; CONSTANTS]| -> f64 {
@@ -150,10 +160,9 @@ fn fit(probes: &[Probe]) -> Constants {
     choices.min_by(|one, other| misfit(one).total_cmp(&misfit(other))).unwrap_or([0.0; CONSTANTS])
 }
 
-/// Least squares for some of the constants, by the normal equations; `None` where the probes do not
-/// tell them apart.
+/// Least squares for the constants in `free`, by the normal equations; `None` if these are singular.
 fn least_squares(probes: &[Probe], free: &[usize]) -> Option<Vec<f64>> {
-    // Each kind of work in units of its mean, so that what is small is so beside 1.
+    // Columns are scaled by their means, so that the test for a singular matrix is relative.
     let unit = |place: usize| {
         probes.iter().map(|(work, seconds)| work[place] / seconds).sum::<f64>()
             / probes.len() as f64
@@ -169,7 +178,7 @@ fn least_squares(probes: &[Probe], free: &[usize]) -> Option<Vec<f64>> {
         })
         .collect();
     for pivot in 0..size {
-        // The matrix is symmetric and positive definite, or the probes do not tell.
+        // The matrix is symmetric and positive semidefinite.
         if rows[pivot][pivot] < 1e-9 * probes.len() as f64 || rows[pivot][pivot].is_nan() {
             return None;
         }
@@ -203,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn the_best_pyramid_is_the_least_of_its_formula() {
-        // Free transfers want the lowest, free updates one in between (R = 32: n = 9).
+    fn the_best_pyramid_minimizes_its_formula() {
+        // Without transfers the lowest is best, without updates one in between (R = 32: n = 9).
         assert_eq!(pyramid_seconds(32, 8, 0.0, 1.0), 24.0 / 16.0);
         assert_eq!(pyramid_seconds(32, 8, 1.0, 0.0), 24.0 / 16.0 * 3.0 / 8.0);
         assert_eq!(pyramid_seconds(32, 16, 1.0, 1.0), f64::INFINITY);
@@ -233,12 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn others_wait_for_the_last_row_of_tiles() {
+    fn imbalance_follows_from_the_last_row_of_tiles() {
         let sharing = |parts, at_once| Sharing { parts, at_once, threads: 16 };
         assert_eq!(sharing(8, 16).waiting(), 2.0);
         assert_eq!(sharing(160, 16).waiting(), (10.0 + 15.0 / 32.0) / 10.0);
         assert_eq!(Sharing { threads: 1, ..sharing(5, 1) }.waiting(), 1.0);
-        // Work that is too small to be shared out lets all threads but one wait.
+        // Work too small to be shared leaves all threads but one idle.
         assert_eq!(sharing(4, 1).waiting(), 16.0);
         let of = |k| {
             let plan = plan(k, 0);
@@ -249,7 +258,7 @@ mod tests {
     }
 
     proptest! {
-        /// What follows the model exactly is found again, and predicted where it was not probed.
+        /// The constants of a machine that follows the model are recovered.
         #[test]
         fn a_machine_that_follows_the_model_is_predicted(
             a in 0.0..1e-8_f64, b in 0.0..1e-8_f64, c in 0.0..1e-3_f64, extra in 1e-10..1e-9_f64,
@@ -269,7 +278,7 @@ mod tests {
             prop_assert_eq!(model.seconds(PerAxis::all(16), Kernel::AUTO, &asked), None);
         }
 
-        /// Whatever the probes measured, a prediction is a number that is not negative.
+        /// Whatever the probes measured, predictions are finite and not negative.
         #[test]
         fn no_prediction_is_negative(times in prop::collection::vec(1e-7..1.0_f64, 1..5)) {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));

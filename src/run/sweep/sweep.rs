@@ -1,0 +1,179 @@
+//! A checked sweep, and what is known of its settings.
+
+use super::measure::{CycleCache, SpeedReference, Timed, Timing, machine};
+use super::outline::{RowMismatch, SweepCell, SweepOutline};
+use super::per_axis::PerAxis;
+use super::predict::{CostModel, CyclePredictor, Pyramid};
+use super::row::SweepRow;
+use super::spec::{Setting, SweepError, SweepSpec};
+use crate::grid::TilingError;
+use crate::run::plan::{Plan, PlanError, Planner};
+use crate::run::spec::RunSpec;
+use crate::solver::{Kernel, Place, SolverError, cuda};
+use std::sync::Arc;
+use std::task::Poll;
+
+/// A sweep whose settings are checked, with the counts, the cost model and the predictions that are known
+/// so far.
+#[derive(Debug)]
+pub struct Sweep {
+    outline: SweepOutline,
+    planner: Planner,
+    pub(super) cache: CycleCache,
+    pub(super) model: CostModel,
+    pub(super) predictor: CyclePredictor,
+    /// Measured when something is timed for the first time.
+    speed_reference: Option<SpeedReference>,
+}
+
+/// Why measuring ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// A setting that could run no longer can.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The solver failed.
+    #[error(transparent)]
+    Solver(#[from] SolverError),
+}
+
+impl Sweep {
+    /// Checks a sweep and each of its settings.
+    ///
+    /// # Errors
+    /// [`SweepError`] if the sweep is invalid, or none of its settings can run here.
+    pub fn new(spec: SweepSpec) -> Result<Self, SweepError> {
+        let spec = spec.normalized();
+        let settings = spec.settings()?;
+        let mut planner = Planner::default();
+        let mut cells = Vec::with_capacity(settings.len());
+        for setting in settings {
+            let cannot_run = why_not(&mut planner, &spec.run_of(&setting))?;
+            cells.push(SweepCell { setting, cannot_run });
+        }
+        if let [SweepCell { cannot_run: Some(first), .. }, ..] = &cells[..]
+            && cells.iter().all(|cell| cell.cannot_run.is_some())
+        {
+            let (settings, first) = (cells.len(), first.clone());
+            return Err(SweepError::NoneCanRun { settings, first });
+        }
+        let method = &spec.run.method;
+        let (machine, l2_bytes) = (machine::name(method)?, machine::l2_bytes(method));
+        Ok(Self {
+            outline: SweepOutline { spec, cells, machine, l2_bytes },
+            planner,
+            cache: CycleCache::default(),
+            model: CostModel::default(),
+            predictor: CyclePredictor::default(),
+            speed_reference: None,
+        })
+    }
+
+    /// The same with the cycles that another sweep has counted.
+    #[must_use]
+    pub fn with_cycle_cache(self, cache: CycleCache) -> Self {
+        Self { cache, ..self }
+    }
+
+    /// The cycles that were counted, for another sweep.
+    pub fn cycle_cache(&self) -> &CycleCache {
+        &self.cache
+    }
+
+    /// Its settings and its machine, for a map.
+    pub fn outline(&self) -> &SweepOutline {
+        &self.outline
+    }
+
+    /// The normalized description.
+    pub fn spec(&self) -> &SweepSpec {
+        &self.outline.spec
+    }
+
+    /// One cell for each setting, in order.
+    pub fn cells(&self) -> &[SweepCell] {
+        &self.outline.cells
+    }
+
+    /// The machine that it is measured on.
+    pub fn machine(&self) -> &str {
+        &self.outline.machine
+    }
+
+    /// The plan of a setting that can run.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it no longer can, such as for memory that is no longer free.
+    pub fn plan(&mut self, setting: &Setting) -> Result<Plan, PlanError> {
+        let run = self.outline.spec.run_of(setting);
+        self.plan_run(&run)
+    }
+
+    pub(super) fn plan_run(&mut self, run: &RunSpec) -> Result<Plan, PlanError> {
+        self.planner.plan(run)
+    }
+
+    /// Takes over rows that were measured before, and gives the indices of their cells.
+    ///
+    /// # Errors
+    /// [`RowMismatch`] for the first row that does not belong to this sweep on this machine.
+    pub fn resume(&mut self, rows: &[SweepRow]) -> Result<Vec<usize>, RowMismatch> {
+        let cells = self.outline.cells_of(rows)?;
+        for (row, index) in rows.iter().zip(&cells) {
+            if let Some(count) = row.count() {
+                let run = self.outline.spec.run_of(&self.outline.cells[*index].setting);
+                self.cache.insert(&run, count);
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The best pyramid of a tile size and a kernel by Kochurov's run time and the constants of the cost
+    /// model; `None` before the probe.
+    pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
+        self.model.pyramid(tile, kernel)
+    }
+
+    /// A step of a timing, with the speed reference beside it.
+    pub(super) fn step_timing(
+        &mut self,
+        plan: &Arc<Plan>,
+        timing: &mut Timing,
+    ) -> Result<Poll<Timed>, SolverError> {
+        let reference = match &mut self.speed_reference {
+            Some(reference) => reference,
+            none => none.insert(SpeedReference::new(plan)?),
+        };
+        timing.step(reference)
+    }
+}
+
+/// The message of an error that concerns one setting only: the kernel rejects it on this GPU.
+///
+/// # Errors
+/// Any other error, which would occur for the next setting as well.
+pub(super) fn of_this_setting(error: SolverError) -> Result<String, SolverError> {
+    match error {
+        SolverError::Kernel { .. } => Ok(error.to_string()),
+        _ => Err(error),
+    }
+}
+
+/// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it.
+///
+/// # Errors
+/// [`PlanError`] for everything that is wrong whatever the other settings are.
+fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanError> {
+    match planner.plan(run) {
+        Ok(plan) => Ok(match plan.place {
+            Place::Cpu { .. } => None,
+            Place::Cuda { kernel, .. } => cuda::takes(kernel, &plan.method, plan.precision)
+                .err()
+                .map(|why| format!("kernel {} {why}", kernel.name())),
+        }),
+        Err(PlanError::Tiling(why @ TilingError::OverlapTooLarge { .. })) => {
+            Ok(Some(why.to_string()))
+        }
+        Err(error) => Err(error),
+    }
+}

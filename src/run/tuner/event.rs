@@ -1,0 +1,42 @@
+//! What the tuner reports.
+
+use crate::run::sweep::{ClassicBaseline, CostPrediction, Pyramid, SweepOutline, SweepRow};
+use std::sync::Arc;
+
+/// A result of the tuner.
+#[derive(Clone, Debug)]
+pub enum TunerEvent {
+    /// The sweep is invalid, for this reason; nothing is measured.
+    Rejected(String),
+    /// The sweep is valid and has begun.
+    Begun(Arc<SweepOutline>),
+    /// What is done before the first cell is measured, in a few words.
+    Stage(&'static str),
+    /// The predictions for all settings that can run, and Kochurov's best pyramid of the first tile size and
+    /// kernel.
+    Predicted(Vec<CostPrediction>, Option<Pyramid>),
+    /// Jacobi's iteration was measured.
+    Classic(ClassicBaseline),
+    /// A cell was measured.
+    Measured {
+        /// Its index in [`SweepOutline::cells`].
+        index: usize,
+        /// The result.
+        row: Box<SweepRow>,
+        /// Estimated seconds for the remaining cells.
+        remaining: f64,
+    },
+    /// The sweep has ended.
+    Ended(SweepEnd),
+}
+
+/// How a sweep ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepEnd {
+    /// All cells were measured.
+    Complete,
+    /// It was stopped.
+    Stopped,
+    /// It failed, for this reason; the results so far are valid.
+    Failed(String),
+}

@@ -1,0 +1,276 @@
+//! The loop of the tuner, turn by turn.
+
+use super::event::{SweepEnd, TunerEvent};
+use super::measuring::Measuring;
+use crate::run::host::Turn;
+use crate::run::sweep::{CycleCache, Sweep, SweepSpec};
+use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
+
+/// How long a turn asks to wait at most while there is nothing to do; wake-ups end the wait earlier.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// What the sweep under way is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    Run,
+    Pause,
+    Stop,
+}
+
+/// Replaces the control.
+pub(super) fn set(control: &Mutex<Control>, value: Control) {
+    *control.lock().unwrap_or_else(PoisonError::into_inner) = value;
+}
+
+fn get(control: &Mutex<Control>) -> Control {
+    *control.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The tuner's side of the channels, and the sweep under way.
+pub(super) struct TunerLoop {
+    sweeps: Receiver<SweepSpec>,
+    sender: Sender<TunerEvent>,
+    control: Arc<Mutex<Control>>,
+    notify: Box<dyn Fn() + Send>,
+    /// Events for which the channel had no room yet.
+    events: VecDeque<TunerEvent>,
+    measuring: Option<Measuring>,
+    /// Cycles that earlier sweeps counted.
+    counted: CycleCache,
+}
+
+impl TunerLoop {
+    pub fn new(
+        sweeps: Receiver<SweepSpec>,
+        sender: Sender<TunerEvent>,
+        control: Arc<Mutex<Control>>,
+        notify: Box<dyn Fn() + Send>,
+    ) -> Self {
+        Self {
+            sweeps,
+            sender,
+            control,
+            notify,
+            events: VecDeque::new(),
+            measuring: None,
+            counted: CycleCache::default(),
+        }
+    }
+
+    /// Sends what there is to be sent, then begins a sweep or takes a step of the one under way.
+    pub fn turn(&mut self) -> Turn {
+        let control = get(&self.control);
+        if control == Control::Stop && self.measuring.is_some() {
+            // Whoever stopped the sweep waits for its end, not for results.
+            self.events.retain(|event| matches!(event, TunerEvent::Begun(_)));
+            self.end(SweepEnd::Stopped);
+        }
+        if !self.send() {
+            return Turn::Wait(IDLE);
+        }
+        let Some(measuring) = &mut self.measuring else { return self.begin() };
+        if control == Control::Pause {
+            return Turn::Wait(IDLE);
+        }
+        let should_stop = || get(&self.control) == Control::Stop;
+        match measuring.step(&should_stop, &mut self.events) {
+            Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(())) => self.end(SweepEnd::Complete),
+            Err(error) => self.end(SweepEnd::Failed(error.to_string())),
+        }
+        self.send();
+        Turn::Again
+    }
+
+    /// Begins the next sweep, if there is one.
+    fn begin(&mut self) -> Turn {
+        let spec = match self.sweeps.try_recv() {
+            Ok(spec) => spec,
+            Err(TryRecvError::Empty) => return Turn::Wait(IDLE),
+            Err(TryRecvError::Disconnected) => return Turn::End,
+        };
+        match Sweep::new(spec) {
+            Ok(sweep) => {
+                let sweep = sweep.with_cycle_cache(std::mem::take(&mut self.counted));
+                self.events.push_back(TunerEvent::Begun(Arc::new(sweep.outline().clone())));
+                self.measuring = Some(Measuring::new(sweep));
+            }
+            Err(error) => self.events.push_back(TunerEvent::Rejected(error.to_string())),
+        }
+        self.send();
+        Turn::Again
+    }
+
+    fn end(&mut self, end: SweepEnd) {
+        if let Some(measuring) = self.measuring.take() {
+            self.counted = measuring.sweep.cycle_cache().clone();
+        }
+        self.events.push_back(TunerEvent::Ended(end));
+    }
+
+    /// Sends events as long as the channel has room; says whether all were sent.
+    fn send(&mut self) -> bool {
+        while let Some(event) = self.events.pop_front() {
+            match self.sender.try_send(event) {
+                Ok(()) | Err(TrySendError::Disconnected(_)) => (self.notify)(),
+                Err(TrySendError::Full(event)) => {
+                    self.events.push_front(event);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{CostPrediction, Measure, PerAxis, RowOutcome, RunSpec};
+    use crate::solver::Kernel;
+    use crossbeam_channel::bounded;
+
+    /// The loop with its other ends, without a thread.
+    struct Driver {
+        tuner_loop: TunerLoop,
+        sweeps: Sender<SweepSpec>,
+        events: Receiver<TunerEvent>,
+        control: Arc<Mutex<Control>>,
+    }
+
+    impl Driver {
+        fn new(room: usize) -> Self {
+            let (sweeps, next) = bounded(1);
+            let (sender, events) = bounded(room);
+            let control = Arc::new(Mutex::new(Control::Run));
+            let tuner_loop = TunerLoop::new(next, sender, Arc::clone(&control), Box::new(|| {}));
+            Self { tuner_loop, sweeps, events, control }
+        }
+
+        /// Takes turns until an event is the one.
+        fn until(&mut self, is_it: impl Fn(&TunerEvent) -> bool) -> Vec<TunerEvent> {
+            let mut events = Vec::new();
+            loop {
+                assert_ne!(self.tuner_loop.turn(), Turn::End);
+                while let Ok(event) = self.events.try_recv() {
+                    let found = is_it(&event);
+                    events.push(event);
+                    if found {
+                        return events;
+                    }
+                }
+            }
+        }
+
+        fn until_end(&mut self) -> (Vec<TunerEvent>, SweepEnd) {
+            let mut events = self.until(|event| matches!(event, TunerEvent::Ended(_)));
+            match events.pop() {
+                Some(TunerEvent::Ended(end)) => (events, end),
+                event => panic!("{event:?}"),
+            }
+        }
+    }
+
+    fn spec() -> SweepSpec {
+        let mut run = RunSpec::default();
+        run.problem.shape = vec![64, 64];
+        SweepSpec {
+            run,
+            k: vec![1, 2, 4, 8],
+            overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
+            tile: vec![PerAxis::all(8)],
+            kernel: vec![Kernel::AUTO],
+            measure: vec![Measure::Cycles],
+        }
+    }
+
+    fn rows(events: &[TunerEvent]) -> Vec<(usize, RowOutcome, f64)> {
+        let row = |event: &TunerEvent| match event {
+            TunerEvent::Measured { index, row, remaining } => {
+                Some((*index, row.outcome, *remaining))
+            }
+            _ => None,
+        };
+        events.iter().filter_map(row).collect()
+    }
+
+    fn predictions(events: &[TunerEvent]) -> &[CostPrediction] {
+        let found = events.iter().find_map(|event| match event {
+            TunerEvent::Predicted(predictions, _) => Some(&predictions[..]),
+            _ => None,
+        });
+        found.expect("predictions")
+    }
+
+    #[test]
+    fn a_sweep_is_reported_cell_by_cell_and_its_counts_are_known_in_the_next() {
+        let mut driver = Driver::new(64);
+        driver.sweeps.send(spec()).unwrap();
+        let (events, end) = driver.until_end();
+        assert_eq!(end, SweepEnd::Complete);
+        assert!(matches!(events[0], TunerEvent::Begun(_)));
+        let rows = rows(&events);
+        assert_eq!(rows.len(), 16);
+        // What cannot run comes first, and at the end nothing remains.
+        assert_eq!(rows[0].1, RowOutcome::CannotRun);
+        assert_eq!(rows[15].2, 0.0);
+        driver.sweeps.send(spec()).unwrap();
+        let (events, _) = driver.until_end();
+        let is_known = |prediction: &CostPrediction| prediction.cycles.unwrap().error == 0.0;
+        assert!(predictions(&events).iter().all(is_known));
+    }
+
+    #[test]
+    fn a_paused_sweep_takes_no_step_and_can_be_continued_and_stopped() {
+        let mut driver = Driver::new(64);
+        driver.sweeps.send(spec()).unwrap();
+        driver.until(|event| matches!(event, TunerEvent::Measured { .. }));
+        set(&driver.control, Control::Pause);
+        for _ in 0..100 {
+            assert_eq!(driver.tuner_loop.turn(), Turn::Wait(IDLE));
+        }
+        assert!(driver.events.is_empty());
+        set(&driver.control, Control::Run);
+        driver.until(|event| matches!(event, TunerEvent::Measured { .. }));
+        set(&driver.control, Control::Pause);
+        driver.tuner_loop.turn();
+        set(&driver.control, Control::Stop);
+        let (events, end) = driver.until_end();
+        assert!(events.is_empty() && end == SweepEnd::Stopped, "{events:?}, {end:?}");
+        // The next sweep is not stopped.
+        set(&driver.control, Control::Run);
+        driver.sweeps.send(spec()).unwrap();
+        assert_eq!(driver.until_end().1, SweepEnd::Complete);
+    }
+
+    #[test]
+    fn events_wait_for_room_and_none_is_lost() {
+        let mut driver = Driver::new(1);
+        driver.sweeps.send(spec()).unwrap();
+        for _ in 0..100 {
+            driver.tuner_loop.turn();
+        }
+        assert_eq!(driver.events.len(), 1);
+        let (events, end) = driver.until_end();
+        assert_eq!((rows(&events).len(), end), (16, SweepEnd::Complete));
+    }
+
+    #[test]
+    fn an_invalid_sweep_is_rejected_in_a_sentence_and_the_loop_ends_with_its_handle() {
+        let mut driver = Driver::new(64);
+        let mut wrong = spec();
+        wrong.overlap = vec![PerAxis::all(3)];
+        driver.sweeps.send(wrong).unwrap();
+        let events = driver.until(|event| matches!(event, TunerEvent::Rejected(_)));
+        let Some(TunerEvent::Rejected(why)) = events.last() else { unreachable!() };
+        assert!(why.contains("overlap 3 is odd"), "{why}");
+        assert_eq!(driver.tuner_loop.turn(), Turn::Wait(IDLE));
+        let Driver { mut tuner_loop, sweeps, .. } = driver;
+        drop(sweeps);
+        assert_eq!(tuner_loop.turn(), Turn::End);
+    }
+}
