@@ -271,8 +271,8 @@ impl<R: Real> Patch<'_, R> {
         for Place { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
             if !owned.is_empty() {
                 let piece = &self.to[*piece];
-                let first = first - piece.first;
-                prefetch(&piece.values[first + owned.start..first + owned.end]);
+                let start = first + owned.start - piece.first;
+                prefetch(&piece.values[start..start + owned.len()]);
             }
         }
         if let Some(columns) = next {
@@ -296,7 +296,7 @@ impl<R: Real> Patch<'_, R> {
             }
             let from = &self.scratch.here[extent.row(row)..][owned.clone()];
             let piece = &mut self.to[*piece];
-            let to = first - piece.first + owned.start;
+            let to = first + owned.start - piece.first;
             copy(from, &mut piece.values[to..to + owned.len()]);
         }
     }
