@@ -209,7 +209,8 @@ impl Window {
         let front = self.harness.ctx.memory(|memory| {
             let areas = memory.areas();
             let top = |order| areas.top_layer_id(order).filter(|layer| areas.is_visible(layer));
-            let layer = [Order::Tooltip, Order::Foreground, Order::Middle].into_iter().find_map(top);
+            let layer =
+                [Order::Tooltip, Order::Foreground, Order::Middle].into_iter().find_map(top);
             memory.area_rect(layer?.id)
         });
         front.expect("something in front").expand(4.0)

@@ -108,13 +108,8 @@ fn compare_as_it_is(window: &mut Window, name: &str, part: Rect) {
     let scale = window.harness.ctx.pixels_per_point();
     let pixels = (part.intersect(window.harness.ctx.content_rect()) * scale).round();
     let (min, size) = (pixels.min, pixels.size());
-    let part = image::imageops::crop_imm(
-        &whole,
-        min.x as u32,
-        min.y as u32,
-        size.x as u32,
-        size.y as u32,
-    );
+    let part =
+        image::imageops::crop_imm(&whole, min.x as u32, min.y as u32, size.x as u32, size.y as u32);
     let options = SnapshotOptions::new().max_failed_pixels(FAILED_PIXELS);
     if let Err(error) = try_image_snapshot_options(&part.to_image(), name, &options) {
         panic!("{error}");
