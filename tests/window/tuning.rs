@@ -198,7 +198,7 @@ fn what_is_done_meanwhile() {
     window.settle_some();
     assert_eq!(window.cycle(), 3);
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
-    window.until_text("pause it to save something else");
+    window.until_text("Pause it to save something else");
     assert!(!window.has(Role::Button, "Save"));
     open(&mut window);
     window.button("Pause");

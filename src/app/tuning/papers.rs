@@ -229,7 +229,7 @@ fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String>
     );
     let mut differences = match backend {
         Backend::Cpu => vec![
-            format!("Machine: published for a TITAN V; this is {machine}."),
+            format!("Machine: published for a TITAN V; this machine: {machine}."),
             format!(
                 "Cache: on the TITAN V {titan_v}, so each sweep of classic Jacobi reads main memory. A CPU \
                  has no launch overhead and larger caches: classic Jacobi is slowed down less, and \
@@ -254,7 +254,7 @@ fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String>
                 None => "the driver does not report this GPU's".to_owned(),
             };
             vec![
-                format!("GPU: published for a TITAN V; this is {machine}."),
+                format!("GPU: published for a TITAN V; this machine: {machine}."),
                 format!("L2: on the TITAN V {titan_v}; {l2}."),
                 "Kernel: the paper's corresponds to kernel shared; kernel register is newer. The faster \
                  one is shown."
