@@ -931,7 +931,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--stencil d=0,a=-1,c=-1", &["stencil.d is 0", "not be zero"]),
         ("--stencil d=4,a=nan,c=-1", &["stencil.a is NaN", "finite"]),
         ("--stencil d=4", &["--stencil", "d, a and c are required"]),
-        ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["stencil.e is -1", "line"]),
+        ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["stencil.e is -1", "1D grid"]),
         ("--boundary left=inf", &["boundary.left is inf", "finite"]),
         ("--boundary up=1", &["up is not a side", "left, right, top, bottom, front and back"]),
         ("--shape 9 --boundary top=1", &["boundary.top is 1", "in 1D"]),

@@ -251,7 +251,7 @@ mod tests {
         assert!(velocity("3").is_err() && velocity("3,4,5").is_err());
         let expected = Boundary { left: 1.0, top: -0.5, ..Boundary::default() };
         assert_eq!(boundary("left=1, top=-0.5"), Ok(expected));
-        for wrong in ["", "left", "left=a", "front=1", "left=1,left=2"] {
+        for wrong in ["", "left", "left=a", "inner=1", "left=1,left=2"] {
             assert!(boundary(wrong).is_err(), "{wrong}");
         }
         let expected = Stencil { d: 2.0, a: -1.0, c: -1.0, ..Stencil::default() };

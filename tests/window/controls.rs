@@ -148,7 +148,9 @@ fn every_control_has_a_tooltip() {
             .map(|node| (node.accesskit_node().label().unwrap_or_default(), node.rect().center()))
             .collect();
         for (name, at) in controls {
-            if NOT_OURS.contains(&name.as_str()) || !tried.insert(name.clone()) {
+            // Legends name pinned runs by their letter and settings.
+            let is_legend = name.starts_with("this run") || name.starts_with("A · ");
+            if NOT_OURS.contains(&name.as_str()) || is_legend || !tried.insert(name.clone()) {
                 continue;
             }
             window.harness.remove_cursor();

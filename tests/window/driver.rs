@@ -437,7 +437,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Painted>) {
     match shape {
         Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, found)),
         Shape::Text(text) => {
-            let rect = text.galley.mesh_bounds.translate(text.pos.to_vec2());
+            let rect = shape.visual_bounding_rect();
             if rect.intersects(clip) {
                 found.push(Painted { text: text.galley.text().to_owned(), rect, clip });
             }

@@ -43,7 +43,7 @@ pub struct Settings {
     /// Memory for time travel, in megabytes.
     pub memory: usize,
     /// The names of panes that are not shown.
-    pub hidden: Vec<String>,
+    pub hidden: BTreeSet<String>,
     /// The colour map of each field, by its name.
     pub colour_maps: BTreeMap<String, ColourMap>,
     /// The current layout.
@@ -206,7 +206,7 @@ mod tests {
             scale: 1.5,
             presenting: true,
             memory: 64,
-            hidden: vec!["profile".to_owned()],
+            hidden: BTreeSet::from(["profile".to_owned()]),
             colour_maps: BTreeMap::from([("residual".to_owned(), ColourMap::Cividis)]),
             ..Settings::default()
         };

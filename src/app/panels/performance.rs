@@ -227,12 +227,12 @@ mod tests {
         let panel = panel(on_gpu(), Some(with_gpu(report(&session))));
         for text in [
             "1.00 µs",
-            "1,045 × 10⁹ a second",
+            "1,045 × 10⁹ per second",
             "Register · NVIDIA H200",
-            "32 a block",
-            "168 a thread",
-            "8.45 kB a block",
-            "12 a multiprocessor",
+            "32 per block",
+            "168 per thread",
+            "8.45 kB per block",
+            "12 per SM",
             "0.69",
             "25.0 %",
         ] {
@@ -246,8 +246,8 @@ mod tests {
         let report = report(&session);
         assert_eq!((report.kernel, &report.device, report.footprint), (None, &None, None));
         let panel = panel(session, Some(report));
-        assert!(panel.query_by_label_contains("a second").is_some());
-        assert!(panel.query_by_label_contains("a thread").is_none());
+        assert!(panel.query_by_label_contains("per second").is_some());
+        assert!(panel.query_by_label_contains("per thread").is_none());
         assert!(panel.query_by_label_contains(" %").is_none());
     }
 

@@ -138,7 +138,16 @@ impl Labels {
             if !(room.is_finite() && room > 0.0) {
                 return Vec::new();
             }
-            let ticks = warp.ticks(&axis, input.bounds, room, across);
+            let mut ticks = warp.ticks(&axis, input.bounds, room, across);
+            if across {
+                // A label that would stand out of the pane is left out; its grid line stays.
+                for (at, label) in &mut ticks {
+                    let half = label.chars().count() as f64 * CHARACTER / 2.0;
+                    if (*at - low) / (high - low) * room + half > room + f64::from(LABEL_ROOM) {
+                        label.clear();
+                    }
+                }
+            }
             // Each is as important as the others.
             let marks =
                 ticks.iter().map(|(value, _)| GridMark { value: *value, step_size: high - low });

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_kind_that_needs_another_grid_is_refused() {
         let geometry = |shape: Shape| {
-            let tiling = Tiling::new(shape.axes(), &[4], &[0]).unwrap();
+            let tiling = Tiling::new(shape.axes(), &[4; 2], &[0; 2]).unwrap();
             Geometry::new(shape, tiling)
         };
         let grid_1d = geometry(Shape::grid_1d(9, 1).unwrap());

@@ -489,6 +489,7 @@ mod tests {
             cycle: 0,
             until: None,
             classic: None,
+            slice: None,
             pairing: Pairing::default(),
             colours: Vec::new(),
             compared: Vec::new(),
