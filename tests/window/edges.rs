@@ -195,7 +195,7 @@ fn one_tile_has_no_tile_borders() {
     show(&mut window, "Mean tile");
     window.until_text("inner tiles own");
     show(&mut window, "Inside a cycle");
-    window.until_text("all points it owns are exactly Jacobi's");
+    window.until_text("all owned points equal exact Jacobi");
 }
 
 fn a_cycle_is_stepped_through() {
@@ -205,10 +205,10 @@ fn a_cycle_is_stepped_through() {
     window.until_text("Tile (0, 0), 4 of 4 subiterations after cycle 1: ");
     window.set_slider("Subiteration", 1.0);
     // After one subiteration the halo still equals that of Jacobi's iteration.
-    window.until_text("1 of 4 subiterations after cycle 1: all points it owns are exactly");
+    window.until_text("1 of 4 subiterations after cycle 1: all owned points equal exact Jacobi");
     window.button("Subiteration forward");
     // A corner tile has two stale sides: 16 + 15 points.
-    window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 points");
+    window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 owned points");
     window.button("Subiteration back");
     window.until_text("1 of 4 subiterations");
     // A click on the map chooses the tile.

@@ -154,9 +154,9 @@ fn mask(window: &mut Window) {
         let rows = Rangef::new(rect.top() - 4.0, clip.bottom());
         window.harness.mask(Rect::from_x_y_ranges(columns, rows));
     }
-    for name in ["A cycle", "Updates"] {
+    for name in ["Time per cycle", "Updates"] {
         if let Some(Painted { rect, .. }) = named(name) {
-            let value = Rangef::new(rect.left() + 90.0, rect.left() + 230.0);
+            let value = Rangef::new(rect.left() + 104.0, rect.left() + 264.0);
             window.harness.mask(Rect::from_x_y_ranges(value, rect.y_range().expand(4.0)));
         }
     }

@@ -179,7 +179,7 @@ fn a_difference_from_itself_is_zero() {
     window.reset();
     window.step(5);
     window.choose("Compare", "difference");
-    window.until_text("this run, cycle 5, less A, cycle 5");
+    window.until_text("this run, cycle 5, minus A, cycle 5");
     let map = window.rect(Role::Image, "Heat map of the residual");
     window.harness.hover_at(map.center() + eframe::egui::vec2(0.0, 40.0));
     window.until_text("Δ(r) = 0 ");
@@ -187,7 +187,7 @@ fn a_difference_from_itself_is_zero() {
     window.harness.remove_cursor();
     change(&mut window, "Overlap", "4");
     window.step(5);
-    window.until_text("this run, cycle 5, less A, cycle 5");
+    window.until_text("this run, cycle 5, minus A, cycle 5");
     window.harness.hover_at(map.left_top() + eframe::egui::vec2(120.0, 120.0));
     window.until("another", |window| window.says("Δ(r) = ") && !window.says("Δ(r) = 0 "));
 }
