@@ -934,7 +934,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--shape 9 --stencil d=4,a=-1,c=-1,e=-1", &["stencil.e is -1", "1D grid"]),
         ("--boundary left=inf", &["boundary.left is inf", "finite"]),
         ("--boundary up=1", &["up is not a side", "left, right, top, bottom, front and back"]),
-        ("--shape 9 --boundary top=1", &["boundary.top is 1", "in 1D"]),
+        ("--shape 9 --boundary top=1", &["boundary.top is 1", "1D grid"]),
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
         ("--seed 3", &["seed is given with problem poisson", "random"]),

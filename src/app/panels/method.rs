@@ -73,9 +73,9 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
     });
     let each = is_each(method);
     let lists = if each { axes } else { 1 };
-    for axis in 0..lists {
+    for (axis, axis_name) in AXIS_NAMES.iter().enumerate().take(lists) {
         let name = |what: &str| {
-            if each { format!("{what} {}", AXIS_NAMES[axis]) } else { what.to_owned() }
+            if each { format!("{what} {axis_name}") } else { what.to_owned() }
         };
         let before = (method.overlap_of(axis), method.tile_of(axis));
         let (mut overlap, mut tile) = before;

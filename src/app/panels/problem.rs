@@ -40,10 +40,9 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     let about = "Interior points along each axis.";
     row(ui, "Points", about, |ui| {
         let axes = problem.shape.len();
-        for axis in 0..problem.shape.len() {
-            let value = typed(ui, &mut problem.shape[axis], 1..=usize::MAX).speed(1.0);
-            named(ui.add(value), &format!("Points along {}", AXIS_NAMES[axis]))
-                .on_hover_text(about);
+        for (axis, (points, name)) in problem.shape.iter_mut().zip(AXIS_NAMES).enumerate() {
+            let value = typed(ui, points, 1..=usize::MAX).speed(1.0);
+            named(ui.add(value), &format!("Points along {name}")).on_hover_text(about);
             if axis + 1 < axes {
                 ui.label("×");
             }
