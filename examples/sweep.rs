@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         measure: vec![Measure::Time, Measure::Cycles],
     })?;
 
-    let never = || false; // nobody stops this sweep
+    let never = || false; // this sweep is never stopped
     sweep.probe(&never)?; // constants of the cost model, for the predictions in the table
     let cells = sweep.cells().to_vec();
     let rows = sweep.measure(&cells, 1, &never)?;

@@ -487,8 +487,8 @@ impl Render {
         let film = Film { runs, view: &view, frames };
         let mut progress = Progress::start();
         let all = runs[0].len();
-        let mut told = |made| progress.show(|| format!("frame {made} of {all}"));
-        Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut told)?)
+        let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
+        Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
     }
 }
 
@@ -510,13 +510,13 @@ fn record_one(
 ) -> anyhow::Result<Vec<Snapshot>> {
     let when = if cycles.is_empty() { RecordAt::End } else { RecordAt::Cycles(cycles) };
     let mut progress = Progress::start();
-    let mut told = |stage: Stage<'_>| match stage {
+    let mut report = |stage: Stage<'_>| match stage {
         Stage::Run(run) => progress.show_run(run),
         Stage::Jacobi(made) => {
             progress.show(|| format!("Jacobi's iteration: {:.0} %", 100.0 * made));
         }
     };
-    let mut watch = Monitor { cancel: interrupt.flag(), on_progress: &mut told };
+    let mut watch = Monitor { cancel: interrupt.flag(), on_progress: &mut report };
     let seen = match record_run(plan, snapshot_request, when, &mut watch) {
         Ok(seen) => seen,
         // The exit code depends on what the solver says.

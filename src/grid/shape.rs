@@ -68,7 +68,7 @@ impl Shape {
         Self { n: [nx, ny, nz], dim: 3, batch: 1 }.checked()
     }
 
-    /// The shape of a part of a 1D or 2D grid: so many columns of so many rows.
+    /// The shape of a part of a 1D or 2D grid: columns × rows points.
     pub(crate) fn part(&self, columns: usize, rows: usize) -> Self {
         match self.dim {
             1 => Self { n: [columns, 1, 1], dim: 1, batch: rows },

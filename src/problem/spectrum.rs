@@ -39,8 +39,8 @@ pub struct Modes {
 pub struct Spectrum {
     /// Those that keep their sign in a sweep: long waves last longest.
     pub smooth: Vec<Modes>,
-    /// Those that change it: chequered ones last longest.
-    pub chequered: Vec<Modes>,
+    /// Those that change it: checkerboard ones last longest.
+    pub checkerboard: Vec<Modes>,
 }
 
 impl Spectrum {
@@ -96,17 +96,17 @@ impl Spectrum {
             }
         }
         let whole: f64 = values.iter().map(|value| value * value).sum();
-        let [smooth, chequered] = bins.map(|bins| {
+        let [smooth, checkerboard] = bins.map(|bins| {
             let modes =
                 |&(part, moment): &(f64, f64)| Modes { rate: moment / part, part: part / whole };
             bins.values().map(modes).collect()
         });
-        (whole > 0.0 && whole.is_finite()).then_some(Self { smooth, chequered })
+        (whole > 0.0 && whole.is_finite()).then_some(Self { smooth, checkerboard })
     }
 
-    /// ‖r‖₂ / ‖r₀‖₂ after so many sweeps of Jacobi's iteration.
+    /// ‖r‖₂ / ‖r₀‖₂ after `sweeps` sweeps of Jacobi's iteration.
     pub fn reduction(&self, sweeps: f64) -> f64 {
-        let modes = self.smooth.iter().chain(&self.chequered);
+        let modes = self.smooth.iter().chain(&self.checkerboard);
         modes.map(|modes| modes.part * (-2.0 * modes.rate * sweeps).exp()).sum::<f64>().sqrt()
     }
 
@@ -161,7 +161,7 @@ mod tests {
         Problem { shape, stencil: Stencil::poisson(&shape), rhs, initial_guess, boundary }
     }
 
-    /// ‖r‖₂ / ‖r₀‖₂ after so many sweeps, made one by one.
+    /// ‖r‖₂ / ‖r₀‖₂ after that number of sweeps, made one by one.
     fn swept(problem: &Problem, sweeps: usize) -> f64 {
         let mut field = problem.initial_iterate::<f64>();
         let (stride, shape) = (problem.shape.stride(), problem.shape);
@@ -198,8 +198,9 @@ mod tests {
         ] {
             let spectrum = Spectrum::of(&problem, &AtomicBool::new(false)).unwrap();
             for sweeps in [0, 1, 7, 60, 400] {
-                let (told, made) = (spectrum.reduction(sweeps as f64), swept(&problem, sweeps));
-                assert!((told / made - 1.0).abs() < 1e-2, "{sweeps}: {told}, {made}");
+                let (predicted, made) =
+                    (spectrum.reduction(sweeps as f64), swept(&problem, sweeps));
+                assert!((predicted / made - 1.0).abs() < 1e-2, "{sweeps}: {predicted}, {made}");
             }
             let sweeps = spectrum.sweeps(1e-3) as usize;
             assert!(swept(&problem, sweeps + 1) <= 1e-3 && swept(&problem, sweeps - 2) > 1e-3);

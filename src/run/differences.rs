@@ -2,16 +2,16 @@
 
 use super::spec::{MethodName, RunSpec};
 
-/// A name for each of some runs: the first is told by its values of all that differs anywhere
+/// A name for each run: the first is named by its values of all that differs anywhere
 /// (`k 16, o 0`), every other by what differs from the first (`k 16 → 32`). Runs that differ in
-/// nothing from the first have `same settings`; where none differs, the first is told by its k and
+/// nothing from the first have `same settings`; where none differs, the first is named by its k and
 /// overlap.
 pub fn differences(specs: &[&RunSpec]) -> Vec<String> {
     let all: Vec<_> = specs.iter().map(|spec| settings(spec)).collect();
     let Some(first) = all.first() else {
         return Vec::new();
     };
-    let told = all.iter().enumerate().map(|(index, settings)| {
+    let names = all.iter().enumerate().map(|(index, settings)| {
         let mut words = Vec::new();
         for (at, (name, value)) in settings.iter().enumerate() {
             let before = &first[at].1;
@@ -24,19 +24,19 @@ pub fn differences(specs: &[&RunSpec]) -> Vec<String> {
         }
         words
     });
-    let mut told: Vec<String> = told
+    let mut names: Vec<String> = names
         .map(|words| if words.is_empty() { "same settings".into() } else { words.join(", ") })
         .collect();
     if all.iter().all(|other| other == first) {
         let method = &specs[0].method;
-        let is_told = |(name, _): &&(&str, _)| ["k", "o"].contains(name);
-        let words = first.iter().filter(is_told).map(|(name, value)| format!("{name} {value}"));
-        told[0] = match method.name {
+        let is_named = |(name, _): &&(&str, _)| ["k", "o"].contains(name);
+        let words = first.iter().filter(is_named).map(|(name, value)| format!("{name} {value}"));
+        names[0] = match method.name {
             MethodName::Classic => method.name.name().to_owned(),
             _ => words.collect::<Vec<_>>().join(", "),
         };
     }
-    told
+    names
 }
 
 /// All settings of a run, those that are turned most first. What does not matter to it is a dash.
@@ -86,14 +86,14 @@ mod tests {
         (b.method.k, b.method.overlap) = (32, vec![4]);
         let mut c = a.clone();
         c.method.overlap = vec![2];
-        let told = differences(&[&a, &b, &c, &a]);
-        assert_eq!(told, ["k 16, o 0", "k 16 → 32, o 0 → 4", "o 0 → 2", "same settings"]);
+        let names = differences(&[&a, &b, &c, &a]);
+        assert_eq!(names, ["k 16, o 0", "k 16 → 32, o 0 → 4", "o 0 → 2", "same settings"]);
         assert_eq!(differences(&[&a]), ["k 16, o 0"]);
         assert_eq!(differences(&[&a, &a]), ["k 16, o 0", "same settings"]);
         assert_eq!(differences(&[]), Vec::<String>::new());
         let mut classic = a.clone();
         classic.method.name = MethodName::Classic;
-        let told = differences(&[&a, &classic]);
-        assert!(told[1].contains("k 16 → –") && !told[1].contains("precision"), "{told:?}");
+        let names = differences(&[&a, &classic]);
+        assert!(names[1].contains("k 16 → –") && !names[1].contains("precision"), "{names:?}");
     }
 }

@@ -146,7 +146,7 @@ pub struct StopSpec {
     /// Stop when it is at most this; never, where it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// Stop after so many cycles in any case.
+    /// Stop after this number of cycles in any case.
     pub max_cycles: u64,
 }
 

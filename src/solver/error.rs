@@ -13,7 +13,7 @@ pub enum SolverError {
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
     Unavailable(#[from] cuda::Unavailable),
     /// Its arrays do not fit into the memory of the GPU.
-    #[error("{gpu} has {} of memory free, and this run needs {}; backend cpu has other memory", human(*.free), human(*.needed))]
+    #[error("{gpu} has {} of memory free, and this run needs {}; backend cpu uses main memory", human(*.free), human(*.needed))]
     DeviceMemory {
         /// The name of the GPU.
         gpu: String,
@@ -23,11 +23,11 @@ pub enum SolverError {
         free: u64,
     },
     /// The chosen kernel does not accept the setting.
-    #[error("kernel {} cannot take {setting}; {instead} can", .kernel.name())]
+    #[error("kernel {} does not accept {setting}; use {instead}", .kernel.name())]
     Kernel {
         /// The kernel.
         kernel: Kernel,
-        /// What it cannot take, such as `tile 96`.
+        /// What it does not accept, such as `tile 96`.
         setting: String,
         /// Which can.
         instead: String,
@@ -54,14 +54,14 @@ mod tests {
         let kernel = SolverError::Kernel {
             kernel: Kernel::REGISTER,
             setting: "tile 96".into(),
-            instead: "shared".into(),
+            instead: "kernel shared".into(),
         };
         for (error, sentence) in [
             (
                 memory,
-                "NVIDIA H200 has 3.40 MB of memory free, and this run needs 12.0 GB; backend cpu has other memory",
+                "NVIDIA H200 has 3.40 MB of memory free, and this run needs 12.0 GB; backend cpu uses main memory",
             ),
-            (kernel, "kernel register cannot take tile 96; shared can"),
+            (kernel, "kernel register does not accept tile 96; use kernel shared"),
             (
                 cuda::Unavailable::NoGpu.into(),
                 "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can",

@@ -40,7 +40,7 @@ impl Batches {
         Self { inner, sizes, next: 0, left: u64::MAX, is_alone: false, device }
     }
 
-    /// The same, failing for good after so many cycles.
+    /// The same, failing for good after that number of cycles.
     pub fn failing_after(self, cycles: u64) -> Self {
         Self { left: cycles, ..self }
     }

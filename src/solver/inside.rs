@@ -70,11 +70,11 @@ pub struct Inside {
 
 impl NextCycle<'_> {
     /// Computes the subiterations of a tile, or of all tiles of a 1D grid, and returns one of them (the last,
-    /// if there are fewer); `None` if that would take too long, or be too large, to be looked at, and of
-    /// all tiles in 2D.
+    /// if there are fewer); `None` if that would take too long or too much memory, and for all tiles of a
+    /// 2D grid.
     ///
     /// # Errors
-    /// [`SolverError`] if the iterate cannot be had, or its copies do not fit.
+    /// [`SolverError`] if the iterate cannot be read, or its copies do not fit.
     pub fn inside(
         &self,
         followed: Followed,

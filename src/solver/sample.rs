@@ -29,7 +29,7 @@ pub struct Window {
     pub rows: Range<usize>,
     /// In 3D, the slice that columns and rows count in. Without one they are those of the grid.
     pub slice: Option<Slice>,
-    /// At most so many samples across and down; at least 1 each.
+    /// Largest number of samples across and down; at least 1 each.
     pub most: [usize; 2],
 }
 
@@ -165,7 +165,7 @@ impl Samples {
         Self::of(window, vec![f32::NAN; across * down])
     }
 
-    /// Values along an oblique line, in at most so many samples: its points are the columns of a single
+    /// Values along an oblique line, in at most that number of samples: its points are the columns of a single
     /// row.
     pub(crate) fn along(values: &[f32], most: usize) -> Self {
         let window = Window { most: [most, 1], ..Window::whole(values.len(), 1) };

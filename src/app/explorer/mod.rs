@@ -140,7 +140,7 @@ impl Explorer {
         };
         explorer.restore_settings(context);
         if let Some(opened) = start {
-            // Whoever opens a file needs no examples.
+            // A start with a file needs no examples.
             explorer.welcome = false;
             explorer.show_opened(opened);
         }

@@ -365,7 +365,7 @@ pub fn colour([red, green, blue]: [u8; 3]) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-/// The corner where a legend of so many names covers neither a curve nor a level.
+/// The corner where a legend of that number of names covers neither a curve nor a level.
 fn free_corner(plot: &Plot, [x, y]: [Warp; 2], names: usize) -> Option<Corner> {
     let (wide, high) = (LEGEND_WIDTH, LEGEND_ROW * names as f64);
     let points = plot.series.iter().flat_map(|series| &series.points);

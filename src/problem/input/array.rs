@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// What every such file begins with.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// Bytes of a header that are looked at. Arrays of numbers need about 128.
+/// Largest header that is read, in bytes. Arrays of numbers need about 128.
 const HEADER_LIMIT: u64 = 1024;
 /// Digits that a header may hold in all: what they promise can then be counted in 64 bits.
 const DIGITS_LIMIT: usize = 18;

@@ -46,7 +46,7 @@ pub(in crate::run) enum Iterate {
 }
 
 impl Keyframes {
-    /// None yet. The start of a run is never among them: it can be had anew.
+    /// None yet. The initial guess is never among them: it can be computed again.
     pub fn new(shape: &Shape, precision: Precision, budget: usize) -> Self {
         let kept = Kept { iterates: BTreeMap::new(), spacing: 1, budget, due: Instant::now() };
         Self { precision, bytes: shape.stored() * precision.bytes(), kept: Mutex::new(kept) }

@@ -155,7 +155,7 @@ impl RunArchive {
     }
 }
 
-/// Seconds of the solver after so many cycles, between the records of a curve; 0 before the first,
+/// Solver seconds after that number of cycles, interpolated between the records of a curve; 0 before the first,
 /// those of the last after it.
 pub fn seconds_at(curve: &[Record], cycle: u64) -> f64 {
     let next = curve.partition_point(|record| record.cycle < cycle);
@@ -169,7 +169,7 @@ pub fn seconds_at(curve: &[Record], cycle: u64) -> f64 {
     }
 }
 
-/// The cycle that a run had made after so many seconds of its solver, between the records of a
+/// The cycle that a run had made after that number of solver seconds, interpolated between the records of a
 /// curve; of more than it took, the last.
 pub fn cycle_at(curve: &[Record], seconds: f64) -> u64 {
     let next = curve.partition_point(|record| record.seconds < seconds);

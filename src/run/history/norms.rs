@@ -137,7 +137,7 @@ impl History {
         self.records.points().iter()
     }
 
-    /// At most so many records, evenly spread, and the newest; `shared` holds what was given last.
+    /// At most `most` records, evenly spread, and the newest; `shared` holds those of the last call.
     pub(in crate::run) fn curve(
         &self,
         shared: &mut SharedSeries<Record>,

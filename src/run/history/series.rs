@@ -26,7 +26,7 @@ impl OfCycle for CycleValue {
 /// Points of a curve that is drawn on a screen: more than any plot has pixels.
 pub(in crate::run) const CURVE_POINTS: usize = 2000;
 
-/// Values over the cycles, at most so many.
+/// Values over the cycles, thinned to a largest number.
 ///
 /// It keeps the first value at or after each multiple of a stride, a power of two, and the newest. The
 /// stride is the smallest with which no more than the capacity are kept. So what is kept follows from

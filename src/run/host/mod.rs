@@ -1,7 +1,7 @@
 //! Drives a loop on a thread of its own.
 //!
 //! A loop of this floor is a sequence of turns. A turn does a short piece of work and returns; it
-//! never waits. Whoever drives it decides how to wait: this host blocks its thread, a browser would
+//! never waits. Its driver decides how to wait: this host blocks its thread, a browser would
 //! ask for the next frame, and tests take turn after turn without sleeping.
 
 mod latest_slot;

@@ -21,7 +21,7 @@ impl Experiment {
     /// Sets up an experiment at its start.
     ///
     /// # Errors
-    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    /// [`SolverError`] if its arrays do not fit, or the device is not available.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let run = Run::new(plan)?;
         Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
@@ -30,7 +30,7 @@ impl Experiment {
     /// An experiment at its initial guess whose single cycles are observed: a 1D run has no diagram.
     ///
     /// # Errors
-    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    /// [`SolverError`] if its arrays do not fit, or the device is not available.
     pub(in crate::run) fn without_diagram(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         Ok(Self { run: Run::new(plan)?, diagram: None, classic: None })
     }
@@ -61,7 +61,7 @@ impl Experiment {
     /// alone.
     ///
     /// # Errors
-    /// [`SolverError`] if that place cannot be had; the run is as it was then.
+    /// [`SolverError`] if that device is not available; the run is then unchanged.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
         self.run.move_to(plan)?;
         if let Some(classic) = &mut self.classic {
@@ -160,7 +160,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// Makes sweeps of Jacobi's iteration on the way to so many, whatever the run has made.
+    /// Makes sweeps of Jacobi's iteration towards a number of sweeps, independent of the run's.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or its solver fails.

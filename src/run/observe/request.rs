@@ -49,7 +49,7 @@ pub struct MapRequest {
 /// Fields along a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRequest {
-    /// The line; the last one of the grid, if it has not so many.
+    /// The line; the last one of the grid, if the grid has fewer.
     pub line: CutLine,
     /// The fields.
     pub fields: Vec<FieldKind>,
@@ -66,7 +66,7 @@ impl ObservationRequest {
 }
 
 impl MapRequest {
-    /// A map of the whole grid in at most so many samples across and down.
+    /// A map of the whole grid with at most that many samples across and down.
     pub fn whole(most: [usize; 2]) -> Self {
         Self { most, ..Self::default() }
     }

@@ -182,7 +182,7 @@ impl SpaceTime {
     }
 }
 
-/// The same with at most so many samples across and down, each the one of largest magnitude that
+/// The same with a limited number of samples across and down, each the one of largest magnitude that
 /// is known of a block.
 fn thinned(samples: Samples, most: [usize; 2]) -> Samples {
     let [width, height] = samples.size;

@@ -72,7 +72,7 @@ impl OfCycle for Entry {
     }
 }
 
-/// Numbers of a run that ends after so many cycles are of the multiples of this, a power of two.
+/// A run that ends after that number of cycles records the multiples of this, a power of two.
 pub(in crate::run) fn stride(last: u64) -> u64 {
     (last / CAPACITY as u64 + 1).next_power_of_two()
 }

@@ -44,7 +44,7 @@ impl Way {
 }
 
 impl ReplayedRun {
-    /// Sets it up where the run is made, or, where that cannot be had, on the CPU: the iterates are
+    /// Sets it up where the run is made, or, where that is not available, on the CPU: the iterates are
     /// the same, bit for bit.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) struct Back {
     /// The cycle.
     to: u64,
-    /// How the run ended there; `None` if it is to go on, or if that is to be found out.
+    /// How the run ended there; `None` if it is to go on, or if that is not known yet.
     outcome: Option<Outcome>,
 }
 
@@ -20,7 +20,7 @@ impl Run {
     /// how it runs alone.
     ///
     /// # Errors
-    /// [`SolverError`] if that place cannot be had; the run is as it was then.
+    /// [`SolverError`] if that device is not available; the run is then unchanged.
     pub fn move_to(&mut self, plan: &Arc<Plan>) -> Result<(), SolverError> {
         let method = self.method.clone();
         let mut solver = if !self.is_lost && self.plan.place.shares_with(&plan.place) {
@@ -80,7 +80,7 @@ impl Run {
         }
     }
 
-    /// Makes at most so many cycles again, on the way back.
+    /// Makes at most `most` cycles again, on the way back.
     pub(super) fn go_back(&mut self, most: u64) -> Result<(), SolverError> {
         let Some(to) = self.back.as_ref().map(|back| back.to) else {
             return Ok(());

@@ -21,7 +21,7 @@ impl ConvergenceForecast {
         Self { goal: goal.map(f64::ln), recent: VecDeque::new(), cycle: 0 }
     }
 
-    /// Takes in the norm after so many cycles, unless it is known already.
+    /// Adds the norm after `cycle` cycles, unless it is known already.
     pub fn note(&mut self, cycle: u64, norm: f64) {
         if !self.recent.is_empty() && cycle <= self.cycle {
             return;

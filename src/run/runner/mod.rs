@@ -19,7 +19,7 @@ use checkpoint::Checkpoint;
 use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
 
-/// Once the tolerance of the residual may be met within so many cycles, every iterate's is measured
+/// Once the tolerance of the residual may be met within this number of cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
 /// iterate comes for nothing with the next cycle.
 const NEAR: u64 = 4;
@@ -94,7 +94,7 @@ impl Run {
     /// Sets up a run at its start.
     ///
     /// # Errors
-    /// [`SolverError`] if its arrays do not fit, or the place where it is to run cannot be had.
+    /// [`SolverError`] if its arrays do not fit, or the device is not available.
     pub fn new(plan: &Arc<Plan>) -> Result<Self, SolverError> {
         let method = plan.method.clone();
         let solver = solver::set_up(&plan.problem, method.clone(), plan.precision, &plan.place)?;
@@ -148,7 +148,7 @@ impl Run {
         Some(classic)
     }
 
-    /// Lets the run make so many cycles, if its limit is lower.
+    /// Raises the limit of the run to that number of cycles, if it is lower.
     pub(in crate::run) fn allow(&mut self, max_cycles: u64) {
         let stop = self.plan.stop;
         if stop.max_cycles < max_cycles {
@@ -258,7 +258,7 @@ impl Run {
         (self.forecast.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
     }
 
-    /// Takes in what the next cycle of a batch found out, the last of which is `reached`. Gives the
+    /// Records the norms of the next cycle of a batch, the last of which is `reached`. Gives the
     /// end of the run, if it shows.
     fn take_in(
         &mut self,

@@ -175,7 +175,7 @@ fn a_rewound_run_steps_on_to_where_it_was() {
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
 
-/// A run whose GPU fails after so many cycles, with what it has to go on from; `kept` says whether
+/// A run whose GPU fails after that number of cycles, with what it has to go on from; `kept` says whether
 /// iterates are kept on the way.
 fn failing(spec: &RunSpec, sizes: Vec<u64>, after: u64, kept: bool) -> Run {
     let plan = Arc::new(Planner::default().plan(spec).unwrap());

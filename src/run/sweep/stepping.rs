@@ -1,4 +1,4 @@
-//! Work in short steps, so that whoever drives it can pause or stop between any two.
+//! Work in short steps, so that its driver can pause or stop between any two.
 
 use std::task::Poll;
 

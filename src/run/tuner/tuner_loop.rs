@@ -65,7 +65,7 @@ impl TunerLoop {
     pub fn turn(&mut self) -> Turn {
         let control = get(&self.control);
         if control == Control::Stop && self.measuring.is_some() {
-            // Whoever stopped the sweep waits for its end, not for results.
+            // The sender of the stop request waits for the end, not for results.
             self.events.retain(|event| matches!(event, TunerEvent::Begun(_)));
             self.end(SweepEnd::Stopped);
         }

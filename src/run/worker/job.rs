@@ -56,7 +56,7 @@ struct Speed {
 }
 
 impl Speed {
-    /// Cycles a second, when so many were made in so many seconds.
+    /// Cycles per second, from the cycles made and the seconds they took.
     fn average(&mut self, cycles: u64, seconds: f64) -> Option<f64> {
         let (first, begin) = self.since;
         let passed = seconds - begin;
@@ -287,8 +287,7 @@ impl Job {
             && self.statistics.as_ref().is_none_or(|sorted| sorted.field != request.field)
     }
 
-    /// What is told of the run now; unless it `with_statistics` the field by its tiles, what that found last is told
-    /// again. `answered` are the requests for files that were answered.
+    /// The report of the run now. Unless `with_statistics`, the statistics by tile are those of the last report. `answered` are the requests for files that were answered.
     pub fn report(
         &mut self,
         with_statistics: bool,

@@ -69,7 +69,7 @@ pub enum ExactState {
     Computing,
     /// It is there.
     Ready,
-    /// It cannot be had; the sentence says why.
+    /// Not available; the sentence says why.
     Failed(String),
 }
 

@@ -25,7 +25,7 @@ const CLASSIC_SHARE: f64 = 0.25;
 /// iteration could, which then has the GPU to itself.
 const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
 
-/// The longest wait while something is under way that wakes nobody: a report that has not been
+/// The longest wait while something is under way that nothing interrupts: a report that has not been
 /// taken, a cycle that is due later, the exact solution.
 const SOON: Duration = Duration::from_millis(5);
 
@@ -230,7 +230,7 @@ impl WorkLoop {
         self.send(Ok(Box::new(report)));
     }
 
-    /// Takes back a report that nobody has taken, since it is of a run that is no longer wanted, and
+    /// Takes back a report that was not received yet and belongs to an earlier run, and
     /// says whether there is room now. An error stays, and a snapshot for a file.
     fn take_back(&self) -> bool {
         match self.channels.untaken.try_recv() {
@@ -243,7 +243,7 @@ impl WorkLoop {
         }
     }
 
-    /// Sends an answer into the empty slot; if nobody is there to read it, the thread is about to
+    /// Sends an answer into the empty slot; if there is no receiver, the thread is about to
     /// end anyway.
     fn send(&self, answer: Answer) {
         _ = self.channels.answers.try_send(answer);

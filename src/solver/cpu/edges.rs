@@ -1,4 +1,4 @@
-//! How much of the residual lies near tile borders.
+//! The edge share: how much of the residual lies near tile borders.
 
 use super::observe::{BAND, TOGETHER};
 use crate::grid::{Shape, Tiling};
@@ -8,9 +8,9 @@ use std::ops::Range;
 
 /// Points near tile borders.
 pub(super) struct Borders {
-    /// Which columns and which rows are near one.
+    /// Which columns and which rows are near a tile border.
     near: [Vec<bool>; 2],
-    /// The columns, where they lie together.
+    /// The columns, as ranges.
     columns: Vec<Range<usize>>,
 }
 
@@ -27,7 +27,7 @@ impl Borders {
         Self { near, columns }
     }
 
-    /// Adds the squares of some rows, from the row `first` on, to those of the rows before.
+    /// Appends the sums of squares of some rows, from the row `first` on.
     #[inline(always)]
     pub fn add(&self, first: usize, changes: &[f64], squares: &mut Vec<[f64; 2]>) {
         let nx = self.near[0].len();
@@ -57,7 +57,7 @@ impl Borders {
         }
     }
 
-    /// The share, from the squares of all rows: first in each band, then of the bands.
+    /// The share, from the sums of all rows: added up in each band, then over the bands.
     pub fn share(&self, squares: &[[f64; 2]]) -> EdgeShare {
         let add = |a: [f64; 2], b: &[f64; 2]| [a[0] + b[0], a[1] + b[1]];
         let bands = squares.chunks(BAND).map(|rows| rows.iter().fold([0.0; 2], add));
@@ -66,8 +66,8 @@ impl Borders {
     }
 }
 
-/// The squares of some rows in some columns, each row summed up from left to right: the sums of several
-/// rows do not wait for each other. It is a function of its own so that they stay in registers.
+/// The sums of squares of some rows in some columns, each row from left to right: the sums of several
+/// rows are independent of each other. Not inlined, so that they stay in registers.
 #[inline(never)]
 fn sums_of_squares<const ROWS: usize>(
     rows: [&[f64]; ROWS],

@@ -1,5 +1,5 @@
-//! All that is looked at of a field, in one pass over the grid: samples, the edge share, and how large
-//! it is about tile borders.
+//! Observes a field in one pass over the grid: samples, the edge share, and statistics by tile and by
+//! distance to tile borders.
 
 use super::CpuSolver;
 use super::edges::Borders;
@@ -12,11 +12,10 @@ use crate::solver::{FieldObservation, FieldRequest, Samples, SolverError, Window
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Sums of rows that are kept until they are added up in their order: no more than an array of a large
-/// grid has values.
+/// Largest number of row sums kept until they are added up in order: about one array of a large grid.
 const MOST_SUMS: usize = 1 << 22;
 
-/// Rows of a sample at the most that are looked at by the task that finds out everything else too.
+/// Tallest sample, in rows, that shares a pass with the edge share and the statistics.
 const TALLEST: usize = 4 * BAND;
 
 /// A pass over the grid, or over the part of it that is sampled where nothing else is wanted.
@@ -30,28 +29,28 @@ struct Pass<'a, R> {
     sorting: Option<Sorting>,
 }
 
-/// Rows that one task looks at, and where their samples go.
+/// Rows that one task reads, and where their samples go.
 struct Part<'a> {
     rows: Range<usize>,
     samples: &'a mut [f32],
 }
 
-/// What a task found out, row by row.
+/// The sums of a task, row by row.
 #[derive(Default)]
 struct Found {
-    /// Of each row, the squares near tile borders and all of them.
+    /// Sums of squares of each row: near tile borders, and all.
     squares: Vec<[f64; 2]>,
-    /// Of each row, what was folded onto the mean tile.
+    /// Values of each row, folded onto the mean tile.
     folded: Vec<f64>,
 }
 
-/// What a thread keeps from part to part.
+/// Buffers that a thread reuses from part to part.
 #[derive(Default)]
 struct Scratch<R> {
     rows: Rows<R>,
-    /// The values of some rows as they are shown.
+    /// The values of some rows, as samples.
     shown: Vec<f32>,
-    /// The largest values of each column, down to where a sample ends.
+    /// The largest values of each column of the current samples.
     ranks: Vec<u64>,
 }
 
@@ -59,7 +58,7 @@ impl<R: Real> CpuSolver<R> {
     /// Makes an observation, in one pass over the grid.
     ///
     /// # Errors
-    /// [`SolverError`] if another solver's iterate cannot be had.
+    /// [`SolverError`] if another solver's iterate cannot be read.
     pub(super) fn pass(&self, request: FieldRequest<'_>) -> Result<FieldObservation, SolverError> {
         let FieldRequest { quantity, window, edge_share: borders, statistics: sorted } = request;
         let shape = self.problem.shape;
@@ -88,7 +87,7 @@ impl<R: Real> Pass<'_, R> {
         let [across, down] = self.window.map_or([0, 0], Window::size);
         let mut samples = vec![0.0; across * down];
         let mut parts = self.parts(&mut samples);
-        // Whoever is done with a part leaves its counts to the next, so that there are few.
+        // A task that is done leaves its counts to the next, so that there are few of them.
         let tallies = Mutex::new(Vec::new());
         let of_band = BAND * self.sorting.as_ref().map_or(0, Sorting::sums_of_row);
         let at_once = (MOST_SUMS / of_band.max(1)).max(1);
@@ -101,8 +100,8 @@ impl<R: Real> Pass<'_, R> {
             let found = self.solver.team.map(now, points, Scratch::default, |scratch, part| {
                 let spare = || tallies.lock().unwrap_or_else(PoisonError::into_inner);
                 let mut tally = spare().pop().or_else(|| self.sorting.as_ref().map(Tally::new));
-                let look = LookAt { pass: self, part, scratch, tally: tally.as_mut() };
-                let found = self.solver.level.run(look);
+                let task = ObserveRows { pass: self, part, scratch, tally: tally.as_mut() };
+                let found = self.solver.level.run(task);
                 spare().extend(tally);
                 found
             });
@@ -124,7 +123,7 @@ impl<R: Real> Pass<'_, R> {
         }
     }
 
-    /// The rows, shared out. A sample is made by one task.
+    /// The rows, divided into parts. One task makes a whole sample.
     fn parts<'a>(&self, mut samples: &'a mut [f32]) -> Vec<Part<'a>> {
         let plain = |rows| bands(rows, BAND).map(|rows| Part { rows, samples: &mut [] });
         let Some(window) = self.window else {
@@ -143,14 +142,14 @@ impl<R: Real> Pass<'_, R> {
 }
 
 /// A pass over the rows of a part.
-struct LookAt<'a, 'p, R> {
+struct ObserveRows<'a, 'p, R> {
     pass: &'a Pass<'p, R>,
     part: Part<'a>,
     scratch: &'a mut Scratch<R>,
     tally: Option<&'a mut Tally<'p>>,
 }
 
-impl<R: Real> Task for LookAt<'_, '_, R> {
+impl<R: Real> Task for ObserveRows<'_, '_, R> {
     type Output = Found;
     #[inline(always)]
     fn run(self) -> Found {

@@ -35,8 +35,8 @@ use thin_out::as_shown;
 /// may be given, makes four.
 const ARRAYS: usize = 3;
 
-/// Cycles are made together for so long: to get the threads to work takes little of it, and a new wish is
-/// heard at once.
+/// Cycles are made in batches of this duration: long beside waking the threads, short enough to answer a
+/// new request at once.
 const BATCH: Duration = Duration::from_millis(2);
 
 /// A solver in the memory of this machine, with 1 to any number of threads.
@@ -55,7 +55,7 @@ pub struct CpuSolver<R> {
     team: Team,
 }
 
-/// How the work of a cycle is shared out: in parts of about one size.
+/// How the work of a cycle is divided: in parts of about one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sharing {
     /// How many parts there are.
@@ -75,8 +75,8 @@ impl Sharing {
         Self { parts, at_once: if is_shared { threads } else { 1 }, threads }
     }
 
-    /// How many times as long as with nobody ever waiting for the last part. Who is done takes the next
-    /// part, so that at the end the others wait for a part at the most, and for half of one on the
+    /// Time of a cycle relative to a perfect balance. A thread that is done takes the next part, so that
+    /// at the end the others wait for one part at most, and for half of one on the
     /// average.
     ///
     /// Source: Graham, "Bounds for certain multiprocessing anomalies", 1966: the most is (1 − 1/threads)
@@ -123,7 +123,7 @@ impl<R: Real> CpuSolver<R> {
     /// does not have means its best.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if its arrays would not fit, found out before anything is allocated.
+    /// [`OutOfMemory`] if its arrays would not fit, checked before anything is allocated.
     pub fn new(
         problem: &Arc<Problem>,
         method: Method,
@@ -178,7 +178,7 @@ impl<R: Real> CpuSolver<R> {
         self.advance(true).finish(self.system.diagonal, self.exact.is_some())
     }
 
-    /// Makes one cycle and finds out nothing on its way.
+    /// Makes one cycle without measuring norms.
     pub fn cycle_without_norms(&mut self) {
         self.advance(false);
     }

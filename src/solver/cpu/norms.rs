@@ -1,26 +1,26 @@
-//! Sums and maxima in a fixed order, whatever the vector length and the number of threads.
+//! Sums and maxima in a fixed order, for any vector length and number of threads.
 
 use crate::grid::Real;
 use crate::solver::{CycleNorms, ResidualNorms};
 
-/// Partial sums that are kept apart: as many as the longest vector has values, so that every
-/// level can add them side by side and all get the same bits.
+/// Number of partial sums: as many as the longest vector has values, so that every instruction set
+/// adds them side by side and gets the same bits.
 const LANES: usize = 8;
 
 /// The sum of squares and the largest magnitude of some values, while rows of one width are added.
 ///
-/// The lanes are to stay in registers: nothing here is indexed by what is not known to the
-/// compiler, and rows are added in a plain loop, for a call in between would put them to memory.
+/// The lanes must stay in registers: no index is unknown at compile time, and rows are added in a
+/// plain loop, because a call in between would spill them.
 #[derive(Default)]
 pub(super) struct Measure {
     width: usize,
     whole: Lanes<LANES>,
-    /// What is left over at the end of a row, measured together with values before it.
+    /// The remainder of a row, in a vector that also holds values before it.
     last: Lanes<LANES>,
 }
 
 impl Measure {
-    /// Nothing yet, of rows of this width.
+    /// An empty sum over rows of this width.
     #[inline(always)]
     pub fn new(width: usize) -> Self {
         Self { width, ..Self::default() }
@@ -45,7 +45,7 @@ impl Measure {
         }
     }
 
-    /// All together. Of the last lanes only those count that hold what was left over.
+    /// The total. Of the last vector only the lanes of the remainder count.
     #[inline(always)]
     pub fn total(&self) -> Partial {
         let rest = if self.width < LANES { 0 } else { self.width % LANES };
@@ -83,7 +83,7 @@ impl<const COUNT: usize> Lanes<COUNT> {
         }
     }
 
-    /// The first lanes, by themselves: registers for a loop that needs no more.
+    /// The first lanes, for a loop that needs only these registers.
     #[inline(always)]
     pub fn first<const FEWER: usize>(&self) -> Lanes<FEWER> {
         let mut first = Lanes::default();
@@ -92,19 +92,19 @@ impl<const COUNT: usize> Lanes<COUNT> {
         first
     }
 
-    /// Puts the first lanes back.
+    /// Stores the first lanes again.
     #[inline(always)]
     pub fn set_first<const FEWER: usize>(&mut self, first: &Lanes<FEWER>) {
         self.squares[..FEWER].copy_from_slice(&first.squares);
         self.max[..FEWER].copy_from_slice(&first.max);
     }
 
-    /// All lanes together, in their order.
+    /// The total of all lanes, in their order.
     pub fn total(&self) -> Partial {
         self.total_of(COUNT)
     }
 
-    /// The last `count` lanes together, in their order.
+    /// The total of the last `count` lanes, in their order.
     #[inline(always)]
     fn total_of(&self, count: usize) -> Partial {
         let mut total = Partial::default();
@@ -117,7 +117,7 @@ impl<const COUNT: usize> Lanes<COUNT> {
     }
 }
 
-/// The largest change of some values, found while they are copied.
+/// The largest change of values, computed while they are copied.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Largest {
     lanes: [f64; LANES],
@@ -156,7 +156,7 @@ impl Largest {
         self.lanes[lane] = if magnitude > max { magnitude } else { max };
     }
 
-    /// All together.
+    /// The largest of all lanes.
     pub fn total(&self) -> f64 {
         self.lanes.iter().fold(0.0, |a, &b| a.max(b))
     }
@@ -176,7 +176,7 @@ impl std::ops::Add for Partial {
     }
 }
 
-/// What a part of a cycle (a tile, a band of rows) found out.
+/// The norms of a part of a cycle (a tile, a band of rows).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PartialNorms {
     /// u₁ − u₀ of the first sweep.
@@ -199,7 +199,7 @@ impl std::ops::Add for PartialNorms {
 }
 
 impl PartialNorms {
-    /// The norms of the cycle whose parts these are, together.
+    /// The norms of the whole cycle, from the sum of its parts.
     pub fn finish(self, diagonal: f64, with_error: bool) -> CycleNorms {
         CycleNorms {
             residual_before: residual_norms(self.first_sweep, diagonal),

@@ -18,8 +18,8 @@ pub(super) const BAND: usize = 16;
 /// another a sweep loads most only once; yet all that is found of them stays in the nearer caches.
 pub(super) const TOGETHER: usize = 4;
 
-/// What is read of an iterate. A difference is told from a field at hand, so that threads can share
-/// it.
+/// The values that are read of an iterate. A difference is computed from a field in memory, so that
+/// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
     /// u₁ − u₀, the change that one sweep would make: the residual over the diagonal.
@@ -243,7 +243,7 @@ impl<R: Real> CpuSolver<R> {
     /// Hands `work` what is to be read for a quantity.
     ///
     /// # Errors
-    /// [`SolverError`] if another solver's iterate cannot be had.
+    /// [`SolverError`] if another solver's iterate cannot be read.
     pub(super) fn with_values<T>(
         &self,
         quantity: Quantity<'_>,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Point updates that are done sooner than other threads wake up to help.
 const TOO_FEW: usize = 100_000;
 
-/// Whether parts of a cycle of so many point updates are shared out at all.
+/// Whether a cycle of this number of point updates is worth dividing among threads.
 pub(super) fn is_shared(parts: usize, updates: usize) -> bool {
     parts > 1 && updates > TOO_FEW
 }
@@ -17,8 +17,7 @@ pub(super) fn threads(threads: usize) -> usize {
     if threads == 0 { cores() } else { threads }
 }
 
-/// A number of threads that share out the parts of a cycle. Results come in the order of the
-/// parts, whoever made them.
+/// Threads that divide the parts of a cycle among them. Results come in the order of the parts.
 #[derive(Clone)]
 pub(super) struct Team {
     /// `None`: the calling thread does it all.
@@ -40,8 +39,8 @@ impl Team {
         Self { pool: pool.ok().map(Arc::new) }
     }
 
-    /// `work`, which shares out parts of so many updates again and again: by a thread of the team itself, so
-    /// that none has to hand them over each time and to wait.
+    /// Runs `work`, which divides parts of this number of updates repeatedly, on a thread of the team, so
+    /// that no thread outside has to hand them over and wait each time.
     pub fn together<T: Send>(&self, updates: usize, work: impl FnOnce() -> T + Send) -> T {
         match &self.pool {
             Some(pool) if updates > TOO_FEW => pool.install(work),

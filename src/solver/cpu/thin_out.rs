@@ -1,11 +1,11 @@
-//! From the points of a field to its samples.
+//! Reduces the points of a field to samples.
 
 use crate::solver::Window;
 use crate::solver::sample::{of_rank, rank};
 
-/// Takes a row of a window into the samples of a part: the row that lies so many below the first, of
-/// whose samples it may be the last. Each is the largest value ([`larger`](crate::solver::larger)) of its
-/// block.
+/// Adds one row of a window to the samples of a part. `row` counts from the first row of the part;
+/// `is_last` ends its last samples. A sample is the value of largest magnitude of its block
+/// ([`larger`](crate::solver::larger)).
 #[inline(always)]
 pub(super) fn thin_out(
     window: &Window,
@@ -45,8 +45,7 @@ pub(super) fn thin_out(
     }
 }
 
-/// The samples of blocks of a width that is known where this is compiled, and the last, which may be
-/// narrower.
+/// Samples of blocks whose width is known at compile time; the last block may be narrower.
 #[inline(always)]
 fn across_blocks<const WIDTH: usize>(ranks: &[u64], samples: &mut [f32]) {
     let (blocks, rest) = ranks.as_chunks::<WIDTH>();
@@ -68,7 +67,7 @@ fn largest(ranks: &[u64]) -> f32 {
     of_rank(largest) as f32
 }
 
-/// A value as a sample of its point alone. Zero has one sign only.
+/// A value as a sample of one point. Negative zero becomes zero.
 #[inline(always)]
 pub(super) fn as_shown(value: f64) -> f32 {
     (value + 0.0) as f32

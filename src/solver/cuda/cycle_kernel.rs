@@ -101,7 +101,7 @@ impl Cycle {
         split: SplitArgument { x: 1, y: 1 },
     };
 
-    /// `k` sweeps in tiles that are split into so many parts along x and y; `None` if a number is too large for the
+    /// `k` sweeps in tiles that are split into x by y parts; `None` if a number is too large for the
     /// kernels.
     pub fn new(tiling: &Tiling, k: usize, [x, y]: [usize; 2]) -> Option<Self> {
         Some(Self {
@@ -121,7 +121,7 @@ pub(super) struct Launch {
 }
 
 impl Launch {
-    /// A kernel for a system, launched with so many blocks.
+    /// A kernel for a system, with the number of blocks of its launch.
     ///
     /// # Errors
     /// [`SolverError`] if the driver refuses it.

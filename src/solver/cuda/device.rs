@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_was_not_opened_costs_nothing() {
-        // An absurd ordinal is found out by the solver that is set up on it.
+        // An ordinal that no device has is reported when a solver is set up on it.
         let device = Device::new(u32::MAX);
         assert_eq!(device, device.clone());
         assert_ne!(device, Device::new(0));

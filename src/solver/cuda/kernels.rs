@@ -137,7 +137,7 @@ const MOST_SHARED: usize = 227 * 1024;
 /// The kernel that runs where `kernel` is chosen, on a GPU that is not known.
 ///
 /// # Errors
-/// A predicate, such as "cannot take tile 96x96; kernel shared can".
+/// A predicate, such as "does not accept tile 96x96; use kernel shared".
 pub(super) fn takes(
     kernel: Kernel,
     method: &Method,
@@ -146,7 +146,7 @@ pub(super) fn takes(
     let setting = Setting { method, precision, shared_bytes: MOST_SHARED };
     choose(kernel, &setting)
         .map(Kernel::named)
-        .map_err(|Refused { setting, instead }| format!("cannot take {setting}; {instead} can"))
+        .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
 }
 
 #[cfg(all(test, feature = "cuda"))]

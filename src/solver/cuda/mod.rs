@@ -261,8 +261,8 @@ pub fn solver(
 /// first of the table that accepts the method.
 ///
 /// # Errors
-/// If it does not accept the method in this precision, a predicate such as "cannot take tile 96x96; kernel
-/// shared can".
+/// If it does not accept the method in this precision, a predicate such as "does not accept tile 96x96;
+/// use kernel shared".
 pub fn takes(kernel: Kernel, method: &Method, precision: Precision) -> Result<Kernel, String> {
     kernels::takes(kernel, method, precision)
 }

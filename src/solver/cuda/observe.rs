@@ -128,7 +128,7 @@ impl Observer {
         Ok(norms.error.sqrt())
     }
 
-    /// The sums of a pass over the grid, in so many blocks across and down.
+    /// The sums of a pass over the grid, by across × down thread blocks.
     fn pass<R: DeviceReal>(
         &self,
         system: &DeviceSystem<R>,
@@ -312,7 +312,7 @@ impl OtherNorms {
     }
 }
 
-/// A launch of so many blocks.
+/// A launch of that number of blocks.
 fn blocks(across: u32, down: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (across, down, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }

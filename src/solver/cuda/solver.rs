@@ -123,7 +123,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         let build = R::of(row.build);
         let cycle_kernel = build(&system, &setting, &stream, [one, other])?.ok_or_else(|| {
             let instead = "a larger tile or backend cpu".to_owned();
-            Refused { setting: "so many tiles".to_owned(), instead }.error(chosen)
+            Refused { setting: "this number of tiles".to_owned(), instead }.error(chosen)
         })?;
         let batches = GraphBatch::new(&system, &stream, &*cycle_kernel, false)?;
         let device = DeviceInfo {

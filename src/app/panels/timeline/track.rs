@@ -91,7 +91,7 @@ fn moved(ui: &Ui, handle: &Response, scale: &Scale, value: u64, name: &str) -> O
         node.set_numeric_value_step(1.0);
         node.add_action(Action::SetValue);
     });
-    let told = ui.input(|input| {
+    let typed = ui.input(|input| {
         let requests = input.accesskit_action_requests(handle.id, Action::SetValue);
         let values = requests.filter_map(|request| match request.data {
             Some(ActionData::NumericValue(value)) => Some(value.max(0.0) as u64),
@@ -101,7 +101,7 @@ fn moved(ui: &Ui, handle: &Response, scale: &Scale, value: u64, name: &str) -> O
     });
     let is_held = handle.dragged() || handle.clicked() || handle.is_pointer_button_down_on();
     let pointer = handle.interact_pointer_pos().filter(|_| is_held);
-    let cycle = told.or(pointer.map(|at| scale.cycle(at.x)))?;
+    let cycle = typed.or(pointer.map(|at| scale.cycle(at.x)))?;
     (scale.latest > 0 && cycle != value).then_some(cycle.min(scale.latest))
 }
 

@@ -119,7 +119,7 @@ impl CyclePredictor {
         }
         let mut error = error_factor * inexactness.max(0.0).sqrt() * square + 1.0 / cycles.max(1.0);
         if inexactness > 0.0 {
-            let checkerboard: f64 = spectrum.chequered.iter().map(|modes| modes.part).sum();
+            let checkerboard: f64 = spectrum.checkerboard.iter().map(|modes| modes.part).sum();
             let turned_smooth = tiling.axes().iter().map(|axis| {
                 let (shared, side) = ((*k * axis.overlap()) as f64, (axis.n() + 1) as f64);
                 CHECKERBOARD_FACTOR * checkerboard * shared / (side * side)
@@ -138,7 +138,7 @@ fn reduction(spectrum: &Spectrum, effective: &EffectiveSweeps, k: usize, cycles:
     let smooth = effective.residual_amplification.powi(2)
         * part(&spectrum.smooth, effective.sweeps * cycles);
     let factor = effective.checkerboard.powf(2.0 * cycles);
-    let checkerboard = factor * part(&spectrum.chequered, k as f64 * cycles);
+    let checkerboard = factor * part(&spectrum.checkerboard, k as f64 * cycles);
     (smooth + checkerboard).sqrt()
 }
 

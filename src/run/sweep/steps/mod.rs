@@ -1,6 +1,6 @@
 //! Measurements of a sweep in steps of some milliseconds. A step takes the sweep and gives
-//! [`Poll::Ready`](std::task::Poll::Ready) when the measurement is complete; between two steps whoever
-//! drives them can pause or stop.
+//! [`Poll::Ready`](std::task::Poll::Ready) when the measurement is complete; between two steps their
+//! driver can pause or stop.
 
 mod baseline;
 mod cell;

@@ -79,7 +79,7 @@ fn settings_to_probe(outline: &SweepOutline, tile: PerAxis, kernel: Kernel) -> V
     let here = can_run.map(|cell| cell.setting);
     let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
     let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
-    // The largest overlap of at most so many quarters of the tile.
+    // The largest overlap within that number of quarters of the tile.
     let overlap = |quarters: usize| {
         let is_in = |overlap: &PerAxis| 4 * overlap.largest() <= quarters * tile.largest();
         here.iter().map(|s| s.overlap).filter(is_in).max().unwrap_or(first.overlap)

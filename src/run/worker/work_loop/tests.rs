@@ -57,7 +57,7 @@ fn on_a_gpu(gpu: impl FnOnce(Batches) -> Batches) -> Bench {
     bench
 }
 
-/// A loop whose GPU fails after so many cycles.
+/// A loop whose GPU fails after that number of cycles.
 fn failing(after: u64) -> Bench {
     on_a_gpu(|gpu| gpu.failing_after(after))
 }
