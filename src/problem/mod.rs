@@ -3,11 +3,9 @@
 
 mod exact;
 pub mod input;
-mod spectrum;
 mod stencil;
 mod system;
 
-pub use exact::{ExactError, exact};
-pub use spectrum::{Modes, Spectrum, first_below};
+pub use exact::{ExactError, Modes, Spectrum, exact, first_below};
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

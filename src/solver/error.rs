@@ -1,6 +1,6 @@
 //! Why a solver cannot be set up, or cannot go on.
 
-use super::{Kernel, cuda};
+use super::{Kernel, Unavailable};
 use crate::grid::memory::{OutOfMemory, human};
 
 /// Why a solver cannot be set up, or cannot go on.
@@ -11,7 +11,7 @@ pub enum SolverError {
     Memory(#[from] OutOfMemory),
     /// There is no GPU that it could run on.
     #[error("backend cuda cannot be used: {0}; backend cpu can")]
-    Unavailable(#[from] cuda::Unavailable),
+    Unavailable(#[from] Unavailable),
     /// Its arrays do not fit into the memory of the GPU.
     #[error("{gpu} has {} of memory free, and this run needs {}; backend cpu uses main memory", human(*.free), human(*.needed))]
     DeviceMemory {
@@ -63,7 +63,7 @@ mod tests {
             ),
             (kernel, "kernel register does not accept tile 96; use kernel shared"),
             (
-                cuda::Unavailable::NoGpu.into(),
+                Unavailable::NoGpu.into(),
                 "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can",
             ),
             (

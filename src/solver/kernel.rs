@@ -1,8 +1,6 @@
-//! Kernels by name: how a GPU makes cycles. The table of them is in `cuda/kernels.rs`.
+//! A kernel by its name, and the device that it runs on. `cuda/names.rs` lists the kernels that there are.
 
-use super::MethodName;
-use super::cuda::kernels::{KERNELS, KernelType};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Serialize, Serializer};
 
 /// How a GPU makes cycles, by name. No result depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,58 +16,14 @@ impl Kernel {
     /// The fastest kernel so far.
     pub const REGISTER: Self = Self("register");
 
-    /// All of them, as they stand in menus: auto, then the table's, the fastest first.
-    pub const ALL: [Self; KERNELS.len() + 1] = {
-        let mut all = [Self::AUTO; KERNELS.len() + 1];
-        let mut row = 0;
-        while row < KERNELS.len() {
-            all[row + 1] = Self(KERNELS[row].name);
-            row += 1;
-        }
-        all
-    };
-
-    /// Their names.
-    const NAMES: [&'static str; Self::ALL.len()] = {
-        let mut names = [""; Self::ALL.len()];
-        let mut kernel = 0;
-        while kernel < names.len() {
-            names[kernel] = Self::ALL[kernel].0;
-            kernel += 1;
-        }
-        names
-    };
-
-    /// Those that a method runs on: auto, then the table's, the fastest first.
-    pub fn of(method: MethodName) -> Vec<Self> {
-        let rows = KERNELS.iter().filter(|row| row.methods.contains(&method));
-        [Self::AUTO].into_iter().chain(rows.map(|row| Self(row.name))).collect()
-    }
-
-    /// Those that a method runs on without auto, the slowest first: the order of a kernel comparison.
-    pub fn compared(method: MethodName) -> Vec<Self> {
-        Self::of(method).into_iter().skip(1).rev().collect()
-    }
-
-    /// The kernel of a row of the table.
-    pub(super) fn named(row: &KernelType) -> Self {
-        Self(row.name)
+    /// The kernel of this name.
+    pub(super) const fn named(name: &'static str) -> Self {
+        Self(name)
     }
 
     /// The name in files and on the command line.
     pub const fn name(self) -> &'static str {
         self.0
-    }
-
-    /// The name in menus and titles.
-    pub fn label(self) -> &'static str {
-        KERNELS.iter().find(|row| row.name == self.0).map_or("Auto", |row| row.label)
-    }
-
-    /// How it works, in one sentence.
-    pub fn about(self) -> &'static str {
-        let row = KERNELS.iter().find(|row| row.name == self.0);
-        row.map_or("The fastest kernel that accepts the setting.", |row| row.about)
     }
 }
 
@@ -82,14 +36,6 @@ impl Default for Kernel {
 impl Serialize for Kernel {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Kernel {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let known = Self::ALL.into_iter().find(|kernel| kernel.0 == name);
-        known.ok_or_else(|| de::Error::unknown_variant(&name, &Self::NAMES))
     }
 }
 
@@ -120,28 +66,15 @@ impl Footprint {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn constants_and_names_are_those_of_the_table() {
-        for kernel in [Kernel::AUTO, Kernel::CLASSIC, Kernel::SHARED, Kernel::REGISTER] {
-            assert!(Kernel::ALL.contains(&kernel), "{kernel:?}");
-        }
-        for (kernel, name) in Kernel::ALL.into_iter().zip(Kernel::NAMES) {
-            assert_eq!(kernel.name(), name);
-            let written = serde_json::to_string(&kernel).unwrap();
-            assert_eq!(serde_json::from_str::<Kernel>(&written).unwrap(), kernel);
-        }
-        assert!(serde_json::from_str::<Kernel>("\"none\"").is_err());
-    }
-
-    #[test]
-    fn every_method_runs_on_a_kernel() {
-        for method in MethodName::ALL {
-            let kernels = Kernel::of(method);
-            assert!(kernels.len() > 1 && kernels[0] == Kernel::AUTO, "{method:?}");
-        }
-    }
+/// A GPU, as a solver on it describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceInfo {
+    /// Its place in the driver's order, from 0.
+    pub ordinal: u32,
+    /// The name of the GPU.
+    pub name: String,
+    /// The kernel that runs, never [`Kernel::AUTO`].
+    pub kernel: Kernel,
+    /// What the kernel takes of the GPU.
+    pub footprint: Footprint,
 }

@@ -16,9 +16,12 @@
 
 mod alternating;
 mod sine;
+mod spectrum;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;
+
+pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::{Problem, Source, Stencil, StencilError};
 use crate::grid::memory::{self, OutOfMemory};
@@ -216,7 +219,7 @@ fn row_sum(stencil: &Stencil) -> f64 {
 }
 
 /// b − A u at every interior point, in C order, as if computed with 106 bits and rounded once.
-pub(super) fn residual(
+fn residual(
     problem: &Problem,
     u: &Field<f64>,
     out: &mut [f64],
@@ -315,7 +318,7 @@ fn solve_rows(
 }
 
 /// Turns rows of `width` values into columns, block by block.
-pub(super) fn transpose(
+fn transpose(
     from: &[f64],
     width: usize,
     to: &mut [f64],

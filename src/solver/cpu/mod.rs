@@ -3,6 +3,7 @@
 mod classic;
 mod edges;
 mod hierarchical;
+mod inside;
 mod level;
 mod look;
 mod norms;
@@ -12,6 +13,7 @@ mod team;
 mod thin_out;
 mod update;
 
+pub use inside::{Followed, Inside, NextCycle};
 pub use level::Level;
 
 use super::{
@@ -20,7 +22,7 @@ use super::{
 };
 use crate::clock::Instant;
 use crate::grid::memory::{self, OutOfMemory};
-use crate::grid::{Field, Real, Shape, Tiling};
+use crate::grid::{Field, Precision, Real, Shape, Tiling};
 use crate::problem::{Problem, System};
 use hierarchical::Hierarchical;
 use norms::PartialNorms;
@@ -53,6 +55,25 @@ pub struct CpuSolver<R> {
     method: Cycle,
     level: Level,
     team: Team,
+}
+
+/// Sets up a solver on the CPU.
+///
+/// `threads` of 0 means one for each core.
+///
+/// # Errors
+/// [`OutOfMemory`] if its arrays would not fit, which is checked before anything is allocated.
+pub fn on_cpu(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    threads: usize,
+) -> Result<Box<dyn Solver>, OutOfMemory> {
+    let level = Level::best();
+    Ok(match precision {
+        Precision::F32 => Box::new(CpuSolver::<f32>::new(problem, method, level, threads)?),
+        Precision::F64 => Box::new(CpuSolver::<f64>::new(problem, method, level, threads)?),
+    })
 }
 
 /// How the work of a cycle is divided: in parts of about one size.

@@ -13,7 +13,7 @@ use crate::solver::SolverError;
 use crate::solver::{Kernel, Method, MethodName};
 
 /// The kernels, the fastest first on every setting that was measured (`benches/results`).
-pub(in crate::solver) static KERNELS: [KernelType; 3] = [
+pub(super) static KERNELS: [KernelType; 3] = [
     KernelType {
         name: "register",
         label: "Register",
@@ -47,7 +47,7 @@ pub(in crate::solver) static KERNELS: [KernelType; 3] = [
 ];
 
 /// One row of the table.
-pub(in crate::solver) struct KernelType {
+pub(super) struct KernelType {
     /// The name in files and on the command line.
     pub name: &'static str,
     /// The name in menus and titles.
@@ -61,7 +61,7 @@ pub(in crate::solver) struct KernelType {
     accepts: fn(&Setting<'_>) -> Result<(), String>,
     /// Prepares it for a system and a setting that it accepts.
     #[cfg(feature = "cuda")]
-    pub(super) build: Build,
+    pub build: Build,
 }
 
 /// What is asked of a kernel.
@@ -145,7 +145,7 @@ pub(super) fn takes(
 ) -> Result<Kernel, String> {
     let setting = Setting { method, precision, shared_bytes: MOST_SHARED };
     choose(kernel, &setting)
-        .map(Kernel::named)
+        .map(|row| Kernel::named(row.name))
         .map_err(|Refused { setting, instead }| format!("does not accept {setting}; use {instead}"))
 }
 

@@ -129,7 +129,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         let device = DeviceInfo {
             ordinal: gpu.ordinal,
             name: gpu.name.clone(),
-            kernel: Kernel::named(row),
+            kernel: Kernel::named(row.name),
             footprint: cycle_kernel.footprint(),
         };
         let observer = Observer::new(&system)?;

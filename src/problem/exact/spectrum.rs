@@ -11,9 +11,9 @@
 //! so that ‖r‖₂ after s sweeps is the root of Σ r̂² λ^(2s): a sine transform of the first residual
 //! tells it for every s.
 
-use super::Problem;
-use super::exact::{residual, transpose};
+use super::{residual, transpose};
 use crate::grid::{Precision, memory};
+use crate::problem::Problem;
 use rustdct::DctPlanner;
 use std::collections::BTreeMap;
 use std::f64::consts::PI;

@@ -1,7 +1,10 @@
-//! Where a solver runs.
+//! Where a solver runs, and how one is set up there.
 
-use super::cuda::Device;
-use super::{Footprint, Kernel};
+use super::cuda::{self, Device};
+use super::{Kernel, Method, Solver, SolverError, on_cpu};
+use crate::grid::Precision;
+use crate::problem::Problem;
+use std::sync::Arc;
 
 /// Where a solver runs, and what can be chosen there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,17 +23,23 @@ pub enum Place {
     },
 }
 
-/// A GPU, as a solver on it describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DeviceInfo {
-    /// Its place in the driver's order, from 0.
-    pub ordinal: u32,
-    /// The name of the GPU.
-    pub name: String,
-    /// The kernel that runs, never [`Kernel::AUTO`].
-    pub kernel: Kernel,
-    /// What the kernel takes of the GPU.
-    pub footprint: Footprint,
+/// Sets up a solver at the initial guess u₀.
+///
+/// # Errors
+/// [`SolverError`] if its arrays would not fit, which is checked before anything is allocated, or if
+/// there is no such place.
+pub fn set_up(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    place: &Place,
+) -> Result<Box<dyn Solver>, SolverError> {
+    match place {
+        Place::Cpu { threads } => Ok(on_cpu(problem, method, precision, *threads)?),
+        Place::Cuda { devices, kernel } => {
+            cuda::solver(problem, method, precision, devices, *kernel)
+        }
+    }
 }
 
 impl Place {

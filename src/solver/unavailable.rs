@@ -1,0 +1,49 @@
+//! Why a GPU cannot be used.
+
+/// Why no NVIDIA GPU can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// The program was built without the feature `cuda`.
+    #[error("this build has no CUDA (feature `cuda`)")]
+    NotBuilt,
+    /// The driver's library cannot be opened.
+    #[error("no NVIDIA driver is installed")]
+    NoDriver,
+    /// There is a driver, and no GPU that it can use.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoGpu,
+    /// There are fewer GPUs.
+    #[error("devices has GPU {ordinal}, and this machine has {}", ordinals(*.count))]
+    NoSuchGpu {
+        /// The ordinal that was chosen.
+        ordinal: u32,
+        /// How many GPUs there are.
+        count: u32,
+    },
+    /// More than one GPU was chosen.
+    #[error("devices has {0} GPUs, and a solver runs on one")]
+    SeveralGpus(usize),
+    /// The GPU lacks what the kernels need.
+    #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]
+    OldGpu {
+        /// Its name.
+        name: String,
+        /// Its compute capability.
+        capability: (i32, i32),
+    },
+    /// The driver does not understand the kernels.
+    #[error("the NVIDIA driver is too old; 550 or newer is needed")]
+    OldDriver,
+    /// The driver failed.
+    #[error("the NVIDIA driver failed: {0}")]
+    Driver(String),
+}
+
+/// `GPU 0 alone`, or `GPUs 0 to 3`.
+fn ordinals(count: u32) -> String {
+    if count == 1 {
+        "GPU 0 alone".to_owned()
+    } else {
+        format!("GPUs 0 to {}", count.saturating_sub(1))
+    }
+}
