@@ -381,7 +381,6 @@ __device__ __forceinline__ void cycle(const CycleArguments &a) {
     while (sweeps > 0) {
         patch.template sweep<false>(a.weights, 0, squares);
         sweeps--;
-        if (PARTIAL) continue;
         if (sweeps == 0) break;
         patch.template sweep<false>(a.weights, 0, squares);
         sweeps--;
@@ -410,12 +409,16 @@ __device__ __forceinline__ void cycle(const CycleArguments &a) {
         cycle<PX, PY, PARTIAL, ALONE>(arguments);                                                      \
     }
 
-/// Arguments that are copied at the start, and such that are read in place when they are needed. `full` has no
-/// registers left for copies: it would spill on compute capability 7.0.
+/// Arguments that are copied to registers at the start, or read in place when they are needed: in f64, `full`
+/// has no registers left for copies, and would spill on compute capability 7.0.
 typedef const CycleArguments Copied;
-#define IN_PLACE const __grid_constant__ CycleArguments
+#if REAL_BITS == 64
+#define OF_FULL const __grid_constant__ CycleArguments
+#else
+#define OF_FULL Copied
+#endif
 
-KERNEL(full, IN_PLACE, 4, 8, false, true, 1, FORM == FORM_2D_GENERAL ? 8 : 12)
+KERNEL(full, OF_FULL, 4, 8, false, true, 1, FORM == FORM_2D_GENERAL ? 8 : 12)
 KERNEL(partial, Copied, 4, 8, true, true, 1, 8)
 KERNEL(full_warps, Copied, 4, 8, false, false, 8, REAL_BITS == 32 ? 2 : 1)
 KERNEL(partial_warps, Copied, 4, 8, true, false, 8, 1)
