@@ -175,8 +175,7 @@ template <int POINTS, bool KEEPS_G> __device__ __forceinline__ void cycle(const 
 }
 
 #define KERNEL(name, POINTS, KEEPS_G, THREADS, BLOCKS)                                                 \
-    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
-        name(const CycleArguments arguments) {                                       \
+    extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) name(const CycleArguments arguments) { \
         cycle<POINTS, KEEPS_G>(arguments);                                                             \
     }
 

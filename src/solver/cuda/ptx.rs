@@ -139,6 +139,7 @@ mod tests {
             (File::Shared, &all, &["one_point", "any_tile"]),
             (File::Shared, &two, &["eight_points", "twelve_points"]),
             (File::Register1d, &one, &["full", "partial", "full_long", "partial_long"]),
+            (File::Register1d, &one, &["full_measured", "partial_measured", "full_long_measured"]),
             (File::Register2d, &two, &["full", "partial", "full_warps", "partial_warps"]),
             (File::Register2d, &two, &["small", "small_partial"]),
             (File::Observe, &all, &["residual", "other_norms", "distance", "sample"]),

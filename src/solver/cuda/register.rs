@@ -29,6 +29,8 @@ pub(super) enum Layout {
     /// A 1D tile in the registers of some lanes of a warp.
     Lanes {
         function: &'static str,
+        /// The function for cycles with norms, if it is another.
+        measured: &'static str,
         /// Lanes that share a tile.
         lanes: usize,
         /// Points of a lane.
@@ -72,16 +74,18 @@ fn layout_2d(tile: [usize; 2]) -> Option<Layout> {
     })
 }
 
-/// Points of a lane, and the functions likewise.
-const SHORT: (usize, [&str; 2]) = (8, ["full", "partial"]);
-const LONG: (usize, [&str; 2]) = (32, ["full_long", "partial_long"]);
+/// Points of a lane, and the functions likewise, each without and with norms.
+const SHORT: (usize, [[&str; 2]; 2]) =
+    (8, [["full", "full_measured"], ["partial", "partial_measured"]]);
+const LONG: (usize, [[&str; 2]; 2]) =
+    (32, [["full_long", "full_long_measured"], ["partial_long", "partial_long"]]);
 
 fn layout_1d(tile: usize) -> Option<Layout> {
     let warp = WARP as usize;
     let (points, functions) = if tile <= SHORT.0 * warp { SHORT } else { LONG };
     let lanes = tile.div_ceil(points).next_power_of_two();
-    let function = functions[usize::from(lanes * points != tile)];
-    (lanes <= warp).then_some(Layout::Lanes { function, lanes, points })
+    let [function, measured] = functions[usize::from(lanes * points != tile)];
+    (lanes <= warp).then_some(Layout::Lanes { function, measured, lanes, points })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -100,6 +104,8 @@ pub(super) fn build<R: Real + DeviceRepr>(
 
 pub(super) struct Register {
     kernel: Launch,
+    /// For cycles with norms, if it is another kernel.
+    measured: Option<Launch>,
     cycle: Cycle,
 }
 
@@ -112,7 +118,7 @@ impl Register {
         layout: Layout,
     ) -> Option<Result<Self, SolverError>> {
         let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
-        let (file, function, split, blocks, threads, values) = match layout {
+        let (file, [function, measured], split, blocks, threads, values) = match layout {
             Layout::Warps { function, warps, part: [width, height] } => {
                 // Two sets of halos where warps share a tile, and a stage for each warp, with gaps (see
                 // `register_2d.cu`).
@@ -120,13 +126,14 @@ impl Register {
                 let halos = 2 * (width + height) * if count > 1 { 2 } else { 1 };
                 let stage = height * (width + 2);
                 let threads = WARP as usize * count;
-                (File::Register2d, function, warps, tiles, threads, count * (halos + stage))
+                (File::Register2d, [function; 2], warps, tiles, threads, count * (halos + stage))
             }
-            Layout::Lanes { function, lanes, points } => {
+            Layout::Lanes { function, measured, lanes, points } => {
                 // A stage for each lane, and one value after it (see `register_1d.cu`).
                 let values = THREADS_1D * (points + 1);
                 let blocks = tiles.checked_mul(lanes)?.div_ceil(THREADS_1D);
-                (File::Register1d, function, [lanes, 1], blocks, THREADS_1D, values)
+                let functions = [function, measured];
+                (File::Register1d, functions, [lanes, 1], blocks, THREADS_1D, values)
             }
         };
         let cycle = Cycle::new(tiling, k, split)?;
@@ -135,8 +142,9 @@ impl Register {
         let blocks = [counted(blocks)?.unsigned_abs(), 1];
         let threads = [counted(threads)?.unsigned_abs(), 1];
         let bytes = values * R::PRECISION.bytes();
-        let kernel = Launch::new(system, file, function, blocks, threads, bytes);
-        Some(kernel.map(|kernel| Self { kernel, cycle }))
+        let launch = |function| Launch::new(system, file, function, blocks, threads, bytes);
+        let measured = (measured != function).then(|| launch(measured)).transpose();
+        Some(launch(function).and_then(|kernel| Ok(Self { kernel, measured: measured?, cycle })))
     }
 }
 
@@ -153,7 +161,11 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Register {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.cycle(stream, system, step, &self.cycle)
+        let kernel = match &self.measured {
+            Some(measured) if step.squares != 0 => measured,
+            _ => &self.kernel,
+        };
+        kernel.cycle(stream, system, step, &self.cycle)
     }
 
     fn footprint(&self) -> Footprint {
