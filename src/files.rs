@@ -127,6 +127,43 @@ pub fn check_place(path: &Path) -> Result<(), FileError> {
     if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
 }
 
+/// Whether writing `path` replaces what is there, or makes a new file: not a folder, a pipe or a device.
+pub fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
+}
+
+/// Whether two paths lead to one file, also through links. Of files that do not exist yet, their folders
+/// are compared.
+pub fn is_same(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(_), Ok(_)) if fs::canonicalize(one).ok() == fs::canonicalize(other).ok() => true,
+        (Ok(one), Ok(other)) => is_same_node(&one, &other),
+        (Err(_), Err(_)) => {
+            let place = |path: &Path| {
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                Some((
+                    fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?,
+                    path.file_name()?.to_owned(),
+                ))
+            };
+            place(one).is_some() && place(one) == place(other)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two names are hard links of one file.
+#[cfg(unix)]
+fn is_same_node(one: &fs::Metadata, other: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_node(_: &fs::Metadata, _: &fs::Metadata) -> bool {
+    false
+}
+
 /// Reads a UTF-8 text file of at most `most` bytes. Folders, pipes and devices are refused: reading them
 /// may not end.
 ///

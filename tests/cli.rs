@@ -112,6 +112,7 @@ fn json_has_exactly_the_documented_keys_and_the_checked_number_of_cycles() {
         "cycles",
         "sweeps",
         "converged",
+        "stopped",
         "residual0",
         "residual",
         "reduction",
@@ -376,10 +377,68 @@ fn a_saved_curve_has_one_row_per_cycle() {
     }
 }
 
+/// Σ (b − A u)² of Poisson's equation with b = 1, by the five-point formula.
+fn poisson_residual(nx: usize, ny: usize, u: &[f64]) -> f64 {
+    let at = |i: isize, j: isize| {
+        let inside = (0..nx as isize).contains(&i) && (0..ny as isize).contains(&j);
+        if inside { u[j as usize * nx + i as usize] } else { 0.0 }
+    };
+    let [cx, cy] = [nx, ny].map(|n| ((n + 1) * (n + 1)) as f64);
+    let points = (0..ny as isize).flat_map(|j| (0..nx as isize).map(move |i| (i, j)));
+    let squares = points.map(|(i, j)| {
+        let across = cx * (2.0 * at(i, j) - at(i - 1, j) - at(i + 1, j));
+        let down = cy * (2.0 * at(i, j) - at(i, j - 1) - at(i, j + 1));
+        (1.0 - across - down).powi(2)
+    });
+    squares.sum::<f64>().sqrt()
+}
+
 #[test]
-fn only_an_explicit_tolerance_decides_the_exit_code() {
+fn the_rounding_limit_is_not_called_converged() {
+    let folder = folder();
+    let command = "solve --shape 64x64 --precision f32 --tol 1e-9 --json --save-field u.npy";
+    let output = tilescope(&folder, command).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let why = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{why}");
+    assert!(why.starts_with("tilescope: the rounding limit is reached: cycles after "), "{why}");
+    assert!(why.contains("raise --tol, or take --precision f64") && why.lines().count() == 1);
+    assert_eq!((&said["converged"], &said["stopped"]), (&false.into(), &"rounding-limit".into()));
+    let (_, _, bytes) = read_npy(&folder.path().join("u.npy"));
+    let u: Vec<f64> =
+        bytes.chunks(4).map(|four| f32::from_le_bytes(four.try_into().unwrap()).into()).collect();
+    let residual = said["residual"].as_f64().unwrap();
+    assert!((residual / poisson_residual(64, 64, &u) - 1.0).abs() < 1e-9, "{residual}");
+    let start = said["residual0"].as_f64().unwrap();
+    assert!((start / poisson_residual(64, 64, &[1.0; 64 * 64]) - 1.0).abs() < 1e-6, "{start}");
+    assert!(residual > 1e-9 * start);
+
+    let wild = "solve --problem convection-diffusion --shape 32x32 --velocity 90,90";
+    tilescope(&folder, wild)
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("rounding limit reached after"))
+        .stderr(predicate::str::contains("the rounding limit is reached: cycles after"));
+    // Without a tolerance nothing was missed.
+    tilescope(&folder, "solve --shape 16x16 --tile 8 --max-cycles 100000")
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("rounding limit reached after"));
+}
+
+#[test]
+fn a_tolerance_that_is_not_reached_is_a_failure() {
     let folder = folder();
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 3")).assert().success();
+    let mut limited = small();
+    limited.stop.max_cycles = 3;
+    save_run(&folder.path().join("limited.toml"), &limited).unwrap();
+    for command in ["solve --run limited.toml", "solve --run limited.toml --k 2"] {
+        tilescope(&folder, command)
+            .assert()
+            .code(1)
+            .stderr(predicate::str::contains("did not reach the tolerance 0.0001 within 3 cycles"));
+    }
     tilescope(&folder, &format!("solve {SMALL} --max-cycles 3 --tol 1e-9"))
         .assert()
         .code(1)
@@ -1098,15 +1157,51 @@ fn paths_that_cannot_be_written_are_refused_before_the_run() {
     // The run would not end if it began.
     let endless = "--max-cycles 1000000000000";
     for (place, why) in [
-        ("nowhere/a.png", "no such file or folder"),
-        ("file/a.png", "not a folder"),
-        ("nowhere/deep/er/a.png", "no such file or folder"),
+        ("nowhere/a", "no such file or folder"),
+        ("file/a", "not a folder"),
+        ("nowhere/deep/er/a", "no such file or folder"),
     ] {
-        refused(&folder, &format!("render {endless} -o {place}"), 1, &[place, why]);
-        refused(&folder, &format!("solve {endless} --save-field {place}"), 1, &[place, why]);
-        refused(&folder, &format!("solve {endless} --save-curve {place}"), 1, &[place, why]);
+        for command in ["render -o .png", "solve --save-field .npy", "solve --save-curve .csv"] {
+            let command = format!("{} {endless}", command.replace(" .", &format!(" {place}.")));
+            refused(&folder, &command, 1, &[place, why]);
+        }
     }
     refused(&folder, &format!("solve {endless} --save-field ."), 1, &["it is a folder"]);
+}
+
+#[test]
+fn no_output_replaces_an_input_or_another_output() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    // The run would not end if it began.
+    let endless = "--max-cycles 1000000000000";
+    save_run(&path("run.toml"), &small()).unwrap();
+    write_npy(&path("b.npy"), &[4, 4], &[1.0; 16]);
+    image::GrayImage::new(4, 4).save(path("photo.png")).unwrap();
+    for (command, parts) in [
+        ("solve --rhs b.npy --save-field b.npy", ["--save-field b.npy", "--rhs"]),
+        ("solve --rhs b.npy --save-field ./b.npy", ["--save-field ./b.npy", "--rhs"]),
+        ("solve --rhs photo.png --save-curve photo.png", ["--save-curve is photo.png", ".csv"]),
+        ("solve --run run.toml --save-field run.toml", ["--save-field is run.toml", ".npy"]),
+        ("solve --save-field s.npy --save-curve s.npy", ["--save-curve is s.npy", ".csv"]),
+        ("solve --save-field s --save-curve s.csv", ["--save-field is s;", ".npy"]),
+        ("render --rhs photo.png -o photo.png", ["-o photo.png", "--rhs"]),
+        ("sweep -o same.svg --plot same.svg", ["-o is same.svg", ".csv"]),
+        ("sweep --rhs photo.png -o s.csv --plot photo.png", ["--plot photo.png", "--rhs"]),
+    ] {
+        let before = fs::read(path("photo.png")).unwrap();
+        refused(&folder, &format!("{command} {endless}"), 2, &parts);
+        assert_eq!(fs::read(path("photo.png")).unwrap(), before);
+    }
+    #[cfg(unix)]
+    for link in ["soft.npy", "hard.npy"] {
+        match link {
+            "soft.npy" => std::os::unix::fs::symlink(path("b.npy"), path(link)).unwrap(),
+            _ => fs::hard_link(path("b.npy"), path(link)).unwrap(),
+        }
+        let command = format!("solve --rhs b.npy --save-field {link} {endless}");
+        refused(&folder, &command, 2, &[link, "is also the file of --rhs"]);
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -1115,7 +1210,12 @@ fn a_full_disk_is_reported_in_one_sentence() {
     let folder = folder();
     let run = format!("solve {SMALL} --max-cycles 1");
     for option in ["--save-field", "--save-curve"] {
-        refused(&folder, &format!("{run} {option} /dev/full"), 1, &["/dev/full", "disk is full"]);
+        // The numbers are not lost with the file.
+        tilescope(&folder, &format!("{run} {option} /dev/full"))
+            .assert()
+            .code(1)
+            .stdout(predicate::str::contains("‖r‖₂ / ‖r₀‖₂"))
+            .stderr("tilescope: cannot write /dev/full: the disk is full\n");
     }
     // The same for a summary that is redirected to a file.
     let full = fs::File::options().write(true).open("/dev/full").unwrap();
@@ -1187,9 +1287,26 @@ mod signals {
             child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
             assert_eq!((code, out.as_str()), (Some(130), ""), "{said}");
             assert!(said.starts_with("tilescope: interrupted after "), "{said}");
-            assert!(said.ends_with("; nothing was saved\n"), "{said}");
+            assert!(said.contains("; nothing was saved"), "{said}");
+            assert_eq!(arguments.starts_with("solve"), said.contains("--save-on-interrupt"));
             assert!(files(&folder).is_empty());
         }
+    }
+
+    #[test]
+    fn what_there_is_is_saved_after_ctrl_c_on_request() {
+        let folder = folder();
+        let endless = "solve --max-cycles 1000000000000 --json --save-on-interrupt";
+        let mut child = start(&folder, &format!("{endless} --save-field u.npy --save-curve c.csv"));
+        interrupt(&child);
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        let said: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
+        assert_eq!(said["stopped"], "interrupted");
+        assert_eq!(read_npy(&folder.path().join("u.npy")).0, [256, 256]);
+        let curve = fs::read_to_string(folder.path().join("c.csv")).unwrap();
+        let last = curve.lines().last().unwrap();
+        assert!(last.starts_with(&format!("{},", said["cycles"])), "{last}");
+        refused(&folder, endless, 2, &["--save-field or --save-curve"]);
     }
 
     #[test]

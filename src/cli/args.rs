@@ -10,7 +10,7 @@ use crate::run::{
 };
 use crate::solver::Kernel;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Options shared by a single run and a sweep: the system, the device, and when to stop.
 #[derive(Args, Clone, Debug, Default)]
@@ -193,6 +193,12 @@ impl CommonArgs {
         Ok(RunSpec { problem, stop, method, version: base.version })
     }
 
+    /// The files that a run is made of, with the options that name them.
+    pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
+        let inputs = [("--run", self.run.as_deref()), ("--rhs", spec.problem.rhs.as_deref())];
+        inputs.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()
+    }
+
     fn base(&self) -> anyhow::Result<RunSpec> {
         if let Some(path) = &self.run {
             return Ok(picture::open(path)?.run);
@@ -272,10 +278,9 @@ impl RunArgs {
         Ok(spec)
     }
 
-    /// Whether a tolerance is explicit, on the command line or in the file of `--run`: not reaching it
-    /// is a failure then.
-    pub fn has_explicit_tolerance(&self) -> bool {
-        self.common.tol.is_some() || self.common.run.is_some()
+    /// The files that the run is made of, with the options that name them.
+    pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
+        self.common.inputs(spec)
     }
 }
 

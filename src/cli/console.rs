@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// Exit code: something failed, or an explicit tolerance was not reached.
+/// Exit code: something failed, or the tolerance was not reached.
 pub(super) const FAILED: u8 = 1;
 
 /// Exit code: the command line makes no sense.

@@ -13,6 +13,7 @@ mod devices;
 mod interrupt;
 mod lists;
 mod open;
+mod outputs;
 mod progress;
 mod render;
 mod solve;
@@ -66,8 +67,8 @@ Examples:
   tilescope devices                                     list the CPU and the GPUs
   tilescope bench kernels --to-tolerance                compare the kernels
 
-Exit codes: 0 success; 1 failure, or an explicit tolerance was not reached; 2 wrong usage;
-130 interrupted by Ctrl-C.";
+Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
+Ctrl-C.";
 
 /// Parses the command line, runs the subcommand and returns the exit code of the process.
 #[must_use]

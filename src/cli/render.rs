@@ -3,10 +3,10 @@
 use super::args::RunArgs;
 use super::console::{INTERRUPTED, UsageError, print_note};
 use super::interrupt::Interrupt;
+use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::solve::interrupted;
 use super::values::{self, Follow, Size};
-use crate::files;
 use crate::grid::Slice;
 use crate::picture::{
     self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
@@ -231,8 +231,11 @@ impl Render {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let mut view = self.view()?;
         self.check_file(&view)?;
-        files::check_place(&self.output)?;
         let spec = self.run.spec()?;
+        // A figure may be drawn anew in the place of the one that carries its run.
+        let mut inputs = self.run.inputs(&spec);
+        inputs.retain(|(option, _)| *option == "--rhs");
+        outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;
         let others = self.others(&mut view)?;
         let mut planner = Planner::default();
         let first = planner.plan(&spec)?;

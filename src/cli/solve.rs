@@ -1,11 +1,12 @@
 //! `tilescope solve`: makes a whole run and prints a summary.
 
 use super::args::RunArgs;
-use super::console::{FAILED, INTERRUPTED, print, print_note};
+use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
+use super::outputs::{self, Output};
 use super::progress::Progress;
-use crate::files;
-use crate::picture::{counted, method_title, problem_title, rounded, seconds};
+use crate::grid::Precision;
+use crate::picture::{self, counted, method_title, problem_title, rounded, seconds};
 use crate::run::{
     MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table, reduction, save_field,
 };
@@ -29,8 +30,8 @@ Examples:
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
-Exit codes: 0 success; 1 failure, or an explicit tolerance was not reached; 2 wrong usage;
-130 interrupted by Ctrl-C.";
+Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by
+Ctrl-C.";
 
 /// The options of `tilescope solve`.
 #[derive(Args, Debug)]
@@ -47,14 +48,24 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
+    /// After Ctrl-C, save what there is and print its summary
+    #[arg(long, help_heading = "Output")]
+    save_on_interrupt: bool,
 }
 
 impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.run.spec()?;
-        for path in self.save_field.iter().chain(&self.save_curve) {
-            files::check_place(path)?;
+        let field = ("--save-field", &self.save_field, &["npy"]);
+        let curve = ("--save-curve", &self.save_curve, &["csv"]);
+        let outputs = [field, curve].into_iter().filter_map(|(option, path, endings)| {
+            Some(Output { option, path: path.as_deref()?, endings })
+        });
+        outputs::check(&outputs.collect::<Vec<_>>(), &self.run.inputs(&spec))?;
+        if self.save_on_interrupt && self.save_field.is_none() && self.save_curve.is_none() {
+            let why = "--save-on-interrupt needs a file to save: --save-field or --save-curve";
+            return Err(UsageError(why.to_owned()).into());
         }
         let plan = Arc::new(Planner::default().plan(&spec)?);
         if let Some(warning) = plan.warning() {
@@ -63,15 +74,34 @@ impl Solve {
         let interrupt = Interrupt::install()?;
         let mut run = Run::new(&plan)?;
         run.find_all_norms(self.save_curve.is_some());
-        if !advance(&mut run, interrupt)? {
-            print_note(&interrupted(run.cycle()));
+        let is_whole = advance(&mut run, interrupt)?;
+        if !is_whole && !self.save_on_interrupt {
+            print_note(&self.interrupted(&run));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         run.settle()?;
-        interrupt.protect(|| self.save(&run))?;
+        // The numbers first: they are not lost where saving fails.
         let summary = Summary::of(&run)?;
-        print(&if self.json { summary.json()? } else { summary.text(&run) })?;
-        Ok(ExitCode::from(self.exit_code(&run)))
+        let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
+        let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
+        interrupt.protect(|| self.save(&run))?;
+        printed?;
+        Ok(ExitCode::from(code))
+    }
+
+    /// What there was when Ctrl-C ended the run.
+    fn interrupted(&self, run: &Run) -> String {
+        let known = run.history().records().rev().find_map(|record| record.residual);
+        let residual = known.map_or(f64::NAN, |norms| norms.l2);
+        let mut text = format!(
+            "interrupted after {}, at ‖r‖₂ / ‖r₀‖₂ = {}",
+            counted(run.cycle(), "cycle"),
+            rounded(reduction(residual, run.start_residual())),
+        );
+        if self.save_field.is_some() || self.save_curve.is_some() {
+            text += "; nothing was saved (--save-on-interrupt saves what there is)";
+        }
+        text
     }
 
     fn save(&self, run: &Run) -> anyhow::Result<()> {
@@ -85,26 +115,50 @@ impl Solve {
         }
         Ok(())
     }
+}
 
-    /// The exit code; prints the reason if it is not 0.
-    fn exit_code(&self, run: &Run) -> u8 {
-        match run.outcome() {
-            Some(Outcome::Diverged(divergence)) => {
-                print_note(&divergence.to_string());
-                FAILED
-            }
-            Some(Outcome::OutOfCycles) if self.run.has_explicit_tolerance() => {
-                let Some(tolerance) = run.plan().stop.tolerance else { return 0 };
-                let stop = run.plan().stop.rule;
-                print_note(&format!(
-                    "the {} did not reach the tolerance {tolerance:?} within {}; allow more with --max-cycles",
-                    stop.name(),
-                    counted(run.cycle(), "cycle"),
-                ));
-                FAILED
-            }
-            _ => 0,
+/// The exit code of a run that came to its end; prints the reason if it is not 0.
+fn exit_code(run: &Run) -> u8 {
+    let why = match run.outcome() {
+        Some(Outcome::Diverged(divergence)) => Some(divergence.to_string()),
+        _ => not_converged(run),
+    };
+    let Some(why) = why else { return 0 };
+    print_note(&why);
+    FAILED
+}
+
+/// Why a run did not reach the tolerance that was in force, if it did not.
+fn not_converged(run: &Run) -> Option<String> {
+    let (stop, cycles) = (run.plan().stop, counted(run.cycle(), "cycle"));
+    let tolerance = stop.tolerance?;
+    match run.outcome()? {
+        Outcome::OutOfCycles => Some(format!(
+            "the {} did not reach the tolerance {tolerance:?} within {cycles}; allow more with --max-cycles",
+            stop.rule.name(),
+        )),
+        Outcome::RoundingLimit => {
+            Some(format!("{}; {}", rounding_limit(run), above_rounding(run.plan())))
         }
+        Outcome::Converged | Outcome::Diverged(_) => None,
+    }
+}
+
+/// What is said of a run that stopped at the rounding limit.
+pub(super) fn rounding_limit(run: &Run) -> String {
+    let residual = run.record().residual.map_or(f64::NAN, |norms| norms.l2);
+    format!(
+        "the rounding limit is reached: cycles after {} change nothing, at ‖r‖₂ / ‖r₀‖₂ = {}",
+        picture::grouped(run.cycle()),
+        rounded(reduction(residual, run.start_residual())),
+    )
+}
+
+/// What helps where rounding keeps a run from its tolerance.
+fn above_rounding(plan: &Plan) -> &'static str {
+    match plan.precision {
+        Precision::F32 => "raise --tol, or take --precision f64",
+        Precision::F64 => "raise --tol",
     }
 }
 
@@ -142,6 +196,8 @@ struct Summary {
     cycles: u64,
     sweeps: u64,
     converged: bool,
+    /// Why it stopped.
+    stopped: &'static str,
     residual0: f64,
     residual: Option<f64>,
     reduction: Option<f64>,
@@ -176,12 +232,19 @@ impl Summary {
             cycles: run.cycle(),
             sweeps: run.sweeps(),
             converged: run.outcome() == Some(&Outcome::Converged),
+            stopped: match run.outcome() {
+                Some(Outcome::Converged) => "converged",
+                Some(Outcome::RoundingLimit) => "rounding-limit",
+                Some(Outcome::OutOfCycles) => "cycle-limit",
+                Some(Outcome::Diverged(_)) => "diverged",
+                None => "interrupted",
+            },
             residual0: run.start_residual(),
             residual,
             reduction: residual.map(|residual| reduction(residual, run.start_residual())),
             max_change: latest.max_change,
             seconds: run.seconds(),
-            edge_share: run.solver().edge_share(tiling)?,
+            edge_share: run.residual_solver().edge_share(tiling)?,
         })
     }
 
@@ -206,7 +269,9 @@ impl Summary {
         let outcome = match run.outcome() {
             Some(Outcome::Converged) => "converged after",
             Some(Outcome::Diverged(_)) => "diverged after",
-            _ => "stopped after",
+            Some(Outcome::RoundingLimit) => "rounding limit reached after",
+            None => "interrupted after",
+            Some(Outcome::OutOfCycles) => "stopped after",
         };
         let mut text = format!(
             "{}\n{} · {}\n{outcome} {}, {}, {}\n",

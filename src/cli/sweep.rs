@@ -4,10 +4,10 @@ use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
+use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
-use crate::files;
 use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
 use crate::run::{
     self, ClassicBaseline, Measure, PerAxis, RowOutcome, SweepError, SweepRow, SweepSpec,
@@ -94,14 +94,16 @@ struct Listed<'a> {
 impl Sweep {
     /// Measures, writes the table and prints the best setting.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        if let Some(plot) = &self.plot {
-            if let Err(refused) = FigureFile::of(plot) {
+        let spec = self.spec()?;
+        let mut outputs = vec![Output { option: "-o", path: &self.output, endings: &["csv"] }];
+        if let Some(path) = &self.plot {
+            if let Err(refused) = FigureFile::of(path) {
                 return Err(UsageError(refused.to_string()).into());
             }
-            files::check_place(plot)?;
+            outputs.push(Output { option: "--plot", path, endings: &[] });
         }
-        files::check_place(&self.output)?;
-        let mut sweep = run::Sweep::new(self.spec()?).map_err(usage)?;
+        outputs::check(&outputs, &self.common.inputs(&spec.run))?;
+        let mut sweep = run::Sweep::new(spec).map_err(usage)?;
         let mut done = Vec::new();
         let (table, rows) = if self.resume {
             SweepTable::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?

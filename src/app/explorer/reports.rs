@@ -39,6 +39,7 @@ impl Explorer {
             match outcome {
                 // The status says so.
                 Outcome::Converged => {}
+                Outcome::RoundingLimit => self.toasts.info(rounding_limit(&report)),
                 Outcome::OutOfCycles => {
                     let cycles = report.latest.cycle;
                     self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
@@ -148,6 +149,16 @@ impl Explorer {
             };
         }
     }
+}
+
+/// The message of a run that stopped at the rounding limit.
+fn rounding_limit(report: &Report) -> String {
+    let cycles = report.latest.cycle;
+    let mut text = format!("Rounding limit reached: cycles after {cycles} change nothing.");
+    if report.plan.stop.tolerance.is_some() {
+        text += " The run did not converge.";
+    }
+    text
 }
 
 /// For a GPU run: the command that runs it on the CPU.

@@ -208,6 +208,7 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
             None => "running".to_owned(),
         },
         Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
+        Phase::Finished(Outcome::RoundingLimit) => "rounding limit".to_owned(),
         Phase::Finished(Outcome::OutOfCycles) => "cycle limit".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
         Phase::Returning { cycle } => format!("replaying cycle {}", grouped(*cycle)),
@@ -220,6 +221,9 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
         Phase::Failed { why } => format!("{why}. {}", elsewhere(report)),
         Phase::Returning { .. } => {
             "The run repeats cycles, to return to where it was or to its end.".to_owned()
+        }
+        Phase::Finished(Outcome::RoundingLimit) => {
+            "Rounding keeps further cycles from changing the solution.".to_owned()
         }
         _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),
     };

@@ -164,6 +164,7 @@ fn written(cell: &MapCell<'_>) -> Option<String> {
             Some(number(if value.fract() == 0.0 { value } else { three }))
         }
         (None, RowOutcome::Capped) => row.cycles.map(|cycles| cycles.to_string()),
+        (None, RowOutcome::RoundingLimit) => Some("rounding".to_owned()),
         (None, RowOutcome::Diverged) => Some("diverges".to_owned()),
         (None, _) => None,
     }

@@ -53,6 +53,9 @@ pub(super) fn ui(
                 let cycles = row.cycles.map_or_else(String::new, |cycles| cycles.to_string());
                 ui.label(format!("The tolerance was not met ({cycles} cycles)."));
             }
+            RowOutcome::RoundingLimit => {
+                _ = ui.label("The tolerance was not met: the rounding limit is reached before.");
+            }
             RowOutcome::Diverged => _ = ui.label("The iteration diverges."),
             RowOutcome::Measured | RowOutcome::CannotRun => {}
         }

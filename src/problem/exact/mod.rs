@@ -23,6 +23,7 @@ mod tridiagonal;
 
 pub use spectrum::{Modes, Spectrum, first_below};
 
+use super::residual::residual_of_row;
 use super::{Problem, Source, Stencil, StencilError};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Precision, Shape};
@@ -225,47 +226,16 @@ fn residual(
     out: &mut [f64],
     cancel: &AtomicBool,
 ) -> Result<(), ExactError> {
-    let Problem { shape, stencil, rhs, .. } = problem;
-    let (values, stride, nx) = (u.as_slice(), shape.stride(), shape.nx());
-    // Lines have no neighbours along y, and zeros for their weights.
-    let down = shape.boundary_rows() * stride;
     each_row(
         out,
-        nx,
+        u.shape().nx(),
         cancel,
         || (),
         |(), row, out| {
-            let start = down + row * stride + 1;
-            for (i, out) in out.iter_mut().enumerate() {
-                let k = start + i;
-                let terms = [
-                    (stencil.d, values[k]),
-                    (stencil.a, values[k - 1]),
-                    (stencil.c, values[k + 1]),
-                    (stencil.e, values[k - down]),
-                    (stencil.f, values[k + down]),
-                ];
-                *out = subtract_products(rhs.at(nx, i, row), terms);
-            }
+            residual_of_row(problem, 0, u, row, out);
             Ok(())
         },
     )
-}
-
-/// start − Σ factor · value with twice the working precision: Dot2 of Ogita, Rump and Oishi,
-/// *Accurate sum and dot product*, SIAM J. Sci. Comput. 26 (2005), algorithm 5.3.
-fn subtract_products(start: f64, terms: [(f64, f64); 5]) -> f64 {
-    let mut sum = start;
-    let mut lost = 0.0;
-    for (factor, value) in terms {
-        let product = -factor * value;
-        let rounding = (-factor).mul_add(value, -product);
-        let next = sum + product;
-        let part = next - sum;
-        lost += ((sum - (next - part)) + (product - part)) + rounding;
-        sum = next;
-    }
-    sum + lost
 }
 
 /// Adds interior values in C order to a field.

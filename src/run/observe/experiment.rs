@@ -7,7 +7,9 @@ use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
-use crate::solver::{EdgeShare, FieldRequest, Quantity, Samples, SolverError, Statistics, Window};
+use crate::solver::{
+    EdgeShare, FieldRequest, Quantity, Samples, Solver, SolverError, Statistics, Window,
+};
 use std::sync::Arc;
 
 /// A run, and what is made beside it to be observed.
@@ -242,24 +244,29 @@ impl Experiment {
         request: &ObservationRequest,
         is_ready: bool,
     ) -> Result<(Option<Picture>, EdgeShare, Option<Statistics>), SolverError> {
-        let (solver, Plan { tiling, problem, .. }) = (self.run.solver(), &**self.run.plan());
+        let (solver, Plan { tiling, problem, .. }) =
+            (self.solver_of(request.field), &**self.run.plan());
+        let residual = self.run.residual_solver();
+        let edge_share = || request.edge_share.then(|| residual.edge_share(tiling)).transpose();
         let diagram = self.diagram.as_ref().zip(request.map.as_ref());
         let diagram = diagram.filter(|(_, map)| is_ready && !map.is_of_iterate);
         let diagram = diagram.map(|(diagram, map)| diagram.picture(request.field, map.most));
         let Some(quantity) = self.quantity(request.field).filter(|_| is_ready) else {
-            let edge = request.edge_share.then(|| solver.edge_share(tiling)).transpose()?;
-            return Ok((diagram, edge.unwrap_or_default(), None));
+            return Ok((diagram, edge_share()?.unwrap_or_default(), None));
         };
         let is_sampled = |map: &&MapRequest| problem.shape.dim() > 1 || map.is_of_iterate;
         let window = request.map.as_ref().filter(is_sampled).map(|map| map.window(&problem.shape));
+        // In one pass, where the residual is the solver's own.
+        let is_together = request.edge_share && !self.run.has_true_residual();
         let observed = solver.observe(FieldRequest {
             quantity,
             window: window.as_ref(),
-            edge_share: request.edge_share.then_some(tiling),
+            edge_share: is_together.then_some(tiling),
             statistics: request.statistics.then_some(tiling),
         })?;
+        let edges = if is_together { observed.edge_share } else { edge_share()? };
         let map = observed.samples.map(Picture::of_iterate);
-        Ok((diagram.or(map), observed.edge_share.unwrap_or_default(), observed.statistics))
+        Ok((diagram.or(map), edges.unwrap_or_default(), observed.statistics))
     }
 
     /// A field of the present iterate; of staleness that is not ready, nothing is known.
@@ -268,7 +275,7 @@ impl Experiment {
     /// [`SolverError`] if the solver fails.
     pub fn samples(&self, kind: FieldKind, window: &Window) -> Result<Samples, SolverError> {
         match self.quantity(kind) {
-            Some(quantity) => self.run.solver().sample(quantity, window),
+            Some(quantity) => self.solver_of(kind).sample(quantity, window),
             None => Ok(Samples::unknown(window)),
         }
     }
@@ -279,8 +286,16 @@ impl Experiment {
     /// [`SolverError`] if the solver fails.
     pub fn values(&self, kind: FieldKind, points: &[[usize; 2]]) -> Result<Vec<f32>, SolverError> {
         match self.quantity(kind) {
-            Some(quantity) => self.run.solver().values(quantity, points),
+            Some(quantity) => self.solver_of(kind).values(quantity, points),
             None => Ok(vec![f32::NAN; points.len()]),
+        }
+    }
+
+    /// The solver that has a field of the present iterate.
+    fn solver_of(&self, kind: FieldKind) -> &dyn Solver {
+        match kind {
+            FieldKind::Residual => self.run.residual_solver(),
+            _ => self.run.solver(),
         }
     }
 

@@ -107,6 +107,9 @@ pub fn record_run(
     };
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
+    if let RecordAt::Cycles(_) = at {
+        experiment.run_mut().make_all_cycles();
+    }
     if request.field() == FieldKind::Error {
         match problem::exact(&plan.problem, monitor.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,

@@ -119,7 +119,7 @@ impl<'a> SeriesRecorder<'a> {
         let run = experiment.run();
         let mut numbers = Vec::new();
         if self.request.edge_share {
-            let edge = run.solver().edge_share(&run.plan().tiling)?;
+            let edge = run.residual_solver().edge_share(&run.plan().tiling)?;
             self.near_borders = edge.points;
             numbers.push(edge.residual);
         }

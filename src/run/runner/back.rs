@@ -1,7 +1,7 @@
-//! On the way back: to the end of a run whose solver made more cycles than that, and to where a run
-//! was before its solver was lost.
+//! The end of a run, and on the way back: to that end, where the solver made more cycles, and to where
+//! a run was before its solver was lost.
 
-use super::{Outcome, Run};
+use super::{End, Outcome, Run};
 use crate::run::plan::Plan;
 use crate::solver::{self, SolverError};
 use std::sync::Arc;
@@ -10,8 +10,15 @@ use std::sync::Arc;
 pub(super) struct Back {
     /// The cycle.
     to: u64,
-    /// How the run ended there; `None` if it is to go on, or if that is not known yet.
-    outcome: Option<Outcome>,
+    then: Then,
+}
+
+/// What a run does when it is back.
+enum Then {
+    /// It goes on.
+    Continue,
+    /// It ends; without an outcome, that is found out.
+    End(Option<Outcome>),
 }
 
 impl Run {
@@ -42,7 +49,8 @@ impl Run {
             self.cycle = kept.map_or(0, |(cycle, _)| cycle);
             if self.back.is_none() {
                 let to = self.history.latest().cycle;
-                self.back = Some(Back { to, outcome: self.outcome.take() });
+                let then = self.outcome.take().map_or(Then::Continue, |it| Then::End(Some(it)));
+                self.back = Some(Back { to, then });
             }
         }
         self.solver = solver;
@@ -57,19 +65,13 @@ impl Run {
         self.back.is_some()
     }
 
-    /// Ends the run at a cycle, `reached` being that of the solver.
-    pub(super) fn stop_at(
-        &mut self,
-        cycle: u64,
-        outcome: Outcome,
-        reached: u64,
-    ) -> Result<(), SolverError> {
-        if cycle == reached {
-            self.settle()?;
-            self.outcome = Some(outcome);
-            return Ok(());
+    /// Ends the run, `reached` being the cycle of the solver.
+    pub(super) fn stop_at(&mut self, end: End, reached: u64) -> Result<(), SolverError> {
+        if end.cycle == reached {
+            return self.end_here(end.outcome);
         }
-        self.back = Some(Back { to: cycle, outcome: Some(outcome) });
+        let cycle = end.cycle;
+        self.back = Some(Back { to: cycle, then: Then::End(end.outcome) });
         // The last cycle is made again in any case: its change is observed.
         match self.checkpoint.kept() {
             Some((kept, iterate)) if kept < cycle => {
@@ -78,6 +80,24 @@ impl Run {
             }
             _ => self.rewind(),
         }
+    }
+
+    /// Ends the run at the present iterate, with an outcome that is known, or with what b − A u shows.
+    /// Where that does not confirm an end, the run goes on.
+    pub(super) fn end_here(&mut self, outcome: Option<Outcome>) -> Result<(), SolverError> {
+        self.record_true_residual()?;
+        let outcome = match outcome.or_else(|| self.outcome_at(self.history.latest())) {
+            None | Some(Outcome::OutOfCycles) if self.is_at_rest()? => Some(Outcome::RoundingLimit),
+            found => found,
+        };
+        if outcome.is_some() {
+            self.keep_true_residual()?;
+            self.settle()?;
+        } else {
+            self.proposals.refuse(self.cycle);
+        }
+        self.outcome = outcome;
+        Ok(())
     }
 
     /// Makes at most `most` cycles again, on the way back.
@@ -89,10 +109,14 @@ impl Run {
             self.replay(most.min(to - self.cycle))?;
         }
         if self.cycle == to {
-            // Measured by itself, as of every last iterate.
-            self.history.set_residual(to, self.residual()?);
-            let outcome = self.back.take().and_then(|back| back.outcome);
-            self.outcome = outcome.or_else(|| self.outcome_at(self.history.latest()));
+            let end = match self.back.as_ref().map(|back| &back.then) {
+                Some(Then::End(outcome)) => Some(outcome.clone()),
+                _ => self.end_at(self.history.latest()).map(|end| end.outcome),
+            };
+            if let Some(outcome) = end {
+                self.end_here(outcome)?;
+            }
+            self.back = None;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod back;
 mod checkpoint;
+mod confirm;
 mod convergence_forecast;
 #[cfg(test)]
 mod tests;
@@ -12,10 +13,11 @@ use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
-    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, ResidualNorms, Solver, SolverError,
+    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, Solver, SolverError,
 };
 use back::Back;
 use checkpoint::Checkpoint;
+use confirm::{Proposals, TrueResidual};
 use convergence_forecast::ConvergenceForecast;
 use std::sync::Arc;
 
@@ -35,6 +37,9 @@ const GROWTH: f64 = 10.0;
 pub enum Outcome {
     /// What was to be small enough is.
     Converged,
+    /// Rounding keeps every later cycle from changing the iterate. It did not converge, if a tolerance
+    /// was in force.
+    RoundingLimit,
     /// The limit of cycles was reached before.
     OutOfCycles,
     /// It will never converge.
@@ -66,6 +71,12 @@ pub enum Divergence {
     },
 }
 
+/// Where a run stops; without an outcome, that is found out there.
+struct End {
+    cycle: u64,
+    outcome: Option<Outcome>,
+}
+
 /// A run under way: a solver, its history, and how it ended.
 pub struct Run {
     plan: Arc<Plan>,
@@ -88,6 +99,9 @@ pub struct Run {
     /// Whether the solver failed, so that its iterate is unknown.
     is_lost: bool,
     finds_all_norms: bool,
+    proposals: Proposals,
+    true_residual: Option<TrueResidual>,
+    stops_at_rest: bool,
 }
 
 impl Run {
@@ -123,8 +137,9 @@ impl Run {
         let mut plan = Plan::clone(&self.plan);
         plan.place = plan.place.automatic();
         plan.stop = self.classic_stop();
-        let finds_all_norms = self.finds_all_norms;
-        Ok(Self { finds_all_norms, ..Self::at_start(Arc::new(plan), Method::Classic, solver)? })
+        let Self { finds_all_norms, stops_at_rest, .. } = *self;
+        let start = Self::at_start(Arc::new(plan), Method::Classic, solver)?;
+        Ok(Self { finds_all_norms, stops_at_rest, ..start })
     }
 
     /// When Jacobi's iteration beside this run stops.
@@ -165,7 +180,10 @@ impl Run {
     ) -> Result<Self, SolverError> {
         let request = NormRequest { error: true, ..NormRequest::RESIDUAL };
         let norms = solver.norms(request)?;
-        let residual = norms.residual.unwrap_or_default();
+        let mut residual = norms.residual.unwrap_or_default();
+        if residual.l2 == 0.0 || plan.stop.max_cycles == 0 {
+            residual = confirm::true_residual(&plan.problem, &*solver)?;
+        }
         let history = History::new(Record {
             cycle: 0,
             seconds: 0.0,
@@ -194,9 +212,14 @@ impl Run {
             checkpoint: Checkpoint::new(),
             is_lost: false,
             finds_all_norms: true,
+            proposals: Proposals::new(),
+            true_residual: None,
+            stops_at_rest: true,
         };
-        run.outcome = run.outcome_at(run.history.latest());
         run.update_forecast();
+        if let Some(end) = run.end_at(run.history.latest()) {
+            run.end_here(end.outcome)?;
+        }
         Ok(run)
     }
 
@@ -240,8 +263,8 @@ impl Run {
         let each = batch.seconds / batch.cycles as f64;
         let reached = self.cycle + batch.cycles;
         for norms in batch.norms {
-            if let Some((cycle, outcome)) = self.take_in(norms, each, reached)? {
-                return self.stop_at(cycle, outcome, reached);
+            if let Some(end) = self.take_in(norms, each, reached)? {
+                return self.stop_at(end, reached);
             }
         }
         let bytes = self.plan.problem.shape.stored() * size_of::<f64>();
@@ -249,11 +272,15 @@ impl Run {
     }
 
     /// Cycles that may be made before the stopping rule is checked: half of those that the forecast
-    /// leaves, and no more than were made, since a forecast reaches no further than its data.
+    /// leaves, and no more than were made, since a forecast reaches no further than its data. Where the
+    /// tolerance seemed to be met and was not, those until that is examined again.
     fn batch(&self) -> u64 {
         let allowed = self.plan.stop.max_cycles.saturating_sub(self.cycle).max(1);
         if self.plan.stop.tolerance.is_none() {
             return allowed;
+        }
+        if let Some(wait) = self.proposals.wait(self.cycle) {
+            return wait.min(allowed);
         }
         (self.forecast.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
     }
@@ -265,13 +292,18 @@ impl Run {
         norms: CycleNorms,
         seconds: f64,
         reached: u64,
-    ) -> Result<Option<(u64, Outcome)>, SolverError> {
-        self.history.set_residual(self.cycle, norms.residual_before);
+    ) -> Result<Option<End>, SolverError> {
+        if !self.proposals.is_refused(self.cycle) {
+            self.history.set_residual(self.cycle, norms.residual_before);
+        }
         self.update_forecast();
         let before = *self.history.latest();
-        if before.cycle == self.cycle && self.is_converged(&before) {
-            // The iterate before was good enough already, which shows only now.
-            return Ok(Some((before.cycle, Outcome::Converged)));
+        if before.cycle == self.cycle {
+            self.proposals.note(self.cycle, norms.residual_before.l2, before.max_change);
+            if self.is_proposed(&before) {
+                // The iterate before was good enough already, which shows only now.
+                return Ok(Some(End { cycle: before.cycle, outcome: None }));
+            }
         }
         self.growth.watch(norms.residual_before.l2);
         self.cycle += 1;
@@ -283,17 +315,14 @@ impl Run {
             max_change: norms.max_change,
             error: norms.error,
         });
-        if self.cycle == reached && self.is_near() {
+        if self.cycle == reached && self.is_near() && self.proposals.is_due(self.cycle) {
             let begin = Instant::now();
-            self.history.set_residual(self.cycle, self.residual()?);
+            let found = self.solver.norms(NormRequest::RESIDUAL)?;
+            self.history.set_residual(self.cycle, found.residual.unwrap_or_default());
             self.seconds += begin.elapsed().as_secs_f64();
         }
-        if self.cycle >= self.plan.stop.max_cycles {
-            // No further cycle would show whether the last iterate is good enough.
-            self.settle()?;
-        }
         self.update_forecast();
-        Ok(self.outcome_at(self.history.latest()).map(|outcome| (self.cycle, outcome)))
+        Ok(self.end_at(self.history.latest()))
     }
 
     /// Measures the norms of the present iterate that are not known yet: when the run
@@ -306,15 +335,14 @@ impl Run {
         if latest.cycle != self.cycle {
             return Ok(());
         }
-        let residual = latest.residual.is_none();
         let norms = self.solver.norms(NormRequest {
-            residual_l2: residual,
-            residual_max: residual,
             max_change: self.cycle > self.given && latest.max_change.is_none(),
             error: latest.error.is_none(),
+            ..NormRequest::NONE
         })?;
-        if let Some(residual) = norms.residual {
-            self.history.set_residual(self.cycle, residual);
+        if latest.residual.is_none() {
+            self.record_true_residual()?;
+            self.keep_true_residual()?;
         }
         if let Some(error) = norms.error {
             self.history.set_error(self.cycle, error);
@@ -394,6 +422,12 @@ impl Run {
         self.finds_all_norms = wanted;
     }
 
+    /// Makes all cycles up to the limit, also where rounding keeps them from changing anything: each of
+    /// them is asked for by its number.
+    pub(in crate::run) fn make_all_cycles(&mut self) {
+        self.stops_at_rest = false;
+    }
+
     fn norm_request(&self) -> NormRequest {
         let is_criterion =
             self.plan.stop.rule == StopRule::Change && self.plan.stop.tolerance.is_some();
@@ -402,11 +436,6 @@ impl Run {
         } else {
             NormRequest::RESIDUAL_L2
         }
-    }
-
-    /// The residual's norms of the present iterate, by a pass over the grid.
-    fn residual(&self) -> Result<ResidualNorms, SolverError> {
-        Ok(self.solver.norms(NormRequest::RESIDUAL)?.residual.unwrap_or_default())
     }
 
     /// Takes the exact solution in, so that errors are known from now on.
@@ -504,6 +533,29 @@ impl Run {
             if residual.l2 == 0.0 { 0.0 } else { residual.l2 / self.start }
         });
         self.plan.stop.is_met(reduction, record.max_change)
+    }
+
+    /// Whether what came with the cycles proposes that the run stops at the newest iterate.
+    fn is_proposed(&self, record: &Record) -> bool {
+        if self.proposals.is_fixed(record.cycle) && self.stops_at_rest {
+            return true;
+        }
+        let at_rest = self.stops_at_rest && self.proposals.seems_at_rest(record.cycle);
+        (self.is_converged(record) || at_rest) && self.proposals.is_due(record.cycle)
+    }
+
+    /// Where the run stops, if that shows in what came with the cycles up to the newest iterate.
+    fn end_at(&self, record: &Record) -> Option<End> {
+        let cycle = record.cycle;
+        if self.is_proposed(record) {
+            return Some(End { cycle, outcome: None });
+        }
+        match self.outcome_at(record) {
+            Some(outcome @ Outcome::Diverged(_)) => Some(End { cycle, outcome: Some(outcome) }),
+            Some(Outcome::OutOfCycles) => Some(End { cycle, outcome: None }),
+            _ if cycle >= self.plan.stop.max_cycles => Some(End { cycle, outcome: None }),
+            _ => None,
+        }
     }
 
     fn outcome_at(&self, record: &Record) -> Option<Outcome> {

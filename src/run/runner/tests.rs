@@ -1,6 +1,7 @@
 //! Whatever number of cycles a solver makes at a time, a run is the same.
 
 use super::*;
+use crate::grid::Precision;
 use crate::run::plan::Planner;
 use crate::run::{ProblemKind, RunSpec};
 use crate::solver::fake::Batches;
@@ -127,6 +128,115 @@ fn the_limit_of_cycles_is_kept() {
     }
 }
 
+/// ‖b − A u‖ over ‖b − A u₀‖, by the matrix row as it is written.
+fn true_reduction(run: &Run) -> f64 {
+    let problem = &run.plan().problem;
+    let norm = |u: &Field<f64>| {
+        let (shape, at) = (problem.shape, u.as_slice());
+        let by = [1, shape.stride(), shape.plane_stride()];
+        let points = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
+        let squares = points.map(|(i, row)| {
+            let here = shape.row_start(row) + 1 + i;
+            let pairs = problem.stencil.neighbours().into_iter().zip(by).take(shape.dim());
+            let sum: f64 =
+                pairs.map(|(pair, by)| pair[0] * at[here - by] + pair[1] * at[here + by]).sum();
+            (problem.rhs.at(shape.nx(), i, row) - sum - problem.stencil.d * at[here]).powi(2)
+        });
+        squares.sum::<f64>().sqrt()
+    };
+    norm(&run.solver().solution().unwrap()) / norm(&problem.initial_iterate())
+}
+
+/// The residual that comes with a cycle reads 0 once rounding stops the update; what is called
+/// converged has a small b − A u.
+#[test]
+fn converged_means_that_b_minus_a_u_is_small() {
+    let mut single = small();
+    single.method.precision = Precision::F32;
+    let mut by_change = single.clone();
+    by_change.stop.rule = StopRule::Change;
+    let mut cube = single.clone();
+    cube.problem.shape = vec![12, 10, 11];
+    let (mut converged, mut limited) = (0, 0);
+    for (mut spec, tolerance) in [
+        (single.clone(), 1e-3),
+        (single.clone(), 1e-5),
+        (single.clone(), 1e-6),
+        (single.clone(), 1e-7),
+        (single.clone(), 3e-8),
+        (single.clone(), 1e-9),
+        (cube, 1e-9),
+        (small(), 1e-9),
+        (small(), 1e-14),
+        (small(), 1e-20),
+    ] {
+        spec.stop.tolerance = Some(tolerance);
+        let run = is_the_same_for_all_sizes(&spec);
+        let found = true_reduction(&run);
+        match run.outcome() {
+            Some(Outcome::Converged) => {
+                assert!(found <= tolerance * (1.0 + 1e-6), "{tolerance}: {found}");
+                converged += 1;
+            }
+            Some(Outcome::RoundingLimit) => {
+                assert!(found > tolerance, "{tolerance}: {found}");
+                limited += 1;
+            }
+            other => panic!("{tolerance}: {other:?}"),
+        }
+        // What is said of it, and what its maps show.
+        let recorded = run.record().residual.unwrap().l2;
+        assert!((recorded / run.start_residual() / found - 1.0).abs() < 1e-6, "{tolerance}");
+        let shown = run.residual_solver().norms(NormRequest::RESIDUAL_L2).unwrap();
+        assert!((shown.residual.unwrap().l2 / recorded - 1.0).abs() <= 1e-3, "{tolerance}");
+    }
+    assert!(converged >= 4 && limited >= 4, "{converged} converged, {limited} limited");
+    // A change of 0 is at most any tolerance.
+    by_change.stop.tolerance = Some(1e-12);
+    let run = is_the_same_for_all_sizes(&by_change);
+    assert_eq!(run.outcome(), Some(&Outcome::Converged));
+}
+
+/// Cycles that change nothing end a run, whatever its residual; without a tolerance, too.
+#[test]
+fn a_run_at_rest_stops() {
+    let mut spec = small();
+    spec.problem.kind = ProblemKind::ConvectionDiffusion;
+    spec.problem.shape = vec![32, 32];
+    spec.problem.velocity = Some([90.0, 90.0]);
+    (spec.method.tile, spec.method.k) = (vec![32], 16);
+    for tolerance in [Some(1e-4), None] {
+        spec.stop.tolerance = tolerance;
+        let run = is_the_same_for_all_sizes(&spec);
+        assert_eq!(run.outcome(), Some(&Outcome::RoundingLimit));
+        assert!(run.cycle() < 200, "{} cycles", run.cycle());
+        assert!(run.record().residual.unwrap().l2 > 1e-3);
+    }
+}
+
+#[test]
+fn a_start_that_solves_the_system_has_converged_and_one_that_seems_to_has_not() {
+    // One point: 8 u = 1, which 32 bits hold exactly, or 8 u = 1 + 2⁻³⁰, which they do not.
+    let at_start = |rhs: f64| {
+        let shape = crate::grid::Shape::grid_1d(1, 1).unwrap();
+        let mut spec = small();
+        (spec.problem.shape, spec.method.precision) = (vec![1], Precision::F32);
+        let mut plan = Planner::default().plan(&spec).unwrap();
+        plan.problem = Arc::new(crate::problem::Problem {
+            rhs: crate::problem::Source::Constant(rhs),
+            initial_guess: crate::problem::Source::Constant(0.125),
+            ..crate::problem::Problem::clone(&plan.problem)
+        });
+        assert_eq!((plan.problem.shape, plan.problem.stencil.d), (shape, 8.0));
+        let mut run = Run::new(&Arc::new(plan)).unwrap();
+        while run.advance(u64::MAX).unwrap().is_none() {}
+        (run.cycle(), run.outcome().cloned(), run.start_residual())
+    };
+    assert_eq!(at_start(1.0), (0, Some(Outcome::Converged), 0.0));
+    let off = f64::powi(2.0, -30);
+    assert_eq!(at_start(1.0 + off), (0, Some(Outcome::RoundingLimit), off));
+}
+
 /// A run that falls steadily sees its end coming: no cycle is made past it, and few batches are
 /// needed to get there.
 #[test]
@@ -208,7 +318,10 @@ fn a_run_whose_gpu_failed_goes_on_elsewhere() {
     overshoot.stop.tolerance = Some(1e-3);
     let mut limited = small();
     limited.stop.max_cycles = 60;
-    for spec in [small(), change, overshoot, limited] {
+    let mut at_rest = small();
+    at_rest.problem.shape = vec![12, 10];
+    (at_rest.method.precision, at_rest.stop.tolerance) = (Precision::F32, Some(1e-9));
+    for spec in [small(), change, overshoot, limited, at_rest] {
         let expected = finished(&spec, vec![1], 1);
         let last = expected.cycle();
         for sizes in [vec![1], vec![7], vec![50]] {

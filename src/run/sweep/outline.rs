@@ -36,6 +36,24 @@ pub enum RowMismatch {
         /// The command line of the row.
         command: String,
     },
+    /// Two rows are of one setting.
+    #[error("it has two rows of “{command}”; take one of them out")]
+    Duplicate {
+        /// The command line of both.
+        command: String,
+    },
+    /// A column does not go with the others of its row.
+    #[error("its row of “{command}” has {column} = {value}, where the others make it {expected}")]
+    Edited {
+        /// The command line of the row.
+        command: String,
+        /// The column.
+        column: &'static str,
+        /// Its value in the table.
+        value: String,
+        /// The value that goes with the other columns.
+        expected: String,
+    },
     /// Other quantities were measured.
     #[error("it measured {table}, and this sweep measures {sweep}")]
     Measured {
@@ -103,11 +121,86 @@ impl SweepOutline {
             }
             Ok(index)
         };
-        rows.iter().map(index).collect()
+        let mut is_known = vec![false; self.cells.len()];
+        let checked = |row: &SweepRow| {
+            let index = index(row)?;
+            check_columns(row, &self.empty_row(&self.cells[index].setting))?;
+            if std::mem::replace(&mut is_known[index], true) {
+                return Err(RowMismatch::Duplicate { command: row.command.clone() });
+            }
+            Ok(index)
+        };
+        rows.iter().map(checked).collect()
     }
 
     fn cells_by_command(&self) -> HashMap<String, usize> {
         let commands = self.cells.iter().map(|cell| self.empty_row(&cell.setting).command);
         commands.zip(0..).collect()
+    }
+}
+
+/// Compares the columns of a row that follow from others: those of its setting, and the sweeps. `here` is
+/// the row of the setting before anything is measured.
+fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
+    let sweeps = |row: &SweepRow| {
+        let cycles = row.cycles.filter(|cycles| !cycles.capped)?;
+        Some(cycles.count.saturating_mul(row.k as u64))
+    };
+    let shown =
+        |sweeps: Option<u64>| sweeps.map_or_else(|| "empty".to_owned(), |it| it.to_string());
+    for (column, value, expected) in [
+        ("shape", row.shape.clone(), here.shape.clone()),
+        ("k", row.k.to_string(), here.k.to_string()),
+        ("overlap", row.overlap.to_string(), here.overlap.to_string()),
+        ("tile", row.tile.to_string(), here.tile.to_string()),
+        ("kernel", row.kernel.clone(), here.kernel.clone()),
+        ("sweeps", shown(row.sweeps), shown(sweeps(row))),
+    ] {
+        if value != expected {
+            let command = row.command.clone();
+            return Err(RowMismatch::Edited { command, column, value, expected });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cycles, Measure, PerAxis, Sweep, SweepSpec};
+    use super::*;
+    use crate::run::RunSpec;
+    use crate::solver::Kernel;
+
+    #[test]
+    fn rows_that_are_there_twice_or_were_edited_are_refused() {
+        let mut run = RunSpec::default();
+        run.problem.shape = vec![24, 20];
+        let spec = SweepSpec {
+            run,
+            k: vec![2, 4],
+            overlap: vec![PerAxis::all(0)],
+            tile: vec![PerAxis::all(8)],
+            kernel: vec![Kernel::AUTO],
+            measure: vec![Measure::Cycles],
+        };
+        let outline = Sweep::new(spec).unwrap().outline().clone();
+        let rows: Vec<_> =
+            outline.cells.iter().map(|cell| outline.empty_row(&cell.setting)).collect();
+        assert_eq!(outline.cells_of(&rows), Ok(vec![0, 1]));
+        let said = |rows: &[SweepRow]| outline.cells_of(rows).unwrap_err().to_string();
+        let twice = [rows[1].clone(), rows[0].clone(), rows[1].clone()];
+        assert!(
+            said(&twice).starts_with("it has two rows of “tilescope solve"),
+            "{}",
+            said(&twice)
+        );
+        let cycles = Some(Cycles { count: 7, capped: false });
+        let mut counted = SweepRow { cycles, sweeps: Some(28), ..rows[1].clone() };
+        assert_eq!(outline.cells_of(&[counted.clone()]), Ok(vec![1]));
+        counted.sweeps = Some(29);
+        let edited = said(&[counted]);
+        assert!(edited.ends_with("has sweeps = 29, where the others make it 28"), "{edited}");
+        let edited = said(&[SweepRow { k: 3, ..rows[0].clone() }]);
+        assert!(edited.ends_with("has k = 3, where the others make it 2"), "{edited}");
     }
 }

@@ -26,6 +26,8 @@ pub enum RowOutcome {
     Measured,
     /// The tolerance was not met within the limit of cycles.
     Capped,
+    /// Rounding kept the iteration from meeting the tolerance.
+    RoundingLimit,
     /// The iteration diverges.
     Diverged,
     /// The setting cannot run.
@@ -176,13 +178,14 @@ impl SweepRow {
             self.outcome = match outcome {
                 CountOutcome::Converged => RowOutcome::Measured,
                 CountOutcome::Capped => RowOutcome::Capped,
+                CountOutcome::RoundingLimit => RowOutcome::RoundingLimit,
                 CountOutcome::Diverged => RowOutcome::Diverged,
             };
             if outcome == CountOutcome::Converged {
                 self.sweeps = Some(cycles * self.k as u64);
                 self.seconds = time.map(|time| time.median * cycles as f64);
             }
-            if outcome != CountOutcome::Diverged {
+            if matches!(outcome, CountOutcome::Converged | CountOutcome::Capped) {
                 let capped = outcome == CountOutcome::Capped;
                 self.cycles = Some(Cycles { count: cycles, capped });
                 self.edge_share = Some(edge_share).filter(|share| share.is_finite());

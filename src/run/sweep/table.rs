@@ -1,10 +1,10 @@
 //! The table of a sweep: a CSV file to which rows are appended one by one, so that it holds complete rows
-//! whenever the program ends.
+//! whenever the program ends. One process writes it at a time.
 
 use super::outline::RowMismatch;
 use super::row::SweepRow;
-use crate::files::{FileError, reason};
-use std::fs::File;
+use crate::files::{FileError, reason, write_atomically};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct SweepTable {
     path: PathBuf,
+    /// Locked while the table is written.
     file: File,
-    is_new: bool,
+    /// Bytes of complete rows.
+    length: u64,
 }
 
 /// Why a table cannot be written.
@@ -27,6 +29,14 @@ pub enum SweepTableError {
     Exists {
         /// The file.
         path: PathBuf,
+    },
+    /// Another process writes it.
+    #[error("{} is being written by {by}; wait for it, or name another file", .path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+        /// Which process.
+        by: String,
     },
     /// It is not the table of a sweep.
     #[error("{} cannot be resumed: {what}", .path.display())]
@@ -56,12 +66,13 @@ impl SweepTable {
         if !text.is_empty() {
             return Err(SweepTableError::Exists { path: path.to_owned() });
         }
-        Ok(Self { path: path.to_owned(), file, is_new: true })
+        Ok(Self { path: path.to_owned(), file, length: 0 })
     }
 
     /// The table of an earlier sweep, to append to, and its rows. An incomplete last row, left by a program
-    /// that ended while it wrote, is removed. A missing file is a new table. `accept` checks the rows
-    /// before the file is changed.
+    /// that ended while it wrote, is removed; a table that another program has saved, with its own line
+    /// ends or quotes, is written anew. A missing file is a new table. `accept` checks the rows before the
+    /// file is changed.
     ///
     /// # Errors
     /// [`SweepTableError`] if it is not the table of a sweep, or `accept` fails; the file is unchanged then.
@@ -69,16 +80,25 @@ impl SweepTable {
         path: &Path,
         accept: impl FnOnce(&[SweepRow]) -> Result<(), RowMismatch>,
     ) -> Result<(Self, Vec<SweepRow>), SweepTableError> {
-        let (file, text) = open(path)?;
+        let (mut file, text) = open(path)?;
         let complete =
             read(&text).map_err(|what| SweepTableError::NoTable { path: path.to_owned(), what })?;
         accept(&complete.rows)
             .map_err(|why| SweepTableError::RowMismatch { path: path.to_owned(), why })?;
-        if complete.length < text.len() {
-            file.set_len(complete.length as u64).map_err(|cause| not_writable(path, cause))?;
+        let as_written = if complete.length == 0 {
+            Vec::new()
+        } else {
+            lines(&complete.rows).map_err(|cause| not_writable(path, cause))?
+        };
+        if !text.starts_with(&as_written) {
+            write_atomically(path, |out| out.write_all(&as_written))?;
+            // Another file has the name now.
+            file = open(path)?.0;
+        } else if as_written.len() < text.len() {
+            file.set_len(as_written.len() as u64).map_err(|cause| not_writable(path, cause))?;
         }
-        let is_new = complete.length == 0;
-        Ok((Self { path: path.to_owned(), file, is_new }, complete.rows))
+        let length = as_written.len() as u64;
+        Ok((Self { path: path.to_owned(), file, length }, complete.rows))
     }
 
     /// Appends a row and waits until it is on the disk; measuring a row takes far longer.
@@ -86,20 +106,24 @@ impl SweepTable {
     /// # Errors
     /// [`FileError::Write`] if the system reports an error; the rows before it remain.
     pub fn push(&mut self, row: &SweepRow) -> Result<(), FileError> {
-        let line = line(row, self.is_new).map_err(|cause| write_error(&self.path, cause))?;
+        let line = line(row, self.length == 0).map_err(|cause| write_error(&self.path, cause))?;
         // In one write, so that an incomplete row can only come from a crash of the system.
         let written = self.file.write_all(&line).and_then(|()| match self.file.sync_data() {
             // A pipe or a device cannot be synchronized.
             Err(cause) if cause.kind() == io::ErrorKind::InvalidInput => Ok(()),
             synced => synced,
         });
-        written.map_err(|cause| write_error(&self.path, cause))?;
-        self.is_new = false;
+        if let Err(cause) = written {
+            // The part of it that fitted is no row.
+            _ = self.file.set_len(self.length);
+            return Err(write_error(&self.path, cause));
+        }
+        self.length += line.len() as u64;
         Ok(())
     }
 }
 
-/// Opens a file for appending, and reads its contents.
+/// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
     let mut file = File::options()
         .create(true)
@@ -107,12 +131,42 @@ fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
         .read(true)
         .open(path)
         .map_err(|cause| not_writable(path, cause))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let by = lock_holder(&file).map_or_else(
+                || "another process".to_owned(),
+                |process| format!("process {process}"),
+            );
+            return Err(SweepTableError::InUse { path: path.to_owned(), by });
+        }
+        // A file system without locks has none to respect.
+        Ok(()) | Err(TryLockError::Error(_)) => {}
+    }
     let mut text = Vec::new();
     // A device or a pipe has no contents to read.
     if file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         file.read_to_end(&mut text).map_err(|cause| FileError::read(path, cause))?;
     }
     Ok((file, text))
+}
+
+/// The process that has locked a file, where the system lists it: Linux does (`/proc/locks`).
+#[cfg(target_os = "linux")]
+fn lock_holder(file: &File) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = format!(":{}", file.metadata().ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    // 1: FLOCK  ADVISORY  WRITE 4711 08:02:131072 0 EOF
+    let fields = locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let mut holders = fields.filter(|fields| {
+        fields.get(1) == Some(&"FLOCK") && fields.get(5).is_some_and(|it| it.ends_with(&inode))
+    });
+    holders.next()?.get(4)?.parse().ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn lock_holder(_: &File) -> Option<u32> {
+    None
 }
 
 fn write_error(path: &Path, cause: io::Error) -> FileError {
@@ -128,6 +182,15 @@ fn line(row: &SweepRow, with_header: bool) -> io::Result<Vec<u8>> {
     let mut writer = csv::WriterBuilder::new().has_headers(with_header).from_writer(Vec::new());
     writer.serialize(row)?;
     writer.into_inner().map_err(|error| io::Error::other(reason(error.error())))
+}
+
+/// A whole table as text.
+fn lines(rows: &[SweepRow]) -> io::Result<Vec<u8>> {
+    let mut text = header_line();
+    for row in rows {
+        text.extend(line(row, false)?);
+    }
+    Ok(text)
 }
 
 /// The complete rows of a table, and the length in bytes of the text that holds them.
@@ -290,6 +353,27 @@ mod tests {
             prop_assert_eq!(std::fs::read(&path).unwrap(), text);
         }
 
+        /// Line ends, quotes and marks of other programs are mended.
+        #[test]
+        fn a_table_that_another_program_saved_is_mended(
+            rows in prop::collection::vec(row(), 3..4)
+        ) {
+            let plain = |row: SweepRow| SweepRow { reason: None, command: "run".into(), ..row };
+            let rows: Vec<_> = rows.into_iter().map(plain).collect();
+            let text = String::from_utf8(table(&rows[..2])).unwrap();
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("sweep.csv");
+            let quoted = text.replace("24x20", "\"24x20\"");
+            let (mark, crlf) = (format!("\u{feff}{text}"), text.replace('\n', "\r\n"));
+            for saved in [crlf.clone(), crlf + "24x20,4", mark, quoted] {
+                std::fs::write(&path, &saved).unwrap();
+                let (mut resumed, known) = SweepTable::resume(&path, |_| Ok(())).unwrap();
+                prop_assert_eq!(&known[..], &rows[..2]);
+                resumed.push(&rows[2]).unwrap();
+                prop_assert_eq!(std::fs::read(&path).unwrap(), table(&rows));
+            }
+        }
+
         /// Arbitrary bytes cause no panic, and a file that is not a table is left unchanged.
         #[test]
         fn a_file_that_is_not_a_table_is_left_unchanged(text in prop::collection::vec(any::<u8>(), 1..200)) {
@@ -300,6 +384,20 @@ mod tests {
                 prop_assert_eq!(std::fs::read(&path).unwrap(), text);
             }
         }
+    }
+
+    #[test]
+    fn one_process_writes_a_table_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sweep.csv");
+        let first = SweepTable::create(&path).unwrap();
+        let said = SweepTable::resume(&path, |_| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("is being written by "), "{said}");
+        if cfg!(target_os = "linux") {
+            assert!(said.contains(&format!("process {};", std::process::id())), "{said}");
+        }
+        drop(first);
+        SweepTable::resume(&path, |_| Ok(())).unwrap();
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub enum CountOutcome {
     Converged,
     /// The limit of cycles was reached before.
     Capped,
+    /// The rounding limit was reached before.
+    RoundingLimit,
     /// The iteration diverges.
     Diverged,
 }
@@ -62,8 +64,9 @@ impl Counting {
             Some(Outcome::Converged) => CountOutcome::Converged,
             Some(Outcome::Diverged(_)) => CountOutcome::Diverged,
             Some(Outcome::OutOfCycles) => CountOutcome::Capped,
+            Some(Outcome::RoundingLimit) => CountOutcome::RoundingLimit,
         };
-        let edge_share = self.run.solver().edge_share(&self.plan.tiling)?.residual;
+        let edge_share = self.run.residual_solver().edge_share(&self.plan.tiling)?.residual;
         Ok(Poll::Ready(CycleCount { cycles: self.run.cycle(), outcome, edge_share }))
     }
 }

@@ -1,0 +1,181 @@
+//! Whether a run may stop: the residual that comes with a cycle proposes it, b − A u confirms it.
+//!
+//! The residual that comes with a cycle is update × diagonal. Where rounding keeps the update from
+//! changing a point it reads 0, although b − A u is not 0: nothing is called converged by it alone.
+
+use super::Run;
+use crate::grid::Precision;
+use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
+use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
+use std::sync::Arc;
+
+/// Values of an iterate that are copied at a time to find its residual: 8 MB.
+const COPIED: usize = 1 << 20;
+
+/// Maps show b − A u in place of the residual that comes with a cycle where the norms of the two differ
+/// by more than this part.
+const DIFFERS: f64 = 1e-3;
+
+/// What proposes that a run stops, and when the next proposal is examined.
+///
+/// After each proposal that is refused, twice as many cycles pass as before: many cycles lie between
+/// the first residual that seems small enough and the rounding limit, and examining each would take as
+/// long as making it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Proposals {
+    next: u64,
+    gap: u64,
+    /// The last cycle whose proposal was refused; its record holds ‖b − A u‖.
+    refused: Option<u64>,
+    /// The last cycle whose residual came with the next, and ‖r‖₂.
+    last: Option<(u64, f64)>,
+    /// The cycle whose iterate the next one seems to leave as it is.
+    at_rest: Option<u64>,
+}
+
+impl Proposals {
+    pub fn new() -> Self {
+        Self { next: 0, gap: 1, refused: None, last: None, at_rest: None }
+    }
+
+    /// Whether a proposal at this cycle is to be examined.
+    pub fn is_due(&self, cycle: u64) -> bool {
+        cycle >= self.next
+    }
+
+    /// Whether the record of this cycle holds ‖b − A u‖ because its proposal was refused.
+    pub fn is_refused(&self, cycle: u64) -> bool {
+        self.refused == Some(cycle)
+    }
+
+    /// Cycles until a proposal is examined again; `None` if none was refused.
+    pub fn wait(&self, cycle: u64) -> Option<u64> {
+        self.refused.map(|_| self.next.saturating_sub(cycle).max(1))
+    }
+
+    /// Takes in that the run goes on after this cycle.
+    pub fn refuse(&mut self, cycle: u64) {
+        self.refused = Some(cycle);
+        self.next = cycle.saturating_add(self.gap);
+        self.gap = self.gap.saturating_mul(2);
+    }
+
+    /// Takes in ‖r‖₂ of the iterate of a cycle as it came with the next one, and the largest change of
+    /// the cycle, where it is known.
+    pub fn note(&mut self, cycle: u64, norm: f64, max_change: Option<f64>) {
+        if self.last.is_some_and(|(last, _)| last >= cycle) {
+            return;
+        }
+        let is_repeated = self
+            .last
+            .is_some_and(|(last, before)| last + 1 == cycle && before.to_bits() == norm.to_bits());
+        let is_at_rest = norm == 0.0 || is_repeated && max_change.is_none_or(|it| it == 0.0);
+        self.at_rest = is_at_rest.then_some(cycle);
+        self.last = Some((cycle, norm));
+    }
+
+    /// Whether the next cycle seems to leave the iterate of this one as it is.
+    pub fn seems_at_rest(&self, cycle: u64) -> bool {
+        self.at_rest == Some(cycle)
+    }
+
+    /// Whether an update changes no point of the iterate of this cycle.
+    pub fn is_fixed(&self, cycle: u64) -> bool {
+        self.seems_at_rest(cycle) && self.last == Some((cycle, 0.0))
+    }
+}
+
+/// b − A u of one iterate, as the residual of a solver, for what observes it.
+pub(super) struct TrueResidual {
+    cycle: u64,
+    solver: Box<dyn Solver>,
+}
+
+impl Run {
+    /// The solver whose residual is b − A u of the present iterate: the run's own, unless rounding
+    /// falsifies that.
+    pub fn residual_solver(&self) -> &dyn Solver {
+        match &self.true_residual {
+            Some(known) if known.cycle == self.cycle => &*known.solver,
+            _ => self.solver(),
+        }
+    }
+
+    /// Whether [`Run::residual_solver`] is another than [`Run::solver`].
+    pub fn has_true_residual(&self) -> bool {
+        self.true_residual.as_ref().is_some_and(|known| known.cycle == self.cycle)
+    }
+
+    /// Records ‖b − A u‖ of the present iterate.
+    pub(super) fn record_true_residual(&mut self) -> Result<(), SolverError> {
+        let norms = true_residual(&self.plan.problem, &*self.solver)?;
+        self.history.set_residual(self.cycle, norms);
+        Ok(())
+    }
+
+    /// Keeps b − A u of the present iterate, whose norm is recorded, for maps where the solver's own
+    /// residual is another. Without memory for it maps show that.
+    pub(super) fn keep_true_residual(&mut self) -> Result<(), SolverError> {
+        let norm = self.record().residual.map_or(f64::NAN, |norms| norms.l2);
+        let own = self.solver.norms(NormRequest::RESIDUAL_L2)?.residual.unwrap_or_default();
+        if !norm.is_finite() || (own.l2 - norm).abs() <= DIFFERS * norm {
+            return Ok(());
+        }
+        let field = residual_field(&self.plan.problem, &self.solver.solution()?);
+        // The residual of −u = 0 is u.
+        let itself = Arc::new(Problem {
+            shape: self.plan.problem.shape,
+            stencil: Stencil { d: -1.0, ..Stencil::default() },
+            rhs: Source::Constant(0.0),
+            initial_guess: Source::Constant(0.0),
+            boundary: Boundary::default(),
+        });
+        if let Ok(mut solver) = solver::on_cpu(&itself, Method::Classic, Precision::F64, 0) {
+            solver.start_from(&field)?;
+            self.true_residual = Some(TrueResidual { cycle: self.cycle, solver });
+        }
+        Ok(())
+    }
+
+    /// Whether no later cycle changes the present iterate: an update changes no point of it, or the
+    /// last cycle changed none.
+    pub(super) fn is_at_rest(&self) -> Result<bool, SolverError> {
+        if !self.stops_at_rest || !self.proposals.seems_at_rest(self.cycle) {
+            return Ok(false);
+        }
+        if self.proposals.is_fixed(self.cycle) {
+            return Ok(true);
+        }
+        let change = match self.record().max_change {
+            None if self.cycle > self.given => {
+                self.solver.norms(NormRequest::MAX_CHANGE)?.max_change
+            }
+            known => known,
+        };
+        Ok(change == Some(0.0))
+    }
+}
+
+/// ‖b − A u‖ of the iterate of a solver, in f64 whatever its precision.
+pub(super) fn true_residual(
+    problem: &Problem,
+    solver: &dyn Solver,
+) -> Result<ResidualNorms, SolverError> {
+    let shape = &problem.shape;
+    let (mut squares, mut max) = (0.0_f64, 0.0_f64);
+    let mut add = |rows: Vec<[f64; 2]>| {
+        for [of_row, largest] in rows {
+            (squares, max) = (squares + of_row, max.max(largest));
+        }
+    };
+    if shape.dim() == 3 {
+        add(residual_of_rows(problem, 0, &solver.solution()?));
+    } else {
+        let at_once = (COPIED / shape.nx()).max(1);
+        for first in (0..shape.rows()).step_by(at_once) {
+            let rows = first..(first + at_once).min(shape.rows());
+            add(residual_of_rows(problem, first, &solver.solution_part(0..shape.nx(), rows)?));
+        }
+    }
+    Ok(ResidualNorms { l2: squares.sqrt(), max: Some(max) })
+}
