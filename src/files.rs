@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Why a file could not be written or read; one sentence that names it.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +45,14 @@ pub fn reason(cause: &io::Error) -> String {
         io::ErrorKind::QuotaExceeded => "the disk quota is used up",
         io::ErrorKind::IsADirectory => "it is a folder",
         io::ErrorKind::InvalidFilename => "the file name is not allowed",
-        _ => return cause.to_string(),
+        io::ErrorKind::FileTooLarge => "the file would be larger than is allowed here",
+        io::ErrorKind::UnexpectedEof => "it ends too early",
+        _ => {
+            let text = cause.to_string();
+            // Of numbers of errors nobody but the system knows the meaning.
+            let end = text.rfind(" (os error ").unwrap_or(text.len());
+            return text[..end].to_owned();
+        }
     };
     known.to_owned()
 }
@@ -85,17 +94,72 @@ fn try_write(
         _ => Path::new("."),
     };
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".tilescope-");
+    builder.prefix(UNFINISHED);
     if let Some(permissions) = permissions(existing.as_ref()) {
         builder.permissions(permissions);
     }
+    remove_left_over(folder);
     let (file, unfinished) = builder.tempfile_in(folder)?.into_parts();
+    let _known = Unfinished::new(&unfinished);
+    // Locked, it is not taken for the file of a process that was killed.
+    _ = file.try_lock();
     let mut out = BufWriter::new(file);
     write(&mut out)?;
     out.flush()?;
     // Closed first: not every system can rename open files.
     drop(out);
     unfinished.persist(&target).map_err(|refused| refused.error)
+}
+
+/// What the names of unfinished files begin with.
+const UNFINISHED: &str = ".tilescope-";
+
+/// The unfinished files of this process.
+static UNFINISHED_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// An unfinished file in the list, until it is dropped.
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    fn new(path: &Path) -> Self {
+        UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        let mut known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|path| *path != self.0);
+    }
+}
+
+/// Removes the files that this process has begun and not finished, for a process that ends now. What
+/// cannot be removed is left to the next save in that folder.
+pub fn remove_unfinished() {
+    let known = UNFINISHED_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+    for path in &*known {
+        _ = fs::remove_file(path);
+    }
+}
+
+/// A file that nobody has written for so long is left over, if no process has it locked.
+const LEFT_OVER: Duration = Duration::from_secs(60);
+
+/// Removes unfinished files of processes that were killed. What cannot be removed stays.
+fn remove_left_over(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let is_unfinished = |entry: &fs::DirEntry| {
+        entry.file_name().to_str().is_some_and(|name| name.starts_with(UNFINISHED))
+    };
+    for entry in entries.flatten().filter(is_unfinished) {
+        let metadata = entry.metadata().ok().filter(fs::Metadata::is_file);
+        let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
+        let is_left = |file: File| file.try_lock().is_ok();
+        if age.is_some_and(|age| age > LEFT_OVER) && File::open(entry.path()).is_ok_and(is_left) {
+            _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// The permissions of the replaced file, or those of any new file before the umask; a temporary file
@@ -230,6 +294,29 @@ mod tests {
         assert!(said.contains("no such file or folder"), "{said}");
         let said = write_atomically(folder.path(), |_| Ok(())).unwrap_err().to_string();
         assert!(said.ends_with("it is a folder"), "{said}");
+    }
+
+    #[test]
+    fn files_of_killed_processes_are_removed_by_the_next_save() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * LEFT_OVER;
+        let make = |name: &str| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(old).unwrap();
+            file
+        };
+        drop(make(".tilescope-killed"));
+        drop(make("tilescope-mine.csv"));
+        let busy = make(".tilescope-busy");
+        busy.lock().unwrap();
+        File::create(folder.path().join(".tilescope-young")).unwrap();
+        write_atomically(&folder.path().join("a.csv"), |out| out.write_all(b"1")).unwrap();
+        let mut left: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, [".tilescope-busy", ".tilescope-young", "a.csv", "tilescope-mine.csv"]);
     }
 
     #[cfg(unix)]

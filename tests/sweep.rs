@@ -257,11 +257,72 @@ fn a_tolerance_that_is_never_met_is_capped() {
     let said = tilescope(&folder, "sweep --shape 24x20 --max-cycles 5 --measure cycles -o s.csv");
     let output = { said }.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("no setting reached the tolerance"), "{said}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.starts_with("tilescope: no setting reached the tolerance; 1 stopped at"),
+        "{said}"
+    );
+    assert!(said.contains("--max-cycles"), "{said}");
     let rows = rows(&folder);
     let value = |name| cell(&folder, &rows[0], name);
     assert_eq!((value("cycles"), value("sweeps"), value("outcome")), (">5", "", "capped"));
+}
+
+#[test]
+fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
+    let folder = folder();
+    let wild = "--problem convection-diffusion --velocity=900,-20 --shape 32x32";
+    let single = "--shape 24x20 --precision f32 --tol 1e-9";
+    for (options, outcome, parts) in [
+        (wild, "diverged", ["1 diverged", "change the problem"]),
+        (
+            single,
+            "rounding-limit",
+            ["at the rounding limit", "raise --tol, or take --precision f64"],
+        ),
+    ] {
+        let sweep = format!("sweep {options} --k 4 --measure cycles -o s.csv");
+        let output = tilescope(&folder, &sweep).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        let first = rows(&folder).remove(0);
+        assert_eq!(
+            (cell(&folder, &first, "outcome"), cell(&folder, &first, "cycles")),
+            (outcome, "")
+        );
+        // Resumed, it says the same.
+        let output = tilescope(&folder, &format!("{sweep} --resume")).output().unwrap();
+        assert_eq!(
+            (output.status.code(), String::from_utf8(output.stderr).unwrap()),
+            (Some(1), said)
+        );
+        fs::remove_file(table(&folder)).unwrap();
+    }
+}
+
+/// What a spreadsheet saved goes on as before; what was edited does not.
+#[test]
+fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
+    let folder = folder();
+    done(&folder, SMALL);
+    let whole = text(&folder);
+    let rows: Vec<&str> = whole.split_inclusive('\n').collect();
+    fs::write(table(&folder), rows[..9].concat().replace('\n', "\r\n")).unwrap();
+    done(&folder, &format!("{SMALL} --resume"));
+    assert_eq!(text(&folder), whole);
+    for (edited, parts) in [
+        (format!("{whole}{}", rows[3]), ["it has two rows of", "take one of them out"]),
+        (whole.replacen("24x20,2,", "24x20,3,", 1), ["has k = 3", "the others make it 2"]),
+        (
+            whole.replacen("24x20,2,", "24x20,many,", 1),
+            ["line 2", "k is “many”; it must be a whole number"],
+        ),
+    ] {
+        fs::write(table(&folder), &edited).unwrap();
+        refused(&folder, &format!("{SMALL} --resume"), 1, &parts);
+        assert_eq!(text(&folder), edited);
+    }
 }
 
 #[cfg(unix)]
@@ -281,6 +342,12 @@ fn ctrl_c_leaves_a_table_that_can_be_resumed() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let id = child.id().to_string();
+    // Two processes would write every row twice.
+    let second = tilescope(&folder, &format!("{long} --resume")).output().unwrap();
+    if child.try_wait().unwrap().is_none() {
+        let said = String::from_utf8(second.stderr).unwrap();
+        assert!(said.contains("s.csv is being written by "), "{said}");
+    }
     std::process::Command::new("kill").args(["-INT", &id]).status().unwrap();
     let output = child.wait_with_output().unwrap();
     let made = rows(&folder).len();

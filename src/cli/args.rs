@@ -1,6 +1,7 @@
 //! Options that describe a run, and their conversion to a [`RunSpec`] in one step.
 
 use super::choices;
+use super::console::UsageError;
 use super::values::{self, Axes};
 use crate::grid::Precision;
 use crate::picture;
@@ -107,7 +108,13 @@ pub struct CommonArgs {
     )]
     threads: Option<usize>,
     /// GPU of --backend cuda, by its number in `tilescope devices`. Results do not depend on it
-    #[arg(long, value_name = "N", help_heading = "Method", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Method",
+        value_delimiter = ',',
+        value_parser = values::whole::<u32>
+    )]
     devices: Option<Vec<u32>>,
 
     /// Stop when the quantity of --stop is at most this [default: 1e-4; none with --max-cycles]
@@ -271,11 +278,20 @@ impl RunArgs {
             kernel: Kernel::AUTO,
             ..base
         };
+        if method.name == MethodName::Classic && self.k.is_some() {
+            let why = "--k changes nothing of method classic, whose cycle is one sweep; it goes with --method hierarchical";
+            return Err(UsageError(why.to_owned()).into());
+        }
         // A kernel that does not go with the new method or back end is dropped.
         let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
         method.kernel = self.kernel.or(inherited).unwrap_or_default();
         spec.method = method;
         Ok(spec)
+    }
+
+    /// The limit of cycles, if it is an option.
+    pub fn max_cycles(&self) -> Option<u64> {
+        self.common.max_cycles
     }
 
     /// The files that the run is made of, with the options that name them.

@@ -63,8 +63,34 @@ pub(super) fn report_parse_error(error: &clap::Error) -> ExitCode {
 
 /// Prints a sentence on stderr, on one line. A stderr that cannot be written is ignored.
 pub(super) fn print_note(sentence: &str) {
-    let sentence = sentence.split_whitespace().collect::<Vec<_>>().join(" ");
-    let _ = writeln!(io::stderr(), "tilescope: {sentence}");
+    let _ = writeln!(io::stderr(), "tilescope: {}", one_line(sentence));
+}
+
+/// The most characters of a message: what it quotes may come from a file of any length.
+const LONGEST: usize = 1000;
+
+/// A sentence on one line of a terminal, cut where it is too long.
+fn one_line(sentence: &str) -> String {
+    let sentence = escaped(&sentence.split_whitespace().collect::<Vec<_>>().join(" "));
+    match sentence.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{} …", &sentence[..end]),
+        None => sentence,
+    }
+}
+
+/// Text without the characters that a terminal acts upon, which a file may hold: control characters but
+/// for line ends and tabs, and those that change the direction of text (Unicode, *Bidirectional
+/// Algorithm*, UAX #9). They are written as in Rust, `\u{1b}`.
+fn escaped(text: &str) -> String {
+    let acts = |c: char| {
+        c.is_control() && !matches!(c, '\n' | '\t')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) { escaped.extend(c.escape_unicode()) } else { escaped.push(c) }
+    }
+    escaped
 }
 
 /// Prints text on stdout.
@@ -73,8 +99,23 @@ pub(super) fn print_note(sentence: &str) {
 /// If stdout cannot be written, such as a pipe whose reader has gone.
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| match error.kind() {
+    out.write_all(escaped(text).as_bytes()).and_then(|()| out.flush()).map_err(|error| match error
+        .kind()
+    {
         io::ErrorKind::BrokenPipe => error.into(),
         _ => anyhow!("cannot write to the standard output: {}", files::reason(&error)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_says_reaches_the_terminal_as_text() {
+        assert_eq!(one_line("key\u{1b}[31m\n is  red\u{202e}"), "key\\u{1b}[31m is red\\u{202e}");
+        assert_eq!(escaped("‖r‖₂ ≤ 1\n\tö…"), "‖r‖₂ ≤ 1\n\tö…");
+        let cut = one_line(&"ä".repeat(5000));
+        assert_eq!((cut.chars().count(), cut.ends_with(" …")), (LONGEST + 2, true));
+    }
 }

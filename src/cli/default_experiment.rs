@@ -23,7 +23,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
     std::fs::create_dir_all(folder)
         .map_err(|cause| crate::files::FileError::Write { path: folder.to_owned(), cause })?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install("interrupted; the files that are complete remain")?;
     let spec = RunSpec::default();
     let mut overlapping = spec.clone();
     overlapping.method.overlap = vec![OVERLAP];
@@ -39,7 +39,7 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         };
         let view = ViewSpec { cycle: at_cycle.cycle(), ..view.clone() };
         let path = folder.join(name);
-        interrupt.protect(|| save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view)))?;
+        save_figure(&path, &figure(&[&at_cycle], &view), run, Some(&view))?;
         files.push((path, "the residual after 40 cycles"));
         ends.push(at_end);
     }
@@ -49,17 +49,15 @@ pub(super) fn draw() -> anyhow::Result<ExitCode> {
         let kind = FigureKind::CURVES;
         let view = ViewSpec { cycle: run.cycle(), kind, compared: vec![compared], ..view };
         let drawing = figure(&[run, other], &view);
-        interrupt.protect(|| save_figure(&path, &drawing, &spec, Some(&view)))?;
+        save_figure(&path, &drawing, &spec, Some(&view))?;
         files.push((path, "the residual over the cycles, without and with overlap"));
         let path = folder.join("curve.csv");
         let sweeps = run.plan.sweeps_per_cycle();
-        interrupt.protect(|| {
-            curve_table(run.history.records(), sweeps, run.start_residual).save(&path)
-        })?;
+        curve_table(run.history.records(), sweeps, run.start_residual).save(&path)?;
         files.push((path, "the norms of every cycle of the first run"));
     }
     let path = folder.join("run.toml");
-    interrupt.protect(|| save_run(&path, &spec))?;
+    save_run(&path, &spec)?;
     files.push((path, "the first run, for `tilescope open` and `tilescope solve --run`"));
 
     let list = files.iter().map(|(path, what)| format!("{:<40}{what}\n", path.display()));

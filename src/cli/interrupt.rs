@@ -1,12 +1,30 @@
-//! Ctrl-C: a run stops at the end of its cycle; a file is written completely or not at all.
+//! Ctrl-C: work stops within a second, wherever it is; a file is written completely or not at all.
 
+use super::console::{self, print_note};
+use crate::files;
 use anyhow::anyhow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
+/// Whether the first Ctrl-C came.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether a second Ctrl-C may end the process at once: not while a file is being saved.
-static MAY_EXIT: AtomicBool = AtomicBool::new(true);
+/// Whether the work saw it, and is about to end by itself.
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether what is under way is completed after the first Ctrl-C.
+static COMPLETES: AtomicBool = AtomicBool::new(false);
+
+/// Locked where the process must not end: a row is being written to a table.
+static WRITING: Mutex<()> = Mutex::new(());
+
+/// What is said where the process ends in the middle of work that cannot look at the flag.
+static ENDED: Mutex<String> = Mutex::new(String::new());
+
+/// So long the work may take to see the first Ctrl-C. Then the process ends without it: nothing is
+/// lost, since files are written elsewhere and renamed.
+const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Access to the interrupt flag; exists once the handler is installed.
 #[derive(Clone, Copy, Debug)]
@@ -14,24 +32,33 @@ pub(super) struct Interrupt(());
 
 impl Interrupt {
     /// Installs the handler for Ctrl-C and for requests to terminate (SIGTERM, SIGHUP). The first one
-    /// sets the flag; a second one ends the process at once, unless a file is being saved.
+    /// sets the flag, and ends the process if the work does not see it in time; a second one ends it at
+    /// once. `ended` is the sentence that is printed where the process ends so.
     ///
     /// # Errors
     /// If the system does not allow a handler.
-    pub fn install() -> anyhow::Result<Self> {
+    pub fn install(ended: impl Into<String>) -> anyhow::Result<Self> {
+        *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = ended.into();
         ctrlc::set_handler(|| {
-            let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-            if again && MAY_EXIT.load(Ordering::SeqCst) {
-                std::process::exit(super::console::INTERRUPTED.into());
+            if INTERRUPTED.swap(true, Ordering::SeqCst) {
+                end();
             }
+            // A thread of its own: the handler waits for the second Ctrl-C. Without one the work has to
+            // see the flag.
+            let watch = std::thread::Builder::new().name("tilescope-interrupt".to_owned());
+            _ = watch.spawn(end_or_say_so);
         })
         .map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
         Ok(Self(()))
     }
 
-    /// Whether an interrupt was requested.
+    /// Whether an interrupt was requested; whoever asks ends the work then.
     pub fn is_requested(self) -> bool {
-        INTERRUPTED.load(Ordering::SeqCst)
+        let is_requested = INTERRUPTED.load(Ordering::SeqCst);
+        if is_requested {
+            SEEN.store(true, Ordering::SeqCst);
+        }
+        is_requested
     }
 
     /// The flag itself, for work that polls one.
@@ -39,16 +66,40 @@ impl Interrupt {
         &INTERRUPTED
     }
 
-    /// The flag as a function, for work that polls one.
+    /// The flag as a function, for work that polls one and keeps what it has.
     pub fn should_stop(self) -> &'static (dyn Fn() -> bool + Sync) {
-        &|| INTERRUPTED.load(Ordering::SeqCst)
+        &|| Self(()).is_requested()
     }
 
-    /// Runs `save` without letting a second Ctrl-C end the process before it returns.
-    pub fn protect<T>(self, save: impl FnOnce() -> T) -> T {
-        MAY_EXIT.store(false, Ordering::SeqCst);
-        let saved = save();
-        MAY_EXIT.store(true, Ordering::SeqCst);
-        saved
+    /// Runs `work` to its end after a first Ctrl-C; a second one ends the process.
+    pub fn complete<T>(self, work: impl FnOnce() -> T) -> T {
+        COMPLETES.store(true, Ordering::SeqCst);
+        let done = work();
+        COMPLETES.store(false, Ordering::SeqCst);
+        done
     }
+
+    /// Runs a short `write` that must not be cut off.
+    pub fn protect<T>(self, write: impl FnOnce() -> T) -> T {
+        let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+        write()
+    }
+}
+
+/// Ends the process if the work does not see the flag in time, or says that it takes longer.
+fn end_or_say_so() {
+    std::thread::sleep(PATIENCE);
+    if SEEN.load(Ordering::SeqCst) || COMPLETES.load(Ordering::SeqCst) {
+        print_note("stopping …; Ctrl-C again stops now");
+        return;
+    }
+    end();
+}
+
+/// Ends the process, and leaves no unfinished file.
+fn end() {
+    let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
+    print_note(&ENDED.lock().unwrap_or_else(PoisonError::into_inner));
+    files::remove_unfinished();
+    std::process::exit(console::INTERRUPTED.into());
 }

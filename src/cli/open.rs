@@ -3,7 +3,6 @@
 use super::window::window;
 use crate::picture;
 use crate::run::Planner;
-use anyhow::bail;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,7 +29,8 @@ impl Open {
         let opened = picture::open(&self.file)?;
         // Checked here for a message on the terminal even without a display.
         if let Err(refused) = Planner::default().plan(&opened.run) {
-            bail!("{} cannot be run: {refused}", self.file.display());
+            let why = format!("{} cannot be run: {refused}", self.file.display());
+            return Err(anyhow::Error::from(refused).context(why));
         }
         window(Some(opened))
     }

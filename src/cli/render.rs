@@ -15,8 +15,8 @@ use crate::picture::{
     natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
-    CutLine, FieldKind, Monitor, Outcome, Plan, Planner, RecordAt, RecordError, RunSpec, Snapshot,
-    SnapshotRequest, Stage, record_run,
+    CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordAt, RecordError,
+    RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use clap::Args;
 use std::path::PathBuf;
@@ -128,9 +128,9 @@ pub struct Render {
         allow_negative_numbers = true
     )]
     subiteration: Option<usize>,
-    /// What --kind inside draws
-    #[arg(long, default_value = "lag", help_heading = "Figure")]
-    inside_shows: InsideKind,
+    /// What --kind inside draws [default: lag]
+    #[arg(long, help_heading = "Figure")]
+    inside_shows: Option<InsideKind>,
     /// The field
     #[arg(long, default_value = "residual", help_heading = "Figure")]
     field: FieldKind,
@@ -213,7 +213,7 @@ pub struct Render {
     )]
     fps: Option<f64>,
     /// The file: .png or .svg, or .csv for the numbers that are drawn; an animation is an .apng (or
-    /// .png), a .gif or, if ffmpeg is installed, an .mp4
+    /// .png), a .gif or, if ffmpeg is installed, an .mp4. A .gif and an .mp4 carry no run
     #[arg(short, long, value_name = "FIGURE", help_heading = "Figure")]
     output: PathBuf,
 }
@@ -224,6 +224,10 @@ const ALL_SWEEPS: &str = "18446744073709551615";
 /// Pixels per inch of a figure for paper.
 const PRINT_DPI: f64 = 300.0;
 
+/// Bytes that drawing and encoding a figure takes for each of its pixels: RGBA as it is drawn, as it is
+/// saved, and compressed.
+const BYTES_PER_PIXEL: u64 = 12;
+
 const CENTIMETRES_PER_INCH: f64 = 2.54;
 
 impl Render {
@@ -231,6 +235,7 @@ impl Render {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let mut view = self.view()?;
         self.check_file(&view)?;
+        self.check_options(&view)?;
         let spec = self.run.spec()?;
         // A figure may be drawn anew in the place of the one that carries its run.
         let mut inputs = self.run.inputs(&spec);
@@ -245,13 +250,18 @@ impl Render {
         view.check_geometry(first.geometry().as_ref())
             .and_then(|()| view.check(&first.problem.shape, &shapes))
             .map_err(|refused| UsageError(refused.to_string()))?;
+        self.check_inside(&first)?;
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             print_note(&warning);
         }
-        for correction in self.corrections(&first) {
-            print_note(&correction);
-        }
-        let interrupt = Interrupt::install()?;
+        let pixels = match (view.kind.has_page(), &first.problem.shape) {
+            (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
+            (false, shape) => shape.points() as u64,
+        };
+        let mut need = MemoryNeed::of(&first, view.field);
+        need.add("the figure", pixels.saturating_mul(BYTES_PER_PIXEL));
+        need.check(first.precision)?;
+        let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut runs = Vec::new();
         let own = view.snapshot_request(0, &first.problem.shape);
         let mut wanted = vec![(&first, own, self.cycles(&view))];
@@ -272,12 +282,19 @@ impl Render {
                 },
             }
         }
-        match interrupt.protect(|| self.save(&spec, &runs, view, interrupt)) {
+        match self.save(&spec, &runs, view, interrupt) {
             Err(error) if matches!(error.downcast_ref(), Some(FilmError::Cancelled)) => {
                 print_note("interrupted; nothing was saved");
                 Ok(ExitCode::from(INTERRUPTED))
             }
-            saved => saved.map(|()| ExitCode::SUCCESS),
+            saved => {
+                saved?;
+                if FilmFile::of(&self.output).is_ok_and(|film| !film.carries_run()) {
+                    let path = self.output.display();
+                    print_note(&format!("{path} cannot be opened as a run; an .apng can"));
+                }
+                Ok(ExitCode::SUCCESS)
+            }
         }
     }
 
@@ -330,24 +347,56 @@ impl Render {
         }
     }
 
-    /// Says which tile and subiteration are drawn in the place of ones that the run does not have.
-    fn corrections(&self, plan: &Plan) -> Vec<String> {
-        let mut corrections = Vec::new();
+    /// Refuses a tile and a subiteration that the run does not have.
+    fn check_inside(&self, plan: &Plan) -> Result<(), UsageError> {
         if let Some(Follow::Tile(tile)) = self.follow {
             let last: Vec<_> = plan.tiling.axes().iter().map(|axis| axis.count() - 1).collect();
             if tile.iter().zip(&last).any(|(tile, last)| tile > last) {
                 let last: Vec<_> = last.iter().map(usize::to_string).collect();
                 let [a, b] = tile;
-                corrections
-                    .push(format!("there is no tile {a},{b}; the last is {}", last.join(",")));
+                let last = last.join(",");
+                return Err(UsageError(format!("--follow is {a},{b}; the last tile is {last}")));
             }
         }
         let most = plan.sweeps_per_cycle();
-        if let Some(subiteration) = self.subiteration.filter(|&it| it as u64 > most) {
-            corrections
-                .push(format!("there is no subiteration {subiteration}; the last is {most}"));
+        match self.subiteration.filter(|&it| it as u64 > most) {
+            Some(subiteration) => Err(UsageError(format!(
+                "--subiteration is {subiteration}; a cycle of this run has {most}"
+            ))),
+            None => Ok(()),
         }
-        corrections
+    }
+
+    /// Refuses options that change nothing of what is drawn.
+    fn check_options(&self, view: &ViewSpec) -> Result<(), UsageError> {
+        let (uses, kind) = (view.uses(), view.kind.name());
+        for (option, is_given, is_used, instead) in [
+            ("--probe", !self.probes.is_empty(), uses.probes, "probes"),
+            ("--follow", self.follow.is_some(), uses.inside, "inside"),
+            ("--subiteration", self.subiteration.is_some(), uses.inside, "inside"),
+            ("--inside-shows", self.inside_shows.is_some(), uses.inside, "inside"),
+            ("--over", self.over.is_some(), uses.over, "curves"),
+            ("--classic", self.classic.is_some(), uses.reference, "curves"),
+            ("--cut", self.cut.is_some(), uses.cut, "profile"),
+            (
+                "--place",
+                !self.places.is_empty(),
+                view.kind == FigureKind::ARRANGEMENT,
+                "arrangement",
+            ),
+        ] {
+            if is_given && !is_used {
+                return Err(UsageError(format!(
+                    "{option} changes nothing of {kind}; it goes with --kind {instead}"
+                )));
+            }
+        }
+        match self.at_cycle.zip(self.run.max_cycles()) {
+            Some((cycle, most)) if cycle > most => Err(UsageError(format!(
+                "--at-cycle is {cycle}, but the run ends at --max-cycles {most}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Checks that the kind of file goes with the figure, before anything is computed.
@@ -422,7 +471,7 @@ impl Render {
             },
             all_of_line: self.follow == Some(Follow::All),
             subiteration: self.subiteration.unwrap_or(usual.subiteration),
-            kind: self.inside_shows,
+            kind: self.inside_shows.unwrap_or(usual.kind),
             ..usual
         }
     }
@@ -527,8 +576,12 @@ fn record_one(
         Err(error) => return Err(error.into()),
     };
     drop(progress);
-    if let Some(Outcome::Diverged(divergence)) = seen.outcome {
-        print_note(&divergence.to_string());
+    match &seen.outcome {
+        Some(Outcome::Diverged(divergence)) => print_note(&divergence.to_string()),
+        Some(Outcome::RoundingLimit) if plan.stop.tolerance.is_some() => {
+            print_note("the run stopped at the rounding limit before it met its tolerance");
+        }
+        _ => {}
     }
     // The snapshot has how far the run went; its description keeps how far it was meant to go.
     let asked = |snapshot| Snapshot { plan: plan.clone().into(), ..snapshot };
@@ -560,6 +613,21 @@ mod tests {
         view.figure.borders |= view.kind.always_has_borders();
         if view.frames.is_some() {
             (view.cycle, view.until) = (0, None);
+        }
+        let uses = view.uses();
+        if !uses.inside {
+            view.inside = InsideView::default();
+        }
+        if !uses.probes {
+            view.probes = Vec::new();
+        }
+        view.classic = view.classic.filter(|_| uses.reference);
+        view.cut = view.cut.filter(|_| uses.cut);
+        if !uses.over {
+            view.over = Over::default();
+        }
+        if view.kind != FigureKind::ARRANGEMENT {
+            view.places = Vec::new();
         }
         if view.inside.all_of_line {
             view.inside.tile = InsideView::default().tile;

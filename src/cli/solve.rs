@@ -8,7 +8,8 @@ use super::progress::Progress;
 use crate::grid::Precision;
 use crate::picture::{self, counted, method_title, problem_title, rounded, seconds};
 use crate::run::{
-    MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table, reduction, save_field,
+    FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
+    reduction, save_solution,
 };
 use crate::solver::{EdgeShare, Kernel};
 use clap::Args;
@@ -71,10 +72,14 @@ impl Solve {
         if let Some(warning) = plan.warning() {
             print_note(&warning);
         }
-        let interrupt = Interrupt::install()?;
+        MemoryNeed::of(&plan, FieldKind::Residual).check(plan.precision)?;
+        let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut run = Run::new(&plan)?;
         run.find_all_norms(self.save_curve.is_some());
-        let is_whole = advance(&mut run, interrupt)?;
+        let is_whole = match self.save_on_interrupt {
+            true => interrupt.complete(|| advance(&mut run, interrupt))?,
+            false => advance(&mut run, interrupt)?,
+        };
         if !is_whole && !self.save_on_interrupt {
             print_note(&self.interrupted(&run));
             return Ok(ExitCode::from(INTERRUPTED));
@@ -84,7 +89,7 @@ impl Solve {
         let summary = Summary::of(&run)?;
         let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
         let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
-        interrupt.protect(|| self.save(&run))?;
+        interrupt.complete(|| self.save(&run))?;
         printed?;
         Ok(ExitCode::from(code))
     }
@@ -111,7 +116,7 @@ impl Solve {
                 .save(path)?;
         }
         if let Some(path) = &self.save_field {
-            save_field(path, &run.solver().solution()?, plan.precision)?;
+            save_solution(path, run.solver(), plan.precision)?;
         }
         Ok(())
     }

@@ -8,9 +8,10 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
+use crate::grid::Precision;
 use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
 use crate::run::{
-    self, ClassicBaseline, Measure, PerAxis, RowOutcome, SweepError, SweepRow, SweepSpec,
+    self, ClassicBaseline, Measure, PerAxis, RowOutcome, RunSpec, SweepError, SweepRow, SweepSpec,
     SweepTable,
 };
 use crate::solver::Kernel;
@@ -110,7 +111,10 @@ impl Sweep {
         } else {
             (SweepTable::create(&self.output)?, Vec::new())
         };
-        let interrupt = Interrupt::install()?;
+        let interrupt = Interrupt::install(format!(
+            "interrupted; {} keeps the settings that are measured, and --resume continues",
+            self.output.display()
+        ))?;
         let mut measurement = Measurement { table, rows, jobs: self.jobs(&sweep) };
         let times = sweep.spec().measures(Measure::Time);
         let is_new = done.len() < sweep.cells().len();
@@ -119,7 +123,7 @@ impl Sweep {
         let rows = in_order(&measurement.rows, &sweep);
         let classic = if is_whole { sweep.classic(interrupt.should_stop())? } else { None };
         if let Some(plot) = &self.plot {
-            interrupt.protect(|| save_map(plot, &sweep, &rows, classic))?;
+            save_map(plot, &sweep, &rows, classic)?;
         }
         if !is_whole {
             print_note(&format!(
@@ -144,7 +148,13 @@ impl Sweep {
         } else {
             summary(&sweep, &rows, classic)
         })?;
-        Ok(if best.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+        Ok(match best {
+            Some(_) => ExitCode::SUCCESS,
+            None => {
+                print_note(&none_reached(&rows, &sweep.spec().run));
+                ExitCode::from(FAILED)
+            }
+        })
     }
 
     fn spec(&self) -> anyhow::Result<SweepSpec> {
@@ -256,6 +266,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     for (outcome, said) in [
         (RowOutcome::CannotRun, "cannot run"),
         (RowOutcome::Capped, "did not reach the tolerance within the limit of cycles"),
+        (RowOutcome::RoundingLimit, "stopped at the rounding limit before the tolerance"),
         (RowOutcome::Diverged, "diverged"),
     ] {
         if count(outcome) > 0 {
@@ -298,10 +309,7 @@ fn speedup(best: Option<&SweepRow>, classic: Option<ClassicBaseline>) -> Option<
 
 /// The best of some rows, the number of rows equal to it, and its command line.
 pub(super) fn best(rows: &[SweepRow]) -> String {
-    let Some(best) = SweepRow::best(rows) else {
-        return "no setting reached the tolerance; allow more cycles with --max-cycles\n"
-            .to_owned();
-    };
+    let Some(best) = SweepRow::best(rows) else { return String::new() };
     let mut text = format!("best  {}\n", described(best));
     let equal = rows.iter().filter(|row| *row != best && row.equals_within_noise(best)).count();
     if equal > 0 {
@@ -309,6 +317,33 @@ pub(super) fn best(rows: &[SweepRow]) -> String {
         text.push_str(&format!("      {others} equal within noise\n"));
     }
     text + &format!("      {}\n", best.command)
+}
+
+/// Why none of some settings reached the tolerance, and what helps.
+pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
+    let f64_helps =
+        if run.method.precision == Precision::F32 { ", or take --precision f64" } else { "" };
+    let reasons = [
+        (
+            RowOutcome::Capped,
+            "stopped at the limit of cycles: allow more with --max-cycles, or raise --tol"
+                .to_owned(),
+        ),
+        (
+            RowOutcome::RoundingLimit,
+            format!("stopped at the rounding limit: raise --tol{f64_helps}"),
+        ),
+        (
+            RowOutcome::Diverged,
+            "diverged: change the problem, for no setting makes its iteration converge".to_owned(),
+        ),
+        (RowOutcome::CannotRun, "cannot run: the table says why".to_owned()),
+    ];
+    let count = |outcome: RowOutcome| rows.iter().filter(|row| row.outcome == outcome).count();
+    let reasons = reasons.iter().filter(|(outcome, _)| count(*outcome) > 0);
+    let reasons: Vec<_> =
+        reasons.map(|(outcome, why)| format!("{} {why}", count(*outcome))).collect();
+    format!("no setting reached the tolerance; {}", reasons.join("; "))
 }
 
 /// A row in one line.

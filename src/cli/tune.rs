@@ -5,7 +5,7 @@ use super::console::{FAILED, INTERRUPTED, print, print_note};
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
-use super::sweep::{best, usage};
+use super::sweep::{best, none_reached, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{CostPrediction, Measure, PerAxis, Sweep, SweepRow, SweepSpec, by_predicted_cost};
 use crate::solver::Kernel;
@@ -78,7 +78,7 @@ impl Tune {
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let mut sweep = Sweep::new(spec).map_err(usage)?;
-        let interrupt = Interrupt::install()?;
+        let interrupt = Interrupt::install("interrupted before the search was complete")?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");
             return Ok(ExitCode::from(INTERRUPTED));
@@ -90,7 +90,13 @@ impl Tune {
         } else {
             summary(&sweep, settings, &tried)
         })?;
-        Ok(if fastest.is_some() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) })
+        Ok(match fastest {
+            Some(_) => ExitCode::SUCCESS,
+            None => {
+                print_note(&none_reached(&tried, &sweep.spec().run));
+                ExitCode::from(FAILED)
+            }
+        })
     }
 }
 

@@ -39,7 +39,24 @@ pub fn available() -> u64 {
     };
     system.refresh_memory();
     let container = system.cgroup_limits().map_or(u64::MAX, |limits| limits.free_memory);
-    system.available_memory().min(container)
+    system.available_memory().min(container).min(addresses_left())
+}
+
+/// Bytes that this process may still map under its limit of addresses (RLIMIT_AS); no limit where the
+/// system does not list it. Linux does (`/proc/self`).
+fn addresses_left() -> u64 {
+    let read = |name: &str| std::fs::read_to_string(name).ok();
+    let limit = || {
+        let limits = read("/proc/self/limits")?;
+        let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let used = || {
+        let status = read("/proc/self/status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+        Some(1024 * line.split_whitespace().next()?.parse::<u64>().ok()?)
+    };
+    limit().map_or(u64::MAX, |limit| limit.saturating_sub(used().unwrap_or(0)))
 }
 
 /// Bytes of memory that this machine (or its container) has, where the system says so.

@@ -7,7 +7,7 @@ mod residual;
 mod stencil;
 mod system;
 
-pub use exact::{ExactError, Modes, Spectrum, exact, first_below};
+pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
 pub use residual::{residual_field, residual_of_rows};
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

@@ -50,6 +50,8 @@ prop_compose! {
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
     ) -> RunSpec {
         let name = if classic { MethodName::Classic } else { MethodName::Hierarchical };
+        // Classic Jacobi has no use for it, and its command line none.
+        let k = if classic { MethodSpec::default().k } else { k };
         let precision = if single { Precision::F32 } else { Precision::F64 };
         let rule = if change { StopRule::Change } else { StopRule::Residual };
         RunSpec {

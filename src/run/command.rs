@@ -36,7 +36,9 @@ pub fn command_line(spec: &RunSpec) -> String {
     if method.name != MethodName::default() {
         line.option("method", method.name.name());
     }
-    line.option("k", &method.k.to_string());
+    if method.name != MethodName::Classic {
+        line.option("k", &method.k.to_string());
+    }
     line.option("overlap", &joined(&method.overlap, "x"));
     line.option("tile", &joined(&method.tile, "x"));
     if method.precision != Precision::default() {

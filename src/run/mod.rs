@@ -18,6 +18,7 @@ mod rewind;
 mod runner;
 mod spec;
 mod sweep;
+mod toml_message;
 mod tuner;
 mod worker;
 
@@ -29,6 +30,7 @@ pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
     map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_samples,
+    save_solution,
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
 pub use observe::{
@@ -38,8 +40,8 @@ pub use observe::{
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use record::{
-    ArchivedRun, Monitor, ProbeSeries, RecordAt, RecordError, Recording, RunSeries, SeriesRequest,
-    Snapshot, SnapshotRequest, Stage, record_run,
+    ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordAt, RecordError, Recording,
+    RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
@@ -54,5 +56,6 @@ pub use sweep::{
     SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, parse_numbers,
     parse_per_axis, pyramid_seconds,
 };
+pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
 pub use worker::{Answer, ExactState, Phase, Report, RequestError, Worker, WorkerRequest};

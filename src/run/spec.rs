@@ -1,6 +1,7 @@
 //! The one description of a run. The window edits it, a TOML file holds it, the command line parses to it,
 //! and a saved figure carries it.
 
+use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
@@ -372,7 +373,7 @@ pub enum SpecError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The text is not a run's description.
-    #[error("{what} is not a run description: {place}{}", .source.message())]
+    #[error("{what} is not a run description: {place}{}", toml_message(.source))]
     Toml {
         /// The file, or what else it came from.
         what: String,

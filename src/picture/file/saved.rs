@@ -3,6 +3,7 @@
 //! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
 //! elements in its `<metadata>`; both as TOML.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
 use crate::picture::draw::render::{PictureError, render};
 use crate::picture::view::spec::{Compared, ViewSpec};
-use crate::run::{RunSpec, SpecError};
+use crate::run::{RunSpec, SpecError, toml_message};
 
 /// The keyword of the run's description in a PNG.
 const RUN: &str = "tilescope";
@@ -70,11 +71,23 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// A figure whose texts do not survive.
+    #[error("the run that {} carries is damaged; the picture itself may be whole", .path.display())]
+    DamagedRun {
+        /// The file.
+        path: PathBuf,
+    },
+    /// An animation that carries no run.
+    #[error("{} cannot be opened as a run; of animations .apng files can", .path.display())]
+    Film {
+        /// The file.
+        path: PathBuf,
+    },
     /// The run that it carries is invalid.
     #[error(transparent)]
     Spec(#[from] SpecError),
     /// The view that it carries is invalid.
-    #[error("the view that {} carries cannot be read: {}", .path.display(), .source.message())]
+    #[error("the view that {} carries cannot be read: {}", .path.display(), toml_message(.source))]
     View {
         /// The file.
         path: PathBuf,
@@ -108,9 +121,24 @@ pub fn open(path: &Path) -> Result<Opened, OpenError> {
     if FigureFile::of(path).is_ok() || is_apng(path) {
         let (run, view) = read_figure(path)?;
         Ok(Opened { run, view })
+    } else if ["gif", "mp4"]
+        .iter()
+        .any(|film| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(film)))
+    {
+        Err(OpenError::Film { path: path.to_owned() })
     } else {
         Ok(Opened { run: RunSpec::load(path)?, view: None })
     }
+}
+
+/// Whether a picture says that it carries a run, although none can be read: its checksum may be wrong, or
+/// another program has cut it.
+fn names_run(path: &Path) -> bool {
+    let marks =
+        [&b"iTXttilescope\0"[..], b"zTXttilescope\0", b"tEXttilescope\0", NAMESPACE.as_bytes()];
+    fs::read(path).is_ok_and(|bytes| {
+        marks.iter().any(|mark| bytes.windows(mark.len()).any(|window| window == *mark))
+    })
 }
 
 fn is_apng(path: &Path) -> bool {
@@ -214,7 +242,11 @@ pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError
         Ok(FigureFile::Svg) => read_svg(path)?,
         _ => (read_png_text(path, RUN)?, read_png_text(path, VIEW)?),
     };
-    let run = run.ok_or_else(|| OpenError::NoRun { path: path.to_owned() })?;
+    let run = match run {
+        Some(run) => run,
+        None if names_run(path) => return Err(OpenError::DamagedRun { path: path.to_owned() }),
+        None => return Err(OpenError::NoRun { path: path.to_owned() }),
+    };
     let run = RunSpec::from_toml(&run, &format!("the text in {}", path.display()))?;
     let view = view.as_deref().map(ViewSpec::from_toml).transpose();
     let view: Option<ViewSpec> =
@@ -285,7 +317,6 @@ mod tests {
     use crate::run::any::run;
     use image::Rgba;
     use proptest::prelude::*;
-    use std::fs;
 
     const SVG: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="9" height="7"/>"#;
 

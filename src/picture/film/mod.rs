@@ -75,6 +75,11 @@ pub enum FilmError {
 }
 
 impl FilmFile {
+    /// Whether the file carries the run that it shows, so that it can be opened.
+    pub fn carries_run(self) -> bool {
+        self == Self::Apng
+    }
+
     /// The kind that the extension of a name stands for.
     ///
     /// # Errors

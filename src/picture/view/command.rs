@@ -4,6 +4,7 @@ use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
+use crate::picture::view::kind::FigureKind;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::{Place, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
@@ -39,13 +40,15 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if let Some(until) = view.until {
         put("until", &until.to_string());
     }
-    if let Some(classic) = view.classic {
+    let uses = view.uses();
+    if let Some(classic) = view.classic.filter(|_| uses.reference) {
         put("classic", &classic.to_string());
     }
-    for [i, row] in &view.probes {
+    for [i, row] in view.probes.iter().filter(|_| uses.probes) {
         put("probe", &format!("{i},{row}"));
     }
-    let (inside, usual) = (view.inside, InsideView::default());
+    let usual = InsideView::default();
+    let inside = if uses.inside { view.inside } else { usual };
     let [across, down] = inside.tile;
     if inside.all_of_line {
         put("follow", "all");
@@ -58,16 +61,16 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if inside.kind != usual.kind {
         put("inside-shows", inside.kind.name());
     }
-    if *over != Over::default() {
+    if *over != Over::default() && uses.over {
         put("over", over.name());
     }
     if let Some(slice) = view.slice {
         put("slice", &slice.to_string());
     }
-    if let Some(cut) = cut {
+    if let Some(cut) = cut.filter(|_| uses.cut) {
         put("cut", &cut.to_string());
     }
-    for Place { kind, area } in places {
+    for Place { kind, area } in places.iter().filter(|_| *kind == FigureKind::ARRANGEMENT) {
         let area = area.map(|share| format!("{share:?}")).join(",");
         put("place", &format!("{}={area}", kind.name()));
     }

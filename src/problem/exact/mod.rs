@@ -99,8 +99,7 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
     }
     stencil.check(shape)?;
     let method = Method::choose(shape, stencil);
-    // The solution, what is left to correct, and what the method works in.
-    memory::check(shape, 2 + method.arrays(), Precision::F64)?;
+    memory::check(shape, exact_arrays(problem), Precision::F64)?;
     let mut solver = method.solver(shape, stencil)?;
     let initial_guess = Source::Constant(0.0);
     let mut u: Field<f64> = Problem { initial_guess, ..problem.clone() }.initial_iterate();
@@ -129,6 +128,15 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
         previous = Some(change);
     }
     Err(ExactError::NotConverged { change: relative })
+}
+
+/// Arrays of the grid, in f64, that [`exact`] needs at a time.
+pub fn exact_arrays(problem: &Problem) -> usize {
+    // The solution, what is left to correct, and what the method works in. In 3D there is none.
+    match problem.shape.dim() {
+        3 => 0,
+        _ => 2 + Method::choose(&problem.shape, &problem.stencil).arrays(),
+    }
 }
 
 /// Whether what is left after a correction is less than the rounding of the values: each

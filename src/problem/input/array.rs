@@ -110,6 +110,11 @@ fn read<R: Read>(path: &Path, file: NpyFile<R>, count: usize) -> Result<Vec<f64>
             file
         }};
     }
+    // A date is stored as a whole number of seconds or days, which it is not meant as.
+    let kind = file.dtype().descr();
+    if kind.contains("M8") || kind.contains("m8") {
+        return Err(InputError::Kind { path: path.to_owned(), kind });
+    }
     #[allow(clippy::unnecessary_cast)]
     let other = read_as!(f64, f32, u8, i8, u16, i16, u32, i32, u64, i64);
     Err(InputError::Kind { path: path.to_owned(), kind: other.dtype().descr() })

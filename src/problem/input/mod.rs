@@ -9,6 +9,7 @@ mod tests;
 
 pub use picture::PICTURE_PEAK;
 
+use crate::files::reason;
 use crate::grid::memory::OutOfMemory;
 use crate::grid::{Shape, ShapeError};
 use image::ImageFormat;
@@ -27,7 +28,7 @@ pub enum InputError {
         path: PathBuf,
     },
     /// It is missing, or a folder, or somebody else's.
-    #[error("{} cannot be read: {source}", .path.display())]
+    #[error("{} cannot be read: {}", .path.display(), reason(.source))]
     Read {
         /// The file.
         path: PathBuf,

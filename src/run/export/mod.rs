@@ -6,7 +6,7 @@ use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::observe::{CutLine, FieldKind, Picture};
 use crate::run::record::ProbeSeries;
 use crate::run::spec::RunSpec;
-use crate::solver::{AtDistance, Inside, MeanTile, Samples};
+use crate::solver::{AtDistance, Inside, MeanTile, Samples, Solver};
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -222,19 +222,45 @@ fn sample(value: f32) -> String {
     if value.is_nan() { String::new() } else { format!("{value:?}") }
 }
 
-/// Saves the interior of a field as a little-endian NumPy array in C order: `[ny, nx]` of a plane,
-/// `[copies, nx]` of lines. Values are written in the precision that the run was made in.
+/// Saves the interior of a field as a little-endian NumPy array in C order: `[batch, nx]` in 1D,
+/// `[ny, nx]` in 2D, `[nz, ny, nx]` in 3D. Values are written in the precision that the run was made in.
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_field(path: &Path, field: &Field<f64>, precision: Precision) -> Result<(), FileError> {
-    let shape = field.shape();
-    let size = [shape.nx(), shape.rows()];
-    let values = (0..shape.rows()).flat_map(|row| field.interior(row)).copied();
+    save_rows(path, field.shape(), precision, |row| Ok(field.interior(row).to_vec()))
+}
+
+/// Saves the iterate of a solver in the same way, row by row: it takes no second array.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_solution(
+    path: &Path,
+    solver: &dyn Solver,
+    precision: Precision,
+) -> Result<(), FileError> {
+    save_rows(path, solver.shape(), precision, |row| {
+        solver.solution_row(row).map_err(io::Error::other)
+    })
+}
+
+fn save_rows(
+    path: &Path,
+    shape: &Shape,
+    precision: Precision,
+    row: impl Fn(usize) -> io::Result<Vec<f64>>,
+) -> Result<(), FileError> {
+    let axes: Vec<u64> = match shape.dim() {
+        1 => vec![shape.batch() as u64, shape.nx() as u64],
+        _ => shape.axes().iter().rev().map(|&n| n as u64).collect(),
+    };
     match precision {
         #[allow(clippy::cast_possible_truncation)]
-        Precision::F32 => save_values(path, size, "<f4", values.map(|value| value as f32)),
-        Precision::F64 => save_values(path, size, "<f8", values),
+        Precision::F32 => save_values(path, &axes, "<f4", shape.rows(), |index| {
+            Ok(row(index)?.into_iter().map(|value| value as f32).collect())
+        }),
+        Precision::F64 => save_values(path, &axes, "<f8", shape.rows(), row),
     }
 }
 
@@ -243,24 +269,28 @@ pub fn save_field(path: &Path, field: &Field<f64>, precision: Precision) -> Resu
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
 pub fn save_samples(path: &Path, samples: &Samples) -> Result<(), FileError> {
-    save_values(path, samples.size, "<f4", samples.values.iter().copied())
+    let size = samples.size.map(|side| side as u64);
+    save_values(path, &[size[1], size[0]], "<f4", 1, |_| Ok(samples.values.clone()))
 }
 
-/// `size` is across and down.
+/// Saves an array with these axes, the slowest first, from its `rows`.
 fn save_values<T: npyz::Serialize + npyz::AutoSerialize>(
     path: &Path,
-    [columns, rows]: [usize; 2],
+    axes: &[u64],
     kind: &str,
-    values: impl Iterator<Item = T>,
+    rows: usize,
+    row: impl Fn(usize) -> io::Result<Vec<T>>,
 ) -> Result<(), FileError> {
     write_atomically(path, |out| {
         let kind: TypeStr = kind.parse().map_err(io::Error::other)?;
         let mut npy = npyz::WriteOptions::new()
             .dtype(DType::new_scalar(kind))
-            .shape(&[rows as u64, columns as u64])
+            .shape(axes)
             .writer(out)
             .begin_nd()?;
-        npy.extend(values)?;
+        for index in 0..rows {
+            npy.extend(row(index)?)?;
+        }
         npy.finish()
     })
 }

@@ -93,7 +93,13 @@ impl SpaceTime {
         if !run.cycle().is_multiple_of(self.stride) || self.rows.contains_key(&run.cycle()) {
             return Ok(());
         }
-        let take = |kind: FieldKind| run.solver().sample(kind.quantity(None), &self.window());
+        let take = |kind: FieldKind| {
+            let solver = match kind {
+                FieldKind::Residual => run.residual_solver(),
+                _ => run.solver(),
+            };
+            solver.sample(kind.quantity(None), &self.window())
+        };
         let [residual, change, solution] = SAMPLED.map(take);
         let samples = [residual?.values, change?.values, solution?.values];
         let iterate =

@@ -1,11 +1,13 @@
 //! Runs that are made for files: snapshots, series over the cycles, archives.
 
 mod archived_run;
+mod memory_need;
 mod record_run;
 mod run_series;
 mod snapshot;
 
 pub use archived_run::ArchivedRun;
+pub use memory_need::{MemoryNeed, MemoryShort};
 pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
 pub use run_series::{ProbeSeries, RunSeries, SeriesRequest};
 pub(super) use run_series::{SeriesRecorder, stride};

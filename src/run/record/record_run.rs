@@ -1,5 +1,6 @@
 //! A run from its initial guess to its end, observed on the way: figures and animations are made of it.
 
+use super::memory_need::{MemoryNeed, MemoryShort};
 use super::run_series::SeriesRecorder;
 use super::snapshot::{Snapshot, SnapshotRequest};
 use crate::grid::memory;
@@ -29,6 +30,9 @@ pub enum RecordError {
     /// The run never reaches a cycle that was requested.
     #[error(transparent)]
     Diverged(#[from] Divergence),
+    /// The run does not fit into this machine.
+    #[error(transparent)]
+    Run(#[from] MemoryShort),
     /// More than fits into this machine.
     #[error(
         "{count} pictures of {} × {} samples need {}; {} are free: take fewer of them, or a smaller size",
@@ -105,6 +109,7 @@ pub fn record_run(
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
+    MemoryNeed::of(plan, request.field()).check(plan.precision)?;
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
     if let RecordAt::Cycles(_) = at {

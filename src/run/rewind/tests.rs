@@ -64,6 +64,7 @@ fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
 /// iterates and its curve in.
 fn live(archive: &RunArchive, view: &ObservationRequest, cycles: u64) -> Vec<Observation> {
     let mut experiment = Experiment::without_diagram(archive.plan()).unwrap();
+    experiment.run_mut().make_all_cycles();
     if let Some(exact) = archive.exact() {
         experiment.set_exact(exact).unwrap();
     }

@@ -6,6 +6,7 @@
 use super::Run;
 use crate::grid::Precision;
 use crate::problem::{Boundary, Problem, Source, Stencil, residual_field, residual_of_rows};
+use crate::run::history::Record;
 use crate::solver::{self, Method, NormRequest, ResidualNorms, Solver, SolverError};
 use std::sync::Arc;
 
@@ -29,7 +30,7 @@ pub(super) struct Proposals {
     refused: Option<u64>,
     /// The last cycle whose residual came with the next, and ‖r‖₂.
     last: Option<(u64, f64)>,
-    /// The cycle whose iterate the next one seems to leave as it is.
+    /// The cycle that seems to have left the iterate as it was, by its residuals.
     at_rest: Option<u64>,
 }
 
@@ -60,28 +61,33 @@ impl Proposals {
         self.gap = self.gap.saturating_mul(2);
     }
 
-    /// Takes in ‖r‖₂ of the iterate of a cycle as it came with the next one, and the largest change of
-    /// the cycle, where it is known.
-    pub fn note(&mut self, cycle: u64, norm: f64, max_change: Option<f64>) {
+    /// Takes in ‖r‖₂ of the iterate of a cycle as it came with the next one. Where it is 0, the next cycle
+    /// changes nothing; where it is that of the cycle before to the last bit, this one may have changed
+    /// nothing.
+    pub fn note(&mut self, cycle: u64, norm: f64) {
         if self.last.is_some_and(|(last, _)| last >= cycle) {
             return;
         }
         let is_repeated = self
             .last
             .is_some_and(|(last, before)| last + 1 == cycle && before.to_bits() == norm.to_bits());
-        let is_at_rest = norm == 0.0 || is_repeated && max_change.is_none_or(|it| it == 0.0);
-        self.at_rest = is_at_rest.then_some(cycle);
+        self.at_rest = if norm == 0.0 { Some(cycle + 1) } else { is_repeated.then_some(cycle) };
         self.last = Some((cycle, norm));
     }
 
-    /// Whether the next cycle seems to leave the iterate of this one as it is.
-    pub fn seems_at_rest(&self, cycle: u64) -> bool {
-        self.at_rest == Some(cycle)
+    /// Whether the cycle of this record seems to have left the iterate as it was.
+    pub fn seems_at_rest(&self, record: &Record) -> bool {
+        match record.max_change {
+            Some(change) => change == 0.0,
+            None => self.at_rest == Some(record.cycle),
+        }
     }
 
-    /// Whether an update changes no point of the iterate of this cycle.
-    pub fn is_fixed(&self, cycle: u64) -> bool {
-        self.seems_at_rest(cycle) && self.last == Some((cycle, 0.0))
+    /// Whether it surely did: its changes are known, or the residual before it was 0.
+    pub fn is_surely_at_rest(&self, record: &Record) -> bool {
+        let before_was_0 =
+            || self.last.is_some_and(|(last, norm)| last + 1 == record.cycle && norm == 0.0);
+        self.seems_at_rest(record) && (record.max_change.is_some() || before_was_0())
     }
 }
 
@@ -137,16 +143,13 @@ impl Run {
         Ok(())
     }
 
-    /// Whether no later cycle changes the present iterate: an update changes no point of it, or the
-    /// last cycle changed none.
+    /// Whether the last cycle left the iterate as it was, and so every later one will.
     pub(super) fn is_at_rest(&self) -> Result<bool, SolverError> {
-        if !self.stops_at_rest || !self.proposals.seems_at_rest(self.cycle) {
+        let record = self.record();
+        if !self.stops_at_rest || !self.proposals.seems_at_rest(&record) {
             return Ok(false);
         }
-        if self.proposals.is_fixed(self.cycle) {
-            return Ok(true);
-        }
-        let change = match self.record().max_change {
+        let change = match record.max_change {
             None if self.cycle > self.given => {
                 self.solver.norms(NormRequest::MAX_CHANGE)?.max_change
             }

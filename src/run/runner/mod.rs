@@ -299,7 +299,7 @@ impl Run {
         self.update_forecast();
         let before = *self.history.latest();
         if before.cycle == self.cycle {
-            self.proposals.note(self.cycle, norms.residual_before.l2, before.max_change);
+            self.proposals.note(self.cycle, norms.residual_before.l2);
             if self.is_proposed(&before) {
                 // The iterate before was good enough already, which shows only now.
                 return Ok(Some(End { cycle: before.cycle, outcome: None }));
@@ -342,7 +342,6 @@ impl Run {
         })?;
         if latest.residual.is_none() {
             self.record_true_residual()?;
-            self.keep_true_residual()?;
         }
         if let Some(error) = norms.error {
             self.history.set_error(self.cycle, error);
@@ -537,11 +536,11 @@ impl Run {
 
     /// Whether what came with the cycles proposes that the run stops at the newest iterate.
     fn is_proposed(&self, record: &Record) -> bool {
-        if self.proposals.is_fixed(record.cycle) && self.stops_at_rest {
+        if self.stops_at_rest && self.proposals.is_surely_at_rest(record) {
             return true;
         }
-        let at_rest = self.stops_at_rest && self.proposals.seems_at_rest(record.cycle);
-        (self.is_converged(record) || at_rest) && self.proposals.is_due(record.cycle)
+        let seems_at_rest = self.stops_at_rest && self.proposals.seems_at_rest(record);
+        (self.is_converged(record) || seems_at_rest) && self.proposals.is_due(record.cycle)
     }
 
     /// Where the run stops, if that shows in what came with the cycles up to the newest iterate.

@@ -201,7 +201,13 @@ struct Complete {
 
 fn read(text: &[u8]) -> Result<Complete, String> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text);
-    let broken = |error: csv::Error| format!("it is not a table: {error}");
+    let broken = |error: csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        match error.kind() {
+            csv::ErrorKind::Utf8 { .. } => format!("line {line} is not text (UTF-8)"),
+            _ => "it is not a table".to_owned(),
+        }
+    };
     let header = reader.headers().map_err(broken)?.clone();
     let ends_complete = text.ends_with(b"\n");
     let mut rows = Vec::new();
@@ -220,7 +226,7 @@ fn read(text: &[u8]) -> Result<Complete, String> {
         }
         let row = record.deserialize(Some(header.as_byte_record())).map_err(|error| {
             let line = record.position().map_or(0, csv::Position::line);
-            format!("line {line} is not a row of a sweep: {}", message(&error))
+            format!("line {line} is not a row of a sweep: {}", message(&error, &record))
         })?;
         rows.push(row);
         length = end;
@@ -264,11 +270,24 @@ fn wrong_header(header: &csv::StringRecord) -> String {
     format!("it was made by another version, and {lacks}; name another file with -o")
 }
 
-/// The message of a CSV error without the position, which counts records instead of lines.
-fn message(error: &csv::Error) -> String {
-    match error.kind() {
-        csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
-        _ => error.to_string(),
+/// What is wrong with a row: the column, its value and what it may be.
+fn message(error: &csv::Error, row: &csv::ByteRecord) -> String {
+    use csv::DeserializeErrorKind as Kind;
+    let csv::ErrorKind::Deserialize { err, .. } = error.kind() else {
+        return "it has more or fewer columns than the first line".to_owned();
+    };
+    let field = err.field().and_then(|field| usize::try_from(field).ok());
+    let column = field.and_then(|field| SweepRow::NAMES.get(field));
+    let value = field.and_then(|field| row.get(field)).map(String::from_utf8_lossy);
+    let allowed = match err.kind() {
+        Kind::ParseInt(_) => "it must be a whole number",
+        Kind::ParseFloat(_) => "it must be a number",
+        Kind::InvalidUtf8(_) => "it must be text (UTF-8)",
+        _ => "it is none of its values",
+    };
+    match column.zip(value) {
+        Some((column, value)) => format!("{column} is “{value}”; {allowed}"),
+        None => "a column has none of its values".to_owned(),
     }
 }
 

@@ -1,0 +1,115 @@
+//! What a run needs in memory, summed before its first array is allocated.
+
+use crate::grid::Precision;
+use crate::grid::memory::{available, human};
+use crate::problem;
+use crate::run::observe::FieldKind;
+use crate::run::plan::Plan;
+use crate::solver::Place;
+
+/// Arrays of a CPU solver: g and two iterates.
+const SOLVER: usize = 3;
+
+/// Arrays of another solver of the same system, which shares g.
+const BESIDE: usize = 2;
+
+/// Bytes that a run needs on this machine, part by part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryNeed {
+    parts: Vec<(&'static str, u64)>,
+}
+
+/// A run that does not fit into the memory that is free.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this run needs {} of memory ({parts}); {} are free: {advice}", human(*.needed), human(*.available))]
+pub struct MemoryShort {
+    /// Bytes needed.
+    pub needed: u64,
+    /// Bytes free.
+    pub available: u64,
+    /// What they are needed for.
+    parts: String,
+    /// What helps.
+    advice: &'static str,
+}
+
+impl MemoryNeed {
+    /// Of a run, its end included, of which a field is observed.
+    pub fn of(plan: &Plan, field: FieldKind) -> Self {
+        let shape = &plan.problem.shape;
+        let arrays = |count: usize, precision: Precision| {
+            (shape.stored() as u64).saturating_mul((count * precision.bytes()) as u64)
+        };
+        let mut need = Self::default();
+        if let Place::Cpu { .. } = plan.place {
+            need.add("the solver", arrays(SOLVER, plan.precision));
+            if field == FieldKind::Staleness {
+                need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
+            }
+        }
+        if field == FieldKind::Error {
+            need.add(
+                "the exact solution",
+                arrays(problem::exact_arrays(&plan.problem), Precision::F64),
+            );
+        }
+        if shape.dim() == 3 {
+            need.add("its residual", arrays(1, Precision::F64));
+        }
+        need
+    }
+
+    /// Adds what something else needs.
+    pub fn add(&mut self, what: &'static str, bytes: u64) {
+        self.parts.push((what, bytes));
+    }
+
+    /// Checks it against the memory that is free now.
+    ///
+    /// # Errors
+    /// [`MemoryShort`] with every part.
+    pub fn check(&self, precision: Precision) -> Result<(), MemoryShort> {
+        self.check_against(available(), precision)
+    }
+
+    fn check_against(&self, available: u64, precision: Precision) -> Result<(), MemoryShort> {
+        let needed = self.parts.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        if needed <= available {
+            return Ok(());
+        }
+        let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
+        let parts = parts.collect::<Vec<_>>().join(", ");
+        let advice = match precision {
+            Precision::F32 => "take a smaller shape",
+            Precision::F64 => "take a smaller shape, or precision f32",
+        };
+        Err(MemoryShort { needed, available, parts, advice })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Planner, RunSpec};
+
+    #[test]
+    fn all_parts_are_summed_before_anything_is_allocated() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![998, 498];
+        let plan = Planner::default().plan(&spec).unwrap();
+        let need = |field| MemoryNeed::of(&plan, field);
+        let array = 1000 * 500 * 8;
+        let bytes = |need: &MemoryNeed| need.parts.iter().map(|(_, bytes)| bytes).sum::<u64>();
+        assert_eq!(bytes(&need(FieldKind::Residual)), 3 * array);
+        assert_eq!(bytes(&need(FieldKind::Staleness)), 5 * array);
+        assert!(bytes(&need(FieldKind::Error)) >= 5 * array);
+        let mut error = need(FieldKind::Error);
+        error.add("the figure", 7);
+        let all = bytes(&error);
+        assert_eq!(error.check_against(all, Precision::F64), Ok(()));
+        let said = error.check_against(all - 1, Precision::F64).unwrap_err().to_string();
+        for part in ["(the solver 12.0 MB, the exact solution ", ", the figure 7 B)", "f32"] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
+}
