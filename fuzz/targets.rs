@@ -1,0 +1,106 @@
+//! What the fuzzers do with some bytes: each reader must give a result or an error that is one sentence,
+//! and what it accepts must survive being written again. `tests/corpora.rs` does the same with every file
+//! of the corpora.
+
+use std::io::Write;
+use std::path::Path;
+use tilescope::problem::input;
+use tilescope::run::{Planner, RunSpec, SweepTable, parse_numbers, parse_per_axis};
+
+/// A target: its name, which is that of its folder in the corpus, and what it does.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All of them.
+pub const TARGETS: [Target; 5] = [
+    ("run-file", run_file),
+    ("figure", figure),
+    ("input", input),
+    ("table", table),
+    ("values", values),
+];
+
+/// Points of the largest grid that is planned: a plan takes no memory of the grid's size, but its
+/// right-hand side may.
+const MOST_POINTS: usize = 1 << 16;
+
+/// A run file, with the plan that it describes.
+pub fn run_file(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match RunSpec::from_toml(text, "the text") {
+        Ok(spec) => {
+            assert_eq!(RunSpec::from_toml(&spec.to_toml(), "the text").as_ref().ok(), Some(&spec));
+            let points = spec
+                .problem
+                .shape
+                .iter()
+                .try_fold(spec.problem.batch, |points, n| points.checked_mul(*n));
+            if points.is_some_and(|points| points <= MOST_POINTS) && spec.problem.rhs.is_none() {
+                Planner::default().plan(&spec).map_or_else(|error| sentence(&error), drop);
+            }
+        }
+        Err(error) => sentence(&error),
+    }
+}
+
+/// A figure that may carry a run: as PNG and as SVG.
+pub fn figure(bytes: &[u8]) {
+    for ending in ["png", "svg"] {
+        with_file(bytes, ending, |path| {
+            if let Err(error) = tilescope::picture::open(path) {
+                sentence(&error);
+            }
+        });
+    }
+}
+
+/// A right-hand side: an array or a picture.
+pub fn input(bytes: &[u8]) {
+    with_file(bytes, "npy", |path| match input::natural_shape(path) {
+        Ok(shape) if shape.points() <= MOST_POINTS => match input::load(path, &shape) {
+            Ok(values) => assert!(values.iter().all(|value| value.is_finite())),
+            Err(error) => sentence(&error),
+        },
+        Ok(_) => {}
+        Err(error) => sentence(&error),
+    });
+}
+
+/// The table of a sweep: one that is refused stays as it is.
+pub fn table(bytes: &[u8]) {
+    with_file(bytes, "csv", |path| match SweepTable::resume(path, |_| Ok(())) {
+        Ok((table, rows)) => {
+            drop(table);
+            let again = SweepTable::resume(path, |_| Ok(())).map(|(_, rows)| rows);
+            assert_eq!(format!("{:?}", again.ok()), format!("{:?}", Some(rows)));
+        }
+        Err(error) => {
+            sentence(&error);
+            assert_eq!(std::fs::read(path).ok().as_deref(), Some(bytes));
+        }
+    });
+}
+
+/// Lists of numbers, as options hold them.
+pub fn values(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Err(error) = parse_numbers(text) {
+        assert!(!error.is_empty());
+    }
+    if let Err(error) = parse_per_axis(text) {
+        assert!(!error.is_empty());
+    }
+}
+
+/// Checks the message of an error. What it quotes may be anything, so it is one line on a terminal only
+/// after the program has escaped it.
+fn sentence(error: &dyn std::error::Error) {
+    let said = error.to_string();
+    assert!(!said.is_empty() && !said.contains("(os error"), "{said}");
+}
+
+fn with_file(bytes: &[u8], ending: &str, read: impl FnOnce(&Path)) {
+    let made = tempfile::Builder::new().suffix(&format!(".{ending}")).tempfile();
+    let mut file = made.expect("a temporary file");
+    file.write_all(bytes).expect("a temporary file that can be written");
+    read(file.path());
+}
