@@ -197,7 +197,7 @@ fn converged_means_that_b_minus_a_u_is_small() {
         let shown = run.residual_solver().norms(NormRequest::RESIDUAL_L2).unwrap();
         assert!((shown.residual.unwrap().l2 / recorded - 1.0).abs() <= 1e-3, "{tolerance}");
     }
-    assert!(converged >= 4 && limited >= 4, "{converged} converged, {limited} limited");
+    assert!(converged >= 4 && limited >= 3, "{converged} converged, {limited} limited");
     // A change of 0 is at most any tolerance.
     by_change.stop.tolerance = Some(1e-12);
     let run = is_the_same_for_all_sizes(&by_change);
