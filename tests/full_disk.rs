@@ -67,7 +67,7 @@ fn a_figure_is_whole_or_not_there() {
 #[test]
 fn an_animation_is_whole_or_not_there() {
     for name in ["a.apng", "a.gif"] {
-        fails_whole(&format!("render --shape 40x36 --tile 8 --bare --animate 0..20:10 -o"), name);
+        fails_whole("render --shape 40x36 --tile 8 --bare --animate 0..20:10 -o", name);
     }
 }
 
