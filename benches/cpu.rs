@@ -34,7 +34,7 @@ fn solver(n: usize, method: Method, threads: usize) -> CpuSolver<f64> {
     let shape = Shape::grid_2d(n, n).expect("a shape that can be numbered");
     let problem = Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),

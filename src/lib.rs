@@ -66,5 +66,6 @@ pub mod files;
 pub mod grid;
 pub mod picture;
 pub mod problem;
+mod random;
 pub mod run;
 pub mod solver;

@@ -16,7 +16,7 @@ const ROUNDING: usize = 2;
 fn cycles(shape: Shape, method: Method) -> usize {
     let problem = Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),

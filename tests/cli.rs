@@ -990,6 +990,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--boundary left=inf", &["boundary.left is inf", "finite"]),
         ("--boundary up=1", &["up is not a side", "left, right, top, bottom, front and back"]),
         ("--shape 9 --boundary top=1", &["boundary.top is 1", "1D grid"]),
+        ("--problem convection-diffusion --velocity 1,2,3", &["velocity is [1.0, 2.0, 3.0]", "2D"]),
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
         ("--seed 3", &["seed is given with problem poisson", "random"]),
@@ -1441,4 +1442,81 @@ fn a_run_file_is_the_run() {
     // Options on the command line take precedence.
     let said = json(&folder, "--run run.toml --problem poisson --shape 16 --max-cycles 2");
     assert_eq!((&said["problem"], &said["cycles"]), (&"poisson".into(), &2.into()));
+}
+
+#[test]
+fn a_matrix_by_name_takes_the_checked_cycles() {
+    let folder = folder();
+    let line = "--matrix heat-1d --tile 25 --k 8 --tol 1e-6 --save-field x.npy --save-curve c.csv";
+    let summary = json(&folder, line);
+    assert_eq!(summary["cycles"], 4462);
+    assert_eq!(summary["problem"], "matrix");
+    let matrix = &summary["matrix"];
+    assert_eq!(matrix["rows"], 100);
+    assert_eq!([&matrix["static_entries"], &matrix["dynamic_entries"]], [6, 192]);
+    let (shape, kind, x) = read_npy(&folder.path().join("x.npy"));
+    assert_eq!((shape, kind), (vec![100], "'<f8'".to_owned()));
+    for kernel in ["rows", "reorganised", "hoisted"] {
+        let again = format!("{line} --kernel {kernel} --threads 2");
+        assert_eq!(json(&folder, &again)["cycles"], 4462);
+        assert_eq!(read_npy(&folder.path().join("x.npy")).2, x);
+    }
+    // Unknowns are saved in the matrix' own order, whatever order they are computed in.
+    let of_order = "--matrix heat-1d --ordering random --seed 3 --tile 25 --k 8 --tol 1e-10 --save-field y.npy";
+    assert_eq!(json(&folder, of_order)["matrix"]["ordering"], "random");
+    let values = |bytes: &[u8]| -> Vec<f64> {
+        bytes.chunks_exact(8).map(|value| f64::from_le_bytes(value.try_into().unwrap())).collect()
+    };
+    let y = values(&read_npy(&folder.path().join("y.npy")).2);
+    for (i, (x, y)) in values(&x).iter().zip(&y).enumerate() {
+        // −x'' = 1 with x = 0 at 0 and 101.
+        let exact = 0.5 * (i + 1) as f64 * (100 - i) as f64;
+        assert!((x / exact - 1.0).abs() < 1e-3 && (y / exact - 1.0).abs() < 1e-6, "{i}: {x}, {y}");
+    }
+}
+
+#[test]
+fn a_matrix_survives_its_file_and_its_run_file() {
+    let folder = folder();
+    let grid = "--shape 12x9 --tile 4 --k 3";
+    tilescope(&folder, &format!("solve {grid} --save-matrix m.mtx")).assert().success();
+    let of_file = json(&folder, "--matrix m.mtx --tile 20 --k 1 --max-cycles 7 --save-field x.npy");
+    assert_eq!((&of_file["shape"][0], &of_file["matrix"]["name"]), (&108.into(), &"m.mtx".into()));
+    let by_name = "--matrix poisson-12x9 --ordering rcm --tile 20 --k 4 --overlap 2";
+    let expected = json(&folder, by_name)["cycles"].clone();
+    let run = "[problem]\nkind = \"matrix\"\nshape = [108]\n[problem.matrix]\nsource = \"poisson-12x9\"\n\
+               ordering = \"rcm\"\n[method]\ntile = [20]\nk = 4\noverlap = [2]\n";
+    fs::write(folder.path().join("run.toml"), format!("version = 4\n{run}")).unwrap();
+    assert_eq!(json(&folder, "--run run.toml")["cycles"], expected);
+}
+
+#[test]
+fn matrices_that_cannot_be_solved_are_refused_in_one_sentence() {
+    let folder = folder();
+    let header = "%%MatrixMarket matrix coordinate real general\n";
+    fs::write(folder.path().join("zero.mtx"), format!("{header}2 2 2\n1 1 1\n2 1 1\n")).unwrap();
+    fs::write(folder.path().join("text.mtx"), format!("{header}2 2 2\n1 1 1\n2 2 one\n")).unwrap();
+    fs::write(folder.path().join("good.mtx"), format!("{header}2 2 2\n1 1 1\n2 2 1\n")).unwrap();
+    fs::write(
+        folder.path().join("b.mtx"),
+        "%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n",
+    )
+    .unwrap();
+    for (line, parts) in [
+        ("--matrix zero.mtx", &["zero.mtx", "row 2 has no diagonal"][..]),
+        ("--matrix text.mtx", &["text.mtx, line 4", "one is not a number"]),
+        ("--matrix lost.mtx", &["lost.mtx", "cannot be read"]),
+        ("--matrix good.mtx --rhs b.mtx", &["b.mtx", "2 rows and 1 column"]),
+        ("--matrix good.mtx --ordering tiles", &["ordering is tiles", "nodes"]),
+        ("--matrix good.mtx --ordering tiles --nodes 3x3", &["nodes is 3x3", "2 rows"]),
+        ("--matrix ice-sheet --ordering tiles --tile 250", &["tile is 250", "256"]),
+        ("--matrix heat-1d --backend cuda", &["backend is cuda", "CPU alone"]),
+        ("--matrix heat-1d --kernel shared", &["kernel is shared", "hoisted"]),
+        ("--matrix heat-1d --shape 7", &["shape is [7]", "100 rows"]),
+        ("--matrix heat-1d --overlap 3", &["overlap 3 is odd"]),
+        ("--kernel hoisted", &["kernel is hoisted", "auto"]),
+        ("--ordering rcm", &["--matrix"]),
+    ] {
+        refused(&folder, &format!("solve {line}"), 1, parts);
+    }
 }

@@ -539,7 +539,7 @@ fn a_run_that_diverges_stops_and_says_why() {
     run.problem.kind = ProblemKind::ConvectionDiffusion;
     run.problem.shape = vec![64, 64];
     for (velocity, growing) in [(190.0, true), (3e4, false)] {
-        run.problem.velocity = Some([velocity; 2]);
+        run.problem.velocity = Some([velocity, velocity, 0.0]);
         let worker = worker();
         worker.request(request(1, &run));
         let (report, outcome) = finished(&worker);

@@ -5,13 +5,18 @@ use super::console::UsageError;
 use super::values::{self, Axes};
 use crate::grid::Precision;
 use crate::picture;
+use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, Stencil, input};
 use crate::run::{
-    Backend, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
+    Backend, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec, RunSpec,
+    StopRule, StopSpec,
 };
 use crate::solver::Kernel;
 use clap::Args;
 use std::path::{Path, PathBuf};
+
+/// Rows of a block of a matrix unless `--tile` names others.
+const BLOCK: usize = 256;
 
 /// Options shared by a single run and a sweep: the system, the device, and when to stop.
 #[derive(Args, Clone, Debug, Default)]
@@ -55,15 +60,34 @@ pub struct CommonArgs {
     /// and sets the shape unless --shape is given
     #[arg(long, value_name = "FILE", help_heading = "Problem")]
     rhs: Option<PathBuf>,
+    /// Sparse matrix: a Matrix Market file (.mtx, .mtx.gz), or heat-1d, ice-sheet, trefethen-2000, graph, or
+    /// a grid problem such as poisson-256x256; implies --problem matrix. --tile is the rows of a block,
+    /// --overlap its levels, --k the inner sweeps; --rhs and --initial may be .mtx or .npy
+    #[arg(long, value_name = "FILE|NAME", help_heading = "Problem")]
+    matrix: Option<PathBuf>,
+    /// Order of the unknowns of a matrix
+    #[arg(long, help_heading = "Problem")]
+    ordering: Option<Ordering>,
+    /// Grid of the nodes of a matrix, x first, which --ordering tiles needs
+    #[arg(
+        long,
+        value_name = "NXxNY",
+        help_heading = "Problem",
+        value_parser = values::nodes
+    )]
+    nodes: Option<[usize; 2]>,
+    /// Initial guess of a matrix problem [default: zero]
+    #[arg(long, value_name = "FILE", help_heading = "Problem")]
+    initial: Option<PathBuf>,
     /// Velocity in --problem convection-diffusion, per axis as a Péclet number (side 1, diffusivity 1)
     #[arg(
         long,
-        value_name = "X,Y",
+        value_name = "X,Y[,Z]",
         help_heading = "Problem",
         value_parser = values::velocity,
         allow_hyphen_values = true
     )]
-    velocity: Option<[f64; 2]>,
+    velocity: Option<[f64; 3]>,
     /// Random seed in --problem random
     #[arg(
         long,
@@ -216,7 +240,8 @@ impl CommonArgs {
 
     /// The kind of problem, if the options name or imply one.
     fn kind(&self) -> Option<ProblemKind> {
-        self.problem.or(self.rhs.as_ref().map(|_| ProblemKind::Picture))
+        let matrix = self.matrix.as_ref().map(|_| ProblemKind::Matrix);
+        self.problem.or(matrix).or(self.rhs.as_ref().map(|_| ProblemKind::Picture))
     }
 
     fn problem(&self, base: &RunSpec) -> anyhow::Result<ProblemSpec> {
@@ -226,9 +251,10 @@ impl CommonArgs {
             let ProblemSpec { shape, batch, .. } = problem;
             problem = ProblemSpec { kind, shape, batch, ..ProblemSpec::default() };
         }
+        self.matrix(&mut problem)?;
         if let Some(rhs) = &self.rhs {
             problem.rhs = Some(rhs.clone());
-            if self.shape.is_none() {
+            if problem.kind == ProblemKind::Picture && self.shape.is_none() {
                 let natural = input::natural_shape(rhs)?;
                 problem.shape = natural.axes().to_vec();
                 problem.batch = natural.batch();
@@ -243,6 +269,31 @@ impl CommonArgs {
         problem.boundary = self.boundary.or(problem.boundary);
         problem.stencil = self.stencil.or(problem.stencil);
         Ok(problem)
+    }
+
+    /// The matrix that the options name, and its rows as the shape.
+    fn matrix(&self, problem: &mut ProblemSpec) -> anyhow::Result<()> {
+        if let Some(source) = &self.matrix {
+            let matrix = MatrixSpec::new(source);
+            if self.shape.is_none() {
+                problem.shape = vec![matrix.rows()?];
+                problem.batch = 1;
+            }
+            problem.matrix = Some(matrix);
+        }
+        let of_matrix = self.ordering.is_some() || self.nodes.is_some() || self.initial.is_some();
+        match &mut problem.matrix {
+            Some(matrix) => {
+                matrix.ordering = self.ordering.unwrap_or(matrix.ordering);
+                matrix.nodes = self.nodes.or(matrix.nodes);
+                matrix.initial = self.initial.clone().or(matrix.initial.take());
+            }
+            None if of_matrix => {
+                anyhow::bail!("--ordering, --nodes and --initial go with --matrix");
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     fn stop(&self, base: &RunSpec, problem: &ProblemSpec) -> StopSpec {
@@ -269,11 +320,13 @@ impl RunArgs {
     pub fn spec(&self) -> anyhow::Result<RunSpec> {
         let mut spec = self.common.spec()?;
         let axes = |given: &Option<Axes>, base| given.clone().map_or(base, |Axes(axes)| axes);
-        let base = spec.method;
-        let mut method = MethodSpec {
+        let base = spec.method.clone();
+        let block = spec.problem.matrix.is_some() && self.common.run.is_none();
+        let tile = if block { vec![BLOCK] } else { base.tile.clone() };
+        let method = MethodSpec {
             name: self.method.unwrap_or(base.name),
             k: self.k.unwrap_or(base.k),
-            tile: axes(&self.tile, base.tile),
+            tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),
             kernel: Kernel::AUTO,
             ..base
@@ -283,9 +336,10 @@ impl RunArgs {
             return Err(UsageError(why.to_owned()).into());
         }
         // A kernel that does not go with the new method or back end is dropped.
-        let inherited = Some(base.kernel).filter(|kernel| method.kernels().contains(kernel));
-        method.kernel = self.kernel.or(inherited).unwrap_or_default();
+        let inherited = base.kernel;
         spec.method = method;
+        let inherited = Some(inherited).filter(|kernel| spec.kernels().contains(kernel));
+        spec.method.kernel = self.kernel.or(inherited).unwrap_or_default();
         Ok(spec)
     }
 

@@ -6,6 +6,7 @@
 
 use crate::grid::Precision;
 use crate::picture::{ColourMap, FigureKind, InsideKind, Over, Pairing, ScaleKind, Theme};
+use crate::problem::matrix::Ordering;
 use crate::run::papers::Group;
 use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
 use crate::solver::Kernel;
@@ -33,7 +34,8 @@ macro_rules! choices {
     )*};
 }
 
-choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Precision, ProblemKind, StopRule);
+choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Ordering);
+choices!(Precision, ProblemKind, StopRule);
 choices!(ColourMap, FigureKind, InsideKind, Over, Pairing, ScaleKind, Theme);
 
 /// The names of presets, with hidden aliases for earlier ones.

@@ -5,16 +5,18 @@ use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
+use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::picture::{self, counted, method_title, problem_title, rounded, seconds};
+use crate::problem::matrix::{self, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
-    reduction, save_solution,
+    reduction, save_solution, save_unknowns,
 };
 use crate::solver::{EdgeShare, Kernel};
 use clap::Args;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -28,6 +30,8 @@ Examples:
       exactly 100 cycles, and their norms as a table
   tilescope solve --rhs photo.png --tol 1e-6 --save-field u.npy
       an image as the right-hand side; the solution as a NumPy array
+  tilescope solve --matrix ice-sheet --ordering tiles --tile 256 --k 8 --tol 1e-6
+      block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
@@ -43,9 +47,13 @@ pub struct Solve {
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D
+    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; of a matrix [n], in its
+    /// own order
     #[arg(long, value_name = "U.npy", help_heading = "Output")]
     save_field: Option<PathBuf>,
+    /// Save the matrix as a Matrix Market file: that of --matrix, or a grid problem written out as one
+    #[arg(long, value_name = "M.mtx", help_heading = "Output")]
+    save_matrix: Option<PathBuf>,
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
@@ -58,9 +66,10 @@ impl Solve {
     /// Solves, saves and prints the summary.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = self.run.spec()?;
+        let matrix = ("--save-matrix", &self.save_matrix, &["mtx"]);
         let field = ("--save-field", &self.save_field, &["npy"]);
         let curve = ("--save-curve", &self.save_curve, &["csv"]);
-        let outputs = [field, curve].into_iter().filter_map(|(option, path, endings)| {
+        let outputs = [matrix, field, curve].into_iter().filter_map(|(option, path, endings)| {
             Some(Output { option, path: path.as_deref()?, endings })
         });
         outputs::check(&outputs.collect::<Vec<_>>(), &self.run.inputs(&spec))?;
@@ -68,6 +77,7 @@ impl Solve {
             let why = "--save-on-interrupt needs a file to save: --save-field or --save-curve";
             return Err(UsageError(why.to_owned()).into());
         }
+        let begin = Instant::now();
         let plan = Arc::new(Planner::default().plan(&spec)?);
         if let Some(warning) = plan.warning() {
             print_note(&warning);
@@ -75,6 +85,7 @@ impl Solve {
         MemoryNeed::of(&plan, FieldKind::Residual).check(plan.precision)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut run = Run::new(&plan)?;
+        let setup_seconds = begin.elapsed().as_secs_f64();
         run.find_all_norms(self.save_curve.is_some());
         let is_whole = match self.save_on_interrupt {
             true => interrupt.complete(|| advance(&mut run, interrupt))?,
@@ -86,7 +97,7 @@ impl Solve {
         }
         run.settle()?;
         // The numbers first: they are not lost where saving fails.
-        let summary = Summary::of(&run)?;
+        let summary = Summary::of(&run, setup_seconds)?;
         let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
         let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
         interrupt.complete(|| self.save(&run))?;
@@ -115,8 +126,17 @@ impl Solve {
             curve_table(run.history().records(), run.sweeps_per_cycle(), run.start_residual())
                 .save(path)?;
         }
+        if let Some(path) = &self.save_matrix {
+            save_matrix(path, plan)?;
+        }
         if let Some(path) = &self.save_field {
-            save_solution(path, run.solver(), plan.precision)?;
+            match plan.problem.operator.matrix() {
+                Some(_) => {
+                    let solution = run.solver().solution()?;
+                    save_unknowns(path, &solution, plan.order.as_deref())?;
+                }
+                None => save_solution(path, run.solver(), plan.precision)?,
+            }
         }
         Ok(())
     }
@@ -167,6 +187,25 @@ fn above_rounding(plan: &Plan) -> &'static str {
     }
 }
 
+/// Saves the matrix of a plan in its own order.
+fn save_matrix(path: &Path, plan: &Plan) -> anyhow::Result<()> {
+    let of_grid = plan.problem.as_matrix();
+    let matrix = of_grid.as_ref().unwrap_or(&plan.problem).operator.matrix();
+    let matrix =
+        matrix.ok_or_else(|| anyhow::anyhow!("the grid has too many points for a matrix"))?;
+    match &plan.order {
+        Some(order) => {
+            let mut place = vec![0; order.len()];
+            for (new, old) in order.iter().enumerate() {
+                place[*old as usize] = new as u32;
+            }
+            matrix::save_matrix(path, &matrix.permuted(&place))?;
+        }
+        None => matrix::save_matrix(path, matrix)?,
+    }
+    Ok(())
+}
+
 /// Makes cycles to the end of the run; `false` if it was interrupted.
 fn advance(run: &mut Run, interrupt: Interrupt) -> anyhow::Result<bool> {
     let mut progress = Progress::start();
@@ -194,6 +233,9 @@ struct Summary {
     k: u64,
     overlap: Vec<usize>,
     tile: Vec<usize>,
+    /// Of a matrix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matrix: Option<MatrixSummary>,
     precision: &'static str,
     backend: &'static str,
     kernel: Option<&'static str>,
@@ -213,12 +255,40 @@ struct Summary {
     edge_share: EdgeShare,
 }
 
+/// What `--json` says of a matrix.
+#[derive(Debug, Serialize)]
+struct MatrixSummary {
+    name: String,
+    ordering: &'static str,
+    rows: usize,
+    entries: usize,
+    static_entries: usize,
+    dynamic_entries: usize,
+    setup_seconds: f64,
+}
+
+impl MatrixSummary {
+    fn of(plan: &Plan, setup_seconds: f64) -> Option<Self> {
+        let (spec, matrix) = (plan.spec.problem.matrix.as_ref()?, plan.problem.operator.matrix()?);
+        let split = BlockEntries::of(matrix, plan.tiling.x());
+        Some(Self {
+            name: spec.name(),
+            ordering: spec.ordering.name(),
+            rows: matrix.rows(),
+            entries: matrix.entries(),
+            static_entries: split.outside,
+            dynamic_entries: split.inside,
+            setup_seconds,
+        })
+    }
+}
+
 fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
     out.serialize_f64(share.residual)
 }
 
 impl Summary {
-    fn of(run: &Run) -> anyhow::Result<Self> {
+    fn of(run: &Run, setup_seconds: f64) -> anyhow::Result<Self> {
         let Plan { spec, problem, tiling, .. } = &**run.plan();
         let latest = run.history().latest();
         let residual = latest.residual.map(|norms| norms.l2);
@@ -230,6 +300,7 @@ impl Summary {
             k: run.sweeps_per_cycle(),
             overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
+            matrix: MatrixSummary::of(run.plan(), setup_seconds),
             precision: spec.method.precision.name(),
             backend: spec.method.backend.name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),
@@ -298,6 +369,14 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
+        if let Some(matrix) = &self.matrix {
+            let MatrixSummary { entries, static_entries, dynamic_entries, .. } = matrix;
+            row(
+                "entries",
+                format!("{entries}: {static_entries} static, {dynamic_entries} dynamic"),
+            );
+            row("setup", seconds(matrix.setup_seconds));
+        }
         let share = self.edge_share;
         if plan.spec.method.name == MethodName::Hierarchical && share.residual.is_finite() {
             let [residual, points] = [share.residual, share.points].map(|part| 100.0 * part);

@@ -18,6 +18,12 @@ pub(super) fn axes(text: &str) -> Result<Axes, String> {
     }
 }
 
+/// The grid of the nodes of a matrix.
+pub(super) fn nodes(text: &str) -> Result<[usize; 2], String> {
+    let nodes = axes(text).ok().and_then(|Axes(nodes)| <[usize; 2]>::try_from(nodes).ok());
+    nodes.ok_or_else(|| "it must be two whole numbers, such as 301x561".to_owned())
+}
+
 pub(super) fn whole<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| "it must be a whole number, such as 16".to_owned())
 }
@@ -49,11 +55,13 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as 1e-4".to_owned())
 }
 
-pub(super) fn velocity(text: &str) -> Result<[f64; 2], String> {
-    let refuse = || "it must be two numbers with a comma, such as 60,25".to_owned();
-    let (x, y) = text.split_once(',').ok_or_else(refuse)?;
-    let number = |text: &str| text.trim().parse().map_err(|_| refuse());
-    Ok([number(x)?, number(y)?])
+pub(super) fn velocity(text: &str) -> Result<[f64; 3], String> {
+    let numbers: Result<Vec<f64>, _> = text.split(',').map(|text| text.trim().parse()).collect();
+    match numbers.as_deref() {
+        Ok(&[x, y]) => Ok([x, y, 0.0]),
+        Ok(&[x, y, z]) => Ok([x, y, z]),
+        _ => Err("it must be two numbers with a comma, such as 60,25, or three in 3D".to_owned()),
+    }
 }
 
 pub(super) fn boundary(text: &str) -> Result<Boundary, String> {
@@ -247,8 +255,9 @@ mod tests {
         for wrong in ["", "x", "4x", "-4", "4.5", "4,2", "1x2x3x4", "99999999999999999999"] {
             assert!(axes(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(velocity("-3,1e2"), Ok([-3.0, 100.0]));
-        assert!(velocity("3").is_err() && velocity("3,4,5").is_err());
+        assert_eq!(velocity("-3,1e2"), Ok([-3.0, 100.0, 0.0]));
+        assert_eq!(velocity("1, 2,-3"), Ok([1.0, 2.0, -3.0]));
+        assert!(velocity("3").is_err() && velocity("3,4,5,6").is_err());
         let expected = Boundary { left: 1.0, top: -0.5, ..Boundary::default() };
         assert_eq!(boundary("left=1, top=-0.5"), Ok(expected));
         for wrong in ["", "left", "left=a", "inner=1", "left=1,left=2"] {

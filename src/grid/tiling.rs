@@ -10,13 +10,16 @@
 //! owned   [c_j, c_{j+1}),  c_0 = 0,  c_m = n
 //! ```
 //!
+//! The rows of a sparse matrix are cut into blocks of `T` instead, of which the last may be shorter; what
+//! they share is counted in levels of the matrix' graph, not along the axis.
+//!
 //! Source: Islam & Wang, section III-B (the left tile gives the left half of an overlap, the right
 //! tile the right half); the last tile, moved back so that it is full, is this project's rule.
 
 use super::Slice;
 use std::ops::Range;
 
-/// The tiles of one axis. Four numbers determine all of them, so a tiling takes no memory,
+/// The tiles of one axis. A few numbers determine all of them, so a tiling takes no memory,
 /// however many tiles there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AxisTiling {
@@ -24,6 +27,8 @@ pub struct AxisTiling {
     tile: usize,
     overlap: usize,
     count: usize,
+    /// Whether these are blocks of matrix rows.
+    are_blocks: bool,
 }
 
 /// Why a tile or an overlap was refused.
@@ -64,12 +69,27 @@ impl AxisTiling {
             return Err(TilingError::OverlapTooLarge { overlap, tile });
         }
         let count = if n <= tile { 1 } else { (n - overlap).div_ceil(tile - overlap) };
-        Ok(Self { n, tile: tile.min(n), overlap, count })
+        Ok(Self { n, tile: tile.min(n), overlap, count, are_blocks: false })
+    }
+
+    /// Cuts the `n ≥ 1` rows of a matrix into blocks of `block` rows, which share `overlap` levels.
+    ///
+    /// # Errors
+    /// [`TilingError`] unless `block ≥ 1` and `overlap` is even.
+    pub fn blocks(n: usize, block: usize, overlap: usize) -> Result<Self, TilingError> {
+        if block == 0 {
+            return Err(TilingError::ZeroTile);
+        }
+        if overlap % 2 == 1 {
+            return Err(TilingError::OddOverlap { overlap });
+        }
+        let (tile, count) = (block.min(n), n.div_ceil(block));
+        Ok(Self { n, tile, overlap, count, are_blocks: true })
     }
 
     /// An axis of `n` points, each a tile of its own.
     pub(crate) fn single_points(n: usize) -> Self {
-        Self { n, tile: 1, overlap: 0, count: n }
+        Self { n, tile: 1, overlap: 0, count: n, are_blocks: false }
     }
 
     /// Points of the axis.
@@ -82,7 +102,7 @@ impl AxisTiling {
         self.tile
     }
 
-    /// Points that neighbouring tiles share (the last two may share more).
+    /// Points that neighbouring tiles share (the last two may share more); of blocks, levels.
     pub fn overlap(&self) -> usize {
         self.overlap
     }
@@ -92,8 +112,11 @@ impl AxisTiling {
         self.count
     }
 
-    /// The points that tile `j` computes.
+    /// The points that tile `j` computes; of a block, those that it owns, to which its levels come.
     pub fn computed(&self, j: usize) -> Range<usize> {
+        if self.are_blocks {
+            return self.owned(j);
+        }
         self.start(j)..self.start(j) + self.tile
     }
 
@@ -109,6 +132,9 @@ impl AxisTiling {
 
     /// The tile that owns point `i`.
     pub fn owner(&self, i: usize) -> usize {
+        if self.are_blocks {
+            return i / self.tile;
+        }
         // All borders but the last are a stride apart, so the tile at that many strides is the one
         // or its neighbour.
         let guess = (i.saturating_sub(self.overlap / 2) / self.stride()).min(self.count - 1);
@@ -124,6 +150,9 @@ impl AxisTiling {
 
     /// Points from the start of a tile to the start of the next; between the last two it may be fewer.
     pub(crate) fn stride(&self) -> usize {
+        if self.are_blocks {
+            return self.tile;
+        }
         // The only tile of a short axis may be shorter than the overlap.
         self.tile.saturating_sub(self.overlap).max(1)
     }
@@ -139,6 +168,8 @@ impl AxisTiling {
             0
         } else if j >= self.count {
             self.n
+        } else if self.are_blocks {
+            j * self.tile
         } else {
             let start = self.start(j);
             start + (self.start(j - 1) + self.tile - start) / 2
@@ -183,6 +214,14 @@ impl Tiling {
             .map(|(axis, &n)| AxisTiling::new(n, tile[axis], overlap[axis]))
             .collect::<Result<_, _>>()?;
         Ok(Self { axes })
+    }
+
+    /// Cuts the `n ≥ 1` rows of a matrix into blocks of `block` rows, which share `overlap` levels.
+    ///
+    /// # Errors
+    /// [`TilingError`] unless `block ≥ 1` and `overlap` is even.
+    pub fn blocks(n: usize, block: usize, overlap: usize) -> Result<Self, TilingError> {
+        Ok(Self { axes: vec![AxisTiling::blocks(n, block, overlap)?] })
     }
 
     /// The position of a tile along each axis, x first.

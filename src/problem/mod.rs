@@ -1,13 +1,18 @@
 //! Floor 1: the linear system. Stencil, right-hand side, initial guess, boundary, input files, the
 //! exact solution of the discrete system, and the modes of Jacobi's iteration.
 
+mod as_matrix;
 mod exact;
 pub mod input;
+pub mod matrix;
+mod operator;
 mod residual;
 mod stencil;
 mod system;
 
 pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
+pub use matrix::Csr;
+pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

@@ -4,7 +4,7 @@
 //! update from changing a point, although b − A u is not 0 there. What is said of a run that stopped
 //! rests on the residual of this file.
 
-use super::Problem;
+use super::{Operator, Problem};
 use crate::grid::{Field, Shape};
 use rayon::prelude::*;
 
@@ -49,7 +49,21 @@ pub(super) fn residual_of_row(
     row: usize,
     out: &mut [f64],
 ) {
-    let Problem { stencil, rhs, .. } = problem;
+    let Problem { operator, rhs, .. } = problem;
+    let stencil = match operator {
+        Operator::Stencil(stencil) => stencil,
+        Operator::Csr(matrix) => {
+            let x = u.interior(0);
+            for (row, out) in out.iter_mut().enumerate() {
+                let mut sum = Difference::new(rhs.at(x.len(), row, 0));
+                for (column, value) in matrix.columns(row).iter().zip(matrix.values(row)) {
+                    sum.subtract(*value, x[*column as usize]);
+                }
+                *out = sum.rounded();
+            }
+            return;
+        }
+    };
     let (values, shape): (_, &Shape) = (u.as_slice(), u.shape());
     let start = shape.row_start(row) + 1;
     let distances = [1, shape.stride(), shape.plane_stride()];
@@ -102,7 +116,7 @@ mod tests {
     fn problem(shape: Shape) -> Problem {
         Problem {
             shape,
-            stencil: Stencil::convection_diffusion(&shape, [3.0, -2.0, 1.0]),
+            operator: Stencil::convection_diffusion(&shape, [3.0, -2.0, 1.0]).into(),
             rhs: Source::Random { seed: 5 },
             initial_guess: Source::Random { seed: 6 },
             boundary: Boundary { left: 1.0, bottom: -2.0, back: 0.5, ..Boundary::default() },
@@ -116,6 +130,7 @@ mod tests {
         let shapes = [Shape::grid_1d(9, 3), Shape::grid_2d(7, 5), Shape::grid_3d(4, 5, 3)];
         for shape in shapes.map(Result::unwrap) {
             let problem = problem(shape);
+            let stencil = problem.operator.stencil().unwrap();
             let u = problem.initial_iterate::<f64>();
             let whole = residual_of_rows(&problem, 0, &u);
             let field = residual_field(&problem, &u);
@@ -126,13 +141,13 @@ mod tests {
                 for i in 0..shape.nx() {
                     let at = start + i;
                     let mut r =
-                        problem.rhs.at(shape.nx(), i, row) - problem.stencil.d * u.as_slice()[at];
-                    let axes = problem.stencil.neighbours().into_iter().take(shape.dim());
+                        problem.rhs.at(shape.nx(), i, row) - stencil.d * u.as_slice()[at];
+                    let axes = stencil.neighbours().into_iter().take(shape.dim());
                     for (pair, by) in axes.zip(near) {
                         r -= pair[0] * u.as_slice()[at - by] + pair[1] * u.as_slice()[at + by];
                     }
                     let found = field.at(i, row);
-                    assert!((found - r).abs() <= 1e-12 * problem.stencil.d, "{shape}: {found} {r}");
+                    assert!((found - r).abs() <= 1e-12 * stencil.d, "{shape}: {found} {r}");
                     squares += found * found;
                 }
                 assert!((found_squares - squares).abs() <= 1e-14 * squares);

@@ -1,5 +1,6 @@
 //! The matrix: one row of constants for every interior point.
 
+use super::matrix::is_dominant;
 use crate::grid::{AXIS_NAMES, Real, Shape};
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +172,6 @@ impl Stencil {
 
     /// Whether the matrix is diagonally dominant, up to rounding.
     pub fn is_dominant(&self) -> bool {
-        self.dominance() <= 1.0 + 4.0 * f64::EPSILON
+        is_dominant(self.dominance())
     }
 }

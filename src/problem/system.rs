@@ -1,7 +1,8 @@
 //! A problem by its description, and the arrays of numbers that a solver works on.
 
-use super::{Stencil, Weights};
+use super::{Operator, Stencil, Weights};
 use crate::grid::{Field, Real, Shape};
+use crate::random::random;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -90,24 +91,14 @@ impl Source {
     }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014) of a counter, mapped to [−1, 1). Written out here because
-/// a run must stay the same for ever: no library promises its stream across versions.
-fn random(seed: u64, counter: u64) -> f64 {
-    let mut z = seed.wrapping_add(counter.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^= z >> 31;
-    (z >> 11) as f64 * (2.0 / (1u64 << 53) as f64) - 1.0
-}
-
-/// A linear system A u = b and its initial guess, as a description: shape, constants, and where
+/// A linear system A u = b and its initial guess, as a description: shape, matrix, and where
 /// the values come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The interior points.
     pub shape: Shape,
-    /// The matrix.
-    pub stencil: Stencil,
+    /// The matrix A.
+    pub operator: Operator,
     /// The right-hand side b, without what the boundary adds to it.
     pub rhs: Source,
     /// The initial guess u₀.
@@ -116,7 +107,7 @@ pub struct Problem {
     pub boundary: Boundary,
 }
 
-/// The numbers that every solver of one problem shares: weights, and `g = b / d` in an array.
+/// The numbers that every solver of one grid problem shares: weights, and `g = b / d` in an array.
 #[derive(Debug)]
 pub struct System<R> {
     /// The weights of the update; their form fixes the order of operations.
@@ -128,9 +119,9 @@ pub struct System<R> {
 }
 
 impl<R: Real> System<R> {
-    /// Divides every matrix row by its diagonal, once.
-    pub fn new(problem: &Problem) -> Self {
-        let Problem { shape, stencil, rhs, .. } = problem;
+    /// Divides every row of a stencil, that of the problem, by its diagonal, once.
+    pub fn new(problem: &Problem, stencil: &Stencil) -> Self {
+        let Problem { shape, rhs, .. } = problem;
         let d = stencil.d;
         Self {
             weights: stencil.weights(shape.dim()),
@@ -146,14 +137,14 @@ impl<R: Real> System<R> {
 }
 
 impl Problem {
-    /// The same system on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
+    /// The same stencil on a part of a 1D or 2D grid. Its initial guess and its boundary are zero:
     /// a solver is given an iterate whose boundary holds the frozen values around the part.
     pub(crate) fn part(&self, columns: Range<usize>, rows: Range<usize>) -> Self {
-        let Self { shape, stencil, rhs, .. } = self;
+        let Self { shape, operator, rhs, .. } = self;
         let row = |row| columns.clone().map(move |i| rhs.at(shape.nx(), i, row));
         Self {
             shape: shape.part(columns.len(), rows.len()),
-            stencil: *stencil,
+            operator: operator.clone(),
             rhs: Source::Array(rows.flat_map(row).collect()),
             initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),

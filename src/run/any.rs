@@ -1,9 +1,11 @@
 //! Any description of a run, for tests of what must hold for all of them.
 
+use super::matrix::MatrixSpec;
 use super::spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec, VERSION,
 };
 use crate::grid::Precision;
+use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, Stencil};
 use crate::solver::Kernel;
 use proptest::prelude::*;
@@ -15,20 +17,35 @@ pub(crate) fn number() -> impl Strategy<Value = f64> {
 }
 
 prop_compose! {
+    fn matrix()(
+        source in prop_oneof![Just("ice-sheet".to_owned()), Just("poisson-9x8".to_owned()), "[-a-zé' \"$/.]{1,12}"],
+        ordering in proptest::sample::select(&Ordering::ALL[..]),
+        nodes in proptest::option::of([0..400_usize, 0..400_usize]),
+        initial in proptest::option::of(Just(PathBuf::from("x0.npy"))),
+    ) -> MatrixSpec {
+        MatrixSpec { source: source.into(), ordering, nodes, initial }
+    }
+}
+
+prop_compose! {
     fn problem()(
         kind in proptest::sample::select(&ProblemKind::ALL[..]),
-        shape in prop::collection::vec(0..3000_usize, 1..=2),
+        shape in prop::collection::vec(0..3000_usize, 1..=3),
         batch in prop_oneof![Just(1), 0..2000_usize],
         rhs in prop_oneof![Just("b.npy".to_owned()), "[-a-zé' \"$\\\\/.=\n]{1,12}"],
         seed in proptest::option::of(prop_oneof![0..9_u64, any::<u64>()]),
-        velocity in proptest::option::of([number(), number()]),
-        sides in proptest::option::of([number(), number(), number(), number()]),
-        entries in proptest::option::of([number(), number(), number(), number(), number()]),
+        velocity in proptest::option::of((number(), number(), prop_oneof![3 => Just(0.0), 1 => number()])),
+        matrix in proptest::option::of(matrix()),
+        sides in proptest::option::of([number(), number(), number(), number(), number(), number()]),
+        entries in proptest::option::of([number(), number(), number(), number(), number(), number(), number()]),
     ) -> ProblemSpec {
-        let boundary = sides.map(|[left, right, top, bottom]| Boundary { left, right, top, bottom, ..Boundary::default() });
-        let stencil = entries.map(|[d, a, c, e, f]| Stencil { d, a, c, e, f, ..Stencil::default() });
-        let rhs = (kind == ProblemKind::Picture).then(|| PathBuf::from(rhs));
-        ProblemSpec { kind, shape, batch, rhs, seed, velocity, boundary, stencil }
+        let boundary = sides.map(|[left, right, top, bottom, front, back]| Boundary { left, right, top, bottom, front, back });
+        let stencil = entries.map(|[d, a, c, e, f, p, q]| Stencil { d, a, c, e, f, p, q });
+        let velocity = velocity.map(|(x, y, z)| [x, y, z]);
+        let with_files = matches!(kind, ProblemKind::Picture | ProblemKind::Matrix);
+        let rhs = with_files.then(|| PathBuf::from(rhs));
+        let matrix = matrix.filter(|_| kind == ProblemKind::Matrix);
+        ProblemSpec { kind, shape, batch, rhs, seed, velocity, boundary, stencil, matrix }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
 use crate::grid::Precision;
+use crate::problem::Boundary;
+use crate::problem::matrix::Ordering;
 use crate::solver::Kernel;
 use std::fmt::Write as _;
 
@@ -18,19 +20,37 @@ pub fn command_line(spec: &RunSpec) -> String {
     if let Some(rhs) = &problem.rhs {
         line.option("rhs", &rhs.to_string_lossy());
     }
+    if let Some(matrix) = &problem.matrix {
+        line.option("matrix", &matrix.source.to_string_lossy());
+        if matrix.ordering != Ordering::default() {
+            line.option("ordering", matrix.ordering.name());
+        }
+        if let Some(nodes) = &matrix.nodes {
+            line.option("nodes", &joined(nodes, "x"));
+        }
+        if let Some(initial) = &matrix.initial {
+            line.option("initial", &initial.to_string_lossy());
+        }
+    }
     if let Some(seed) = problem.seed {
         line.option("seed", &seed.to_string());
     }
-    if let Some([x, y]) = problem.velocity {
-        line.option("velocity", &format!("{x:?},{y:?}"));
+    if let Some(velocity) = problem.velocity_components() {
+        let numbers: Vec<_> = velocity.iter().map(|number| format!("{number:?}")).collect();
+        line.option("velocity", &numbers.join(","));
     }
     if let Some(b) = problem.boundary {
-        let sides = [("left", b.left), ("right", b.right), ("top", b.top), ("bottom", b.bottom)];
-        let given: Vec<_> = sides.into_iter().filter(|(_, value)| *value != 0.0).collect();
-        line.option("boundary", &pairs(if given.is_empty() { &sides[..1] } else { &given }));
+        let sides = Boundary::NAMES.into_iter().flatten().zip(b.sides().into_iter().flatten());
+        let mut given: Vec<_> = sides.filter(|(_, value)| *value != 0.0).collect();
+        if given.is_empty() {
+            given.push(("left", 0.0));
+        }
+        line.option("boundary", &pairs(&given));
     }
     if let Some(s) = problem.stencil {
         let entries = [("d", s.d), ("a", s.a), ("c", s.c), ("e", s.e), ("f", s.f)];
+        let along_z = [("p", s.p), ("q", s.q)].into_iter().filter(|(_, value)| *value != 0.0);
+        let entries: Vec<_> = entries.into_iter().chain(along_z).collect();
         line.option("stencil", &pairs(&entries));
     }
     if method.name != MethodName::default() {
@@ -106,7 +126,6 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Boundary;
     use crate::run::ProblemKind;
 
     #[test]
@@ -121,7 +140,7 @@ mod tests {
         let mut spec = RunSpec::default();
         spec.problem.kind = ProblemKind::Picture;
         spec.problem.rhs = Some("it's a file.png".into());
-        spec.problem.velocity = Some([-3.0, 1e-9]);
+        spec.problem.velocity = Some([-3.0, 1e-9, 0.0]);
         spec.problem.boundary = Some(Boundary { top: 0.5, ..Boundary::default() });
         spec.stop.tolerance = None;
         let line = command_line(&spec);

@@ -47,6 +47,8 @@ fn settings(spec: &RunSpec) -> Vec<(&'static str, String)> {
     let of_tiles = |text: String| {
         if method.name == MethodName::Classic { "–".to_owned() } else { text }
     };
+    let numbers =
+        |values: &[f64]| values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let some = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let shape = match problem.shape[..] {
         [nx, ny] if nx == ny => format!("{nx}²"),
@@ -58,9 +60,24 @@ fn settings(spec: &RunSpec) -> Vec<(&'static str, String)> {
         ("batch", problem.batch.to_string()),
         ("right-hand side", some(problem.rhs.as_ref().map(|path| path.display().to_string()))),
         ("seed", some(problem.seed.map(|seed| seed.to_string()))),
-        ("velocity", some(problem.velocity.map(|[x, y]| format!("({x}, {y})")))),
+        (
+            "velocity",
+            some(problem.velocity_components().map(|velocity| format!("({})", numbers(velocity)))),
+        ),
         ("boundary", some(problem.boundary.map(|sides| format!("{sides:?}")))),
         ("stencil", some(problem.stencil.map(|stencil| format!("{stencil:?}")))),
+        ("matrix", some(problem.matrix.as_ref().map(|matrix| matrix.source.display().to_string()))),
+        ("ordering", some(problem.matrix.as_ref().map(|matrix| matrix.ordering.name().to_owned()))),
+        (
+            "initial guess",
+            some(
+                problem
+                    .matrix
+                    .as_ref()
+                    .and_then(|matrix| matrix.initial.as_ref())
+                    .map(|path| path.display().to_string()),
+            ),
+        ),
         ("", method.name.name().to_owned()),
         ("k", of_tiles(method.k.to_string())),
         ("o", of_tiles(joined(&method.overlap))),

@@ -9,6 +9,7 @@ mod differences;
 mod export;
 mod history;
 mod host;
+mod matrix;
 mod observe;
 pub mod papers;
 mod plan;
@@ -30,9 +31,10 @@ pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
     map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_samples,
-    save_solution,
+    save_solution, save_unknowns,
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
+pub use matrix::MatrixSpec;
 pub use observe::{
     CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT, MapRequest,
     Observation, ObservationRequest, Picture, ProfileRequest,

@@ -1,12 +1,14 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
+use super::matrix::{Matrices, Ordered};
 use super::spec::{Backend, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
+use crate::problem::matrix::MarketError;
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
-use crate::solver::{Method, MethodName, Place};
+use crate::solver::{Layout, Method, MethodName, Place};
 use std::sync::Arc;
 
 /// A valid description, with everything that it describes.
@@ -18,6 +20,8 @@ pub struct Plan {
     pub problem: Arc<Problem>,
     /// The method.
     pub method: Method,
+    /// Of a matrix in another order: row `i` is row `order[i]` of the file.
+    pub order: Option<Arc<[u32]>>,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
     pub tiling: Tiling,
     /// The precision of the arithmetic.
@@ -59,6 +63,9 @@ pub enum PlanError {
     /// A right-hand side that cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
+    /// A matrix that cannot be read.
+    #[error(transparent)]
+    Matrix(#[from] MarketError),
 }
 
 /// The most subiterations of a cycle: a cycle is what a run can be stopped after.
@@ -71,7 +78,7 @@ const FEWEST_ARRAYS: usize = 2;
 pub const MOST_THREADS: usize = 1024;
 
 /// The velocity of the convection–diffusion problem times the side over the diffusivity.
-pub const WIND: [f64; 2] = [60.0, 25.0];
+pub const WIND: [f64; 3] = [60.0, 25.0, 0.0];
 
 /// The seed of the random initial guess.
 const SEED: u64 = 1;
@@ -90,6 +97,7 @@ const SOURCES: [([f64; 3], f64); 5] = [
 #[derive(Debug, Default)]
 pub struct Planner {
     last: Option<(ProblemSpec, Arc<Problem>)>,
+    matrices: Matrices,
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
 }
@@ -100,12 +108,20 @@ impl Planner {
     /// # Errors
     /// [`PlanError`] names the field, its value, and what is allowed.
     pub fn plan(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
+        if spec.problem.kind == ProblemKind::Matrix {
+            return self.plan_matrix(spec);
+        }
+        if spec.problem.matrix.is_some() {
+            let allowed = "it goes with problem matrix alone";
+            let given = format!("given with problem {}", spec.problem.kind.name());
+            return Err(value("matrix", given, allowed));
+        }
         let shape = shape(&spec.problem)?;
         if shape.dim() == 3 {
             check_3d(spec)?;
         }
         check_stop(&spec.stop)?;
-        let place = self.place(&spec.method)?;
+        let place = self.place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
@@ -122,6 +138,7 @@ impl Planner {
         Ok(Plan {
             spec: spec.clone(),
             problem,
+            order: None,
             method,
             tiling,
             precision: spec.method.precision,
@@ -130,16 +147,62 @@ impl Planner {
         })
     }
 
+    /// A plan of a sparse matrix, cut into blocks of rows.
+    fn plan_matrix(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
+        let method_spec = &spec.method;
+        if method_spec.backend == Backend::Cuda {
+            return Err(value("backend", "cuda", "matrices run on the CPU alone"));
+        }
+        if spec.problem.batch != 1
+            || spec.problem.boundary.is_some()
+            || spec.problem.stencil.is_some()
+        {
+            let allowed = "a matrix has no batch, boundary or stencil of its own";
+            return Err(value("problem", spec.problem.kind.name(), allowed));
+        }
+        only_with(
+            &spec.problem,
+            "velocity",
+            spec.problem.velocity.is_some(),
+            ProblemKind::ConvectionDiffusion,
+        )?;
+        check_stop(&spec.stop)?;
+        let place = self.place(spec)?;
+        for (field, values) in [("tile", &method_spec.tile), ("overlap", &method_spec.overlap)] {
+            if values.len() != 1 {
+                let allowed = "it must be one number: the rows of a block, and its levels";
+                return Err(value(field, format!("{values:?}"), allowed));
+            }
+        }
+        let block = method_spec.tile_of(0);
+        let Ordered { problem, order } = self.matrices.problem(&spec.problem, block)?;
+        let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
+        Ok(Plan {
+            spec: spec.clone(),
+            problem,
+            order,
+            method: method(method_spec, &tiling)?,
+            tiling,
+            precision: method_spec.precision,
+            place,
+            stop: spec.stop,
+        })
+    }
+
     /// Where it runs.
-    fn place(&mut self, spec: &MethodSpec) -> Result<Place, PlanError> {
+    fn place(&mut self, run: &RunSpec) -> Result<Place, PlanError> {
+        let spec = &run.method;
         if spec.threads > MOST_THREADS {
             let allowed = format!("it must be at most {MOST_THREADS}");
             return Err(value("threads", spec.threads, allowed));
         }
-        let kernels = spec.kernels();
+        let kernels = run.kernels();
         if !kernels.contains(&spec.kernel) {
             let names: Vec<_> = kernels.iter().map(|kernel| kernel.name()).collect();
             let allowed = match spec.backend {
+                Backend::Cpu if run.problem.kind == ProblemKind::Matrix => {
+                    format!("for a matrix it may be {}", names.join(", "))
+                }
                 Backend::Cpu => {
                     "backend cpu has auto alone; the others go with backend cuda".to_owned()
                 }
@@ -154,7 +217,9 @@ impl Planner {
             return Err(value("devices", format!("{:?}", spec.devices), allowed));
         }
         Ok(match spec.backend {
-            Backend::Cpu => Place::Cpu { threads: spec.threads },
+            Backend::Cpu => {
+                Place::Cpu { threads: spec.threads, layout: Layout::named(spec.kernel) }
+            }
             Backend::Cuda => {
                 let devices = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
                 Place::Cuda { devices, kernel: spec.kernel }
@@ -179,8 +244,8 @@ impl Plan {
         self.method.sweeps_per_cycle() as u64
     }
 
-    /// Where the points of the problem lie; `None` for a problem without a grid, of which there is
-    /// none yet.
+    /// Where the points of the problem lie: the rows of a matrix lie along a line, in the order of its
+    /// blocks.
     pub fn geometry(&self) -> Option<Geometry> {
         Some(Geometry::new(self.problem.shape, self.tiling.clone()))
     }
@@ -192,11 +257,12 @@ impl Plan {
 
     /// A sentence that warns of possible divergence, or `None`.
     pub fn warning(&self) -> Option<String> {
-        let stencil = &self.problem.stencil;
-        if stencil.is_dominant() {
+        let operator = &self.problem.operator;
+        if operator.is_dominant() {
             return None;
         }
         let cure = match self.spec.problem.kind {
+            ProblemKind::Matrix => "another splitting of the matrix may help",
             ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
                 "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
             }
@@ -204,12 +270,16 @@ impl Plan {
         };
         Some(format!(
             "The matrix is not diagonally dominant (Σ|w| = {:.3} > 1), so Jacobi's iteration may diverge; {cure}.",
-            stencil.dominance()
+            operator.dominance()
         ))
     }
 }
 
-fn value(field: &'static str, value: impl ToString, allowed: impl Into<String>) -> PlanError {
+pub(super) fn value(
+    field: &'static str,
+    value: impl ToString,
+    allowed: impl Into<String>,
+) -> PlanError {
     PlanError::Value { field, value: value.to_string(), allowed: allowed.into() }
 }
 
@@ -282,7 +352,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
     let poisson = Stencil::poisson(&shape);
     let plain = |rhs: Source, initial_guess: Source| Problem {
         shape,
-        stencil: poisson,
+        operator: poisson.into(),
         rhs,
         initial_guess,
         boundary: Boundary::default(),
@@ -300,9 +370,12 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         ProblemKind::PointSources => plain(point_sources(&shape), zero),
         ProblemKind::Random => plain(zero, Source::Random { seed: spec.seed.unwrap_or(SEED) }),
         ProblemKind::ConvectionDiffusion => Problem {
-            stencil: convection_diffusion(spec, &shape)?,
+            operator: convection_diffusion(spec, &shape)?.into(),
             ..plain(Source::Constant(1.0), zero)
         },
+        ProblemKind::Matrix => {
+            return Err(value("problem", "matrix", "it has no grid"));
+        }
         ProblemKind::Picture => match &spec.rhs {
             // It could not be written into a run's description.
             Some(path) if path.to_str().is_none() => {
@@ -324,9 +397,11 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
         problem.boundary = boundary;
     }
     if let Some(stencil) = spec.stencil {
-        problem.stencil = stencil;
+        problem.operator = stencil.into();
     }
-    problem.stencil.check(&shape)?;
+    if let Some(stencil) = problem.operator.stencil() {
+        stencil.check(&shape)?;
+    }
     Ok(problem)
 }
 
@@ -347,9 +422,13 @@ fn only_with(
 fn convection_diffusion(spec: &ProblemSpec, shape: &Shape) -> Result<Stencil, PlanError> {
     let velocity = spec.velocity.unwrap_or(WIND);
     if velocity.iter().any(|v| !v.is_finite()) {
-        return Err(value("velocity", format!("{velocity:?}"), "it must be two finite numbers"));
+        return Err(value("velocity", format!("{velocity:?}"), "it must be finite numbers"));
     }
-    Ok(Stencil::convection_diffusion(shape, [velocity[0], velocity[1], 0.0]))
+    if shape.dim() < 3 && velocity[2] != 0.0 {
+        let allowed = format!("a {}D grid has no third component", shape.dim());
+        return Err(value("velocity", format!("{velocity:?}"), allowed));
+    }
+    Ok(Stencil::convection_diffusion(shape, velocity))
 }
 
 fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {

@@ -1,6 +1,7 @@
 //! The one description of a run. The window edits it, a TOML file holds it, the command line parses to it,
 //! and a saved figure carries it.
 
+use super::matrix::MatrixSpec;
 use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
 use crate::grid::Precision;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -20,6 +21,9 @@ const CPU_ALONE: u32 = 1;
 /// The version that had kernels, but ran on the first GPU and on 1D and 2D grids only, and had
 /// another name for the batch.
 const FIRST_GPU: u32 = 2;
+
+/// The version that had 3D grids and other GPUs, but no matrices.
+const GRIDS: u32 = 3;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -59,6 +63,8 @@ pub enum ProblemKind {
     ConvectionDiffusion,
     /// Your own right-hand side, from a PNG or JPEG picture or an .npy array
     Picture,
+    /// A sparse matrix, from a Matrix Market file or by name
+    Matrix,
 }
 
 /// The system to solve, as it was chosen.
@@ -72,21 +78,67 @@ pub struct ProblemSpec {
     /// Independent systems of a 1D grid, solved together; 1 in 2D and 3D.
     #[serde(alias = "copies", skip_serializing_if = "is_single")]
     pub batch: usize,
-    /// The file of the right-hand side, for [`ProblemKind::Picture`].
+    /// The file of the right-hand side, for [`ProblemKind::Picture`] and [`ProblemKind::Matrix`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rhs: Option<PathBuf>,
-    /// Seed of the random initial guess.
+    /// Seed of the random initial guess, or of a random order of a matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Velocity along x and y times the side over the diffusivity: a Péclet number per axis.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub velocity: Option<[f64; 2]>,
+    /// Velocity times the side over the diffusivity: a Péclet number per axis, x first. A file may leave out
+    /// that along z.
+    #[serde(skip_serializing_if = "Option::is_none", with = "velocity")]
+    pub velocity: Option<[f64; 3]>,
     /// Dirichlet values in place of the problem's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boundary: Option<Boundary>,
     /// A matrix row in place of the problem's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stencil: Option<Stencil>,
+    /// The matrix, for [`ProblemKind::Matrix`]; the shape is the number of its rows then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matrix: Option<MatrixSpec>,
+}
+
+impl ProblemSpec {
+    /// The files that it names.
+    fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let of_matrix = self.matrix.as_mut().into_iter().flat_map(MatrixSpec::files);
+        self.rhs.as_mut().into_iter().chain(of_matrix)
+    }
+
+    /// The components of the velocity as they are written: those along x and y, and that along z unless it
+    /// is 0.
+    pub(crate) fn velocity_components(&self) -> Option<&[f64]> {
+        self.velocity.as_ref().map(velocity::components)
+    }
+}
+
+/// The velocity in a file: two or three numbers.
+mod velocity {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn components(velocity: &[f64; 3]) -> &[f64] {
+        if velocity[2] == 0.0 { &velocity[..2] } else { velocity }
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        velocity: &Option<[f64; 3]>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        velocity.as_ref().map(components).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<[f64; 3]>, D::Error> {
+        match Option::<Vec<f64>>::deserialize(deserializer)?.as_deref() {
+            None => Ok(None),
+            Some(&[x, y]) => Ok(Some([x, y, 0.0])),
+            Some(&[x, y, z]) => Ok(Some([x, y, z])),
+            Some(other) => Err(D::Error::invalid_length(other.len(), &"two or three numbers")),
+        }
+    }
 }
 
 /// Where the solver runs.
@@ -177,6 +229,7 @@ impl Default for ProblemSpec {
             velocity: None,
             boundary: None,
             stencil: None,
+            matrix: None,
         }
     }
 }
@@ -205,7 +258,7 @@ impl Default for StopSpec {
 
 impl ProblemKind {
     /// All of them, as they stand in menus.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Poisson,
         Self::HeatPlate,
         Self::HotSide,
@@ -213,6 +266,7 @@ impl ProblemKind {
         Self::Random,
         Self::ConvectionDiffusion,
         Self::Picture,
+        Self::Matrix,
     ];
 
     /// The name in files and on the command line.
@@ -225,6 +279,7 @@ impl ProblemKind {
             Self::Random => "random",
             Self::ConvectionDiffusion => "convection-diffusion",
             Self::Picture => "picture",
+            Self::Matrix => "matrix",
         }
     }
 
@@ -238,6 +293,7 @@ impl ProblemKind {
             Self::Random => "Random initial guess",
             Self::ConvectionDiffusion => "Convection–diffusion",
             Self::Picture => "Right-hand side from a file",
+            Self::Matrix => "Sparse matrix",
         }
     }
 
@@ -264,6 +320,9 @@ impl ProblemKind {
             }
             Self::Picture => {
                 "Your own right-hand side: bright pixels of a PNG or JPEG, or the values of an .npy array."
+            }
+            Self::Matrix => {
+                "A sparse matrix, cut into blocks of rows: a Matrix Market file, or one that comes with the program."
             }
         }
     }
@@ -404,6 +463,14 @@ struct Versioned {
 }
 
 impl RunSpec {
+    /// The kernels that go with the problem, the method and the back end.
+    pub fn kernels(&self) -> Vec<Kernel> {
+        match (self.problem.kind, self.method.backend) {
+            (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix(),
+            _ => self.method.kernels(),
+        }
+    }
+
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, kernel, .. } = other.method;
@@ -418,8 +485,11 @@ impl RunSpec {
         // this type has neither.
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
         let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
-        let version = if is_newest || !is_first_gpu(devices) {
+        let is_matrix = self.problem.kind == ProblemKind::Matrix || self.problem.matrix.is_some();
+        let version = if is_matrix {
             VERSION
+        } else if is_newest || !is_first_gpu(devices) {
+            GRIDS
         } else if *backend == Backend::Cpu && is_auto(kernel) {
             CPU_ALONE
         } else {
@@ -462,11 +532,11 @@ impl RunSpec {
     #[must_use]
     pub fn beside(&self, file: &Path) -> Self {
         let mut spec = self.clone();
-        if let Some(rhs) = &mut spec.problem.rhs {
-            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            let path = whole(rhs);
-            let folder = whole(file).parent().map(Path::to_owned).unwrap_or_default();
-            *rhs = path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path);
+        let folder = file.parent().and_then(|folder| std::path::absolute(folder).ok());
+        for named in spec.problem.files() {
+            if let (Some(folder), Ok(path)) = (&folder, std::path::absolute(&*named)) {
+                *named = path.strip_prefix(folder).map(Path::to_owned).unwrap_or(path);
+            }
         }
         spec
     }
@@ -474,8 +544,10 @@ impl RunSpec {
     /// The same run as it was read from `file`: the inverse of [`RunSpec::beside`].
     #[must_use]
     pub fn found_beside(mut self, file: &Path) -> Self {
-        if let (Some(rhs), Some(folder)) = (&mut self.problem.rhs, file.parent()) {
-            *rhs = folder.join(&*rhs);
+        if let Some(folder) = file.parent() {
+            for named in self.problem.files() {
+                *named = folder.join(&*named);
+            }
         }
         self
     }

@@ -22,6 +22,9 @@ pub enum SolverError {
         /// Bytes free.
         free: u64,
     },
+    /// A sparse matrix on a GPU.
+    #[error("backend cuda solves problems on grids; use backend cpu for a matrix")]
+    NoMatrix,
     /// The chosen kernel does not accept the setting.
     #[error("kernel {} does not accept {setting}; use {instead}", .kernel.name())]
     Kernel {

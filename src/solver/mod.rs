@@ -9,6 +9,7 @@ mod error;
 #[cfg(test)]
 pub(crate) mod fake;
 mod kernel;
+mod layout;
 mod method;
 mod norms;
 mod place;
@@ -20,6 +21,7 @@ mod unavailable;
 pub use cpu::{Followed, Inside, NextCycle, on_cpu};
 pub use error::SolverError;
 pub use kernel::{DeviceInfo, Footprint, Kernel};
+pub use layout::Layout;
 pub use method::{Method, MethodName};
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use place::{Place, set_up};

@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// The floors, lowest first, with the folders and files in `src` that they are.
 const FLOORS: [&[&str]; 7] = [
-    &["grid", "files", "clock"],
+    &["grid", "files", "clock", "random"],
     &["problem"],
     &["solver"],
     &["run"],

@@ -125,7 +125,7 @@ fn large() -> impl Strategy<Value = Case> {
             };
             let problem = Problem {
                 shape,
-                stencil,
+                operator: stencil.into(),
                 rhs: Source::Random { seed },
                 initial_guess: Source::Random { seed: !seed },
                 boundary,

@@ -124,7 +124,7 @@ fn square(n: usize) -> Arc<Problem> {
     let shape = Shape::grid_2d(n, n).expect("a shape");
     Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),

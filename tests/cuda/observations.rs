@@ -144,7 +144,7 @@ fn statistics_of_a_large_field() {
     for initial_guess in [Source::Random { seed: 5 }, Source::Constant(0.0)] {
         let problem = Arc::new(Problem {
             shape,
-            stencil: Stencil::poisson(&shape),
+            operator: Stencil::poisson(&shape).into(),
             rhs: Source::Constant(1.0),
             initial_guess,
             boundary: Boundary::default(),

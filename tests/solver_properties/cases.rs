@@ -89,7 +89,7 @@ fn problem(shape: Shape) -> impl Strategy<Value = Problem> {
     (stencil(shape), source(shape, 500.0), source(shape, 1.0), boundary).prop_map(
         move |(stencil, rhs, initial_guess, boundary)| Problem {
             shape,
-            stencil,
+            operator: stencil.into(),
             rhs,
             initial_guess,
             boundary,

@@ -142,7 +142,7 @@ fn threads_and_vector_lengths_change_nothing_that_is_seen() {
     let shape = Shape::grid_2d(401, 307).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Random { seed: 2 },
         initial_guess: Source::Random { seed: 3 },
         boundary: Boundary { left: 0.5, ..Boundary::default() },
@@ -206,7 +206,7 @@ fn slices_show_their_points() {
     let shape = Shape::grid_3d(37, 23, 29).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Random { seed: 8 },
         initial_guess: Source::Random { seed: 9 },
         boundary: Boundary { front: 0.5, bottom: -1.0, ..Boundary::default() },
@@ -260,7 +260,7 @@ fn a_line_of_one_point_never_vanishes() {
     let shape = Shape::grid_2d(nx, ny).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(0.0),
         initial_guess: Source::Box { columns: column..column + 1, rows: 0..ny, value: -0.25 },
         boundary: Boundary::default(),
@@ -286,7 +286,7 @@ fn not_a_number_shows() {
     start[40] = f64::NAN;
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(0.0),
         initial_guess: Source::Array(start.into()),
         boundary: Boundary::default(),

@@ -33,7 +33,7 @@ fn a_grid_larger_than_memory_is_refused_before_it_is_allocated() {
     let shape = Shape::grid_2d(3_000_000, 3_000_000).expect("it can be numbered");
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Constant(1.0),
         boundary: Boundary::default(),

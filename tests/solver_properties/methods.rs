@@ -191,7 +191,7 @@ fn too_little_overlap_is_not_jacobi() {
     let shape = Shape::grid_2d(40, 40).expect("a small shape");
     let problem = Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Random { seed: 1 },
         boundary: Boundary::default(),
@@ -215,7 +215,7 @@ fn a_solved_line_stays_where_it_is() {
     };
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(1.0),
         initial_guess: Source::Array((0..2 * n).map(solution).collect()),
         boundary: Boundary { left, right, ..Boundary::default() },

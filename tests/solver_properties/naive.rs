@@ -3,7 +3,7 @@
 
 use std::ops::{Add, Range, Sub};
 use tilescope::grid::{Real, Shape};
-use tilescope::problem::Problem;
+use tilescope::problem::{Problem, Stencil};
 
 /// `f32` and `f64`, with the standard library's own operations.
 pub trait Num: Real + Add<Output = Self> + Sub<Output = Self> {
@@ -89,8 +89,14 @@ impl<R: Num> Naive<R> {
         Self {
             problem: problem.clone(),
             u: each(&|i, row| problem.initial_guess.at(shape.nx(), i, row)),
-            g: each(&|i, row| problem.rhs.at(shape.nx(), i, row) / problem.stencil.d),
+            g: each(&|i, row| {
+                problem.rhs.at(shape.nx(), i, row) / problem.operator.stencil().unwrap().d
+            }),
         }
+    }
+
+    fn stencil(&self) -> &Stencil {
+        self.problem.operator.stencil().expect("a problem on a grid")
     }
 
     fn shape(&self) -> &Shape {
@@ -129,7 +135,7 @@ impl<R: Num> Naive<R> {
 
     /// The update of a point whose neighbours are `at`: the table of the order of operations.
     fn update(&self, point: [usize; 3], at: impl Fn(Point) -> R) -> R {
-        let s = &self.problem.stencil;
+        let s = self.stencil();
         let weight = |entry: f64| R::from_f64(-entry / s.d);
         let [x, y, z] = point.map(|i| i as isize);
         let g = self.g[self.index(point)];
@@ -213,12 +219,13 @@ impl<R: Num> Naive<R> {
     /// d · (u₁ − u₀) of the next sweep: the residual as a solver computes it, point by point.
     pub fn scaled_change(&self) -> Vec<f64> {
         let changes = self.swept().into_iter().zip(&self.u).map(|(new, old)| new - *old);
-        changes.map(|change| change.to_f64() * self.problem.stencil.d).collect()
+        changes.map(|change| change.to_f64() * self.problem.operator.stencil().unwrap().d).collect()
     }
 
     /// b − A u as the mathematics has it, in `f64`, point by point.
     pub fn residual(&self) -> Vec<f64> {
-        let Problem { shape, stencil: s, rhs, .. } = &self.problem;
+        let Problem { shape, rhs, .. } = &self.problem;
+        let s = self.stencil();
         let at = |point| self.value(point).to_f64();
         let point = |point: [usize; 3]| {
             let [x, y, z] = point.map(|i| i as isize);
@@ -237,7 +244,8 @@ impl<R: Num> Naive<R> {
 
     /// How far rounding alone may move one value of the residual.
     pub fn residual_rounding(&self) -> f64 {
-        let Problem { shape, stencil, boundary: b, .. } = &self.problem;
+        let Problem { shape, boundary: b, .. } = &self.problem;
+        let stencil = self.stencil();
         let sides = [b.left, b.right, b.top, b.bottom, b.front, b.back];
         let values = self.u.iter().chain(&self.g).map(|value| value.to_f64());
         let largest = values.chain(sides).fold(0.0, |a: f64, b| a.max(b.abs()));

@@ -141,7 +141,7 @@ fn large_tiles_are_told_in_steps() {
     let shape = Shape::grid_1d(3000, 2).expect("a small shape");
     let problem = Arc::new(Problem {
         shape,
-        stencil: Stencil::poisson(&shape),
+        operator: Stencil::poisson(&shape).into(),
         rhs: Source::Constant(0.0),
         initial_guess: Source::Random { seed: 5 },
         boundary: Boundary::default(),

@@ -269,7 +269,7 @@ fn broken_file() {
 fn stopped(theme: Theme) -> Window {
     let mut run = Preset::named("convection-diffusion").expect("a preset").run();
     run.problem.shape = vec![64, 64];
-    run.problem.velocity = Some([190.0, 190.0]);
+    run.problem.velocity = Some([190.0, 190.0, 0.0]);
     let mut window = Window::sized(USUAL, theme, Some(run));
     window.click(Role::CheckBox, "Classic");
     window.until_text("⚠ diverged");

@@ -9,9 +9,10 @@ use crate::picture::{
     figure, render, save_figure, save_film, save_table,
 };
 use crate::problem::input;
+use crate::problem::matrix::is_market;
 use crate::run::{
-    self, ArchivedRun, FieldKind, Monitor, Plan, Planner, ProblemKind, ProblemSpec, RecordAt,
-    RecordError, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
+    self, ArchivedRun, FieldKind, MatrixSpec, Monitor, Plan, Planner, ProblemKind, ProblemSpec,
+    RecordAt, RecordError, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -363,7 +364,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
     }
 }
 
-/// Reads a run file, a figure that contains its run, or a right-hand side.
+/// Reads a run file, a figure that contains its run, a matrix, or a right-hand side.
 fn open(path: &Path) -> Result<JobResult, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
@@ -378,6 +379,16 @@ fn open(path: &Path) -> Result<JobResult, String> {
             Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),
         }
+    }
+    if is_market(path) {
+        let matrix = MatrixSpec::new(path);
+        let rows = matrix.rows().map_err(|error| error.to_string())?;
+        return Ok(JobResult::Problem(ProblemSpec {
+            kind: ProblemKind::Matrix,
+            shape: vec![rows],
+            matrix: Some(matrix),
+            ..ProblemSpec::default()
+        }));
     }
     let shape = input::natural_shape(path).map_err(|error| error.to_string())?;
     Ok(JobResult::Problem(ProblemSpec {

@@ -99,7 +99,7 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that makes cycles. Results do not depend on it.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
-        for kernel in Kernel::ALL {
+        for kernel in Kernel::on_gpu() {
             let takes = takes(kernel, session, method);
             let selected = kernel == method.kernel;
             let button =
@@ -141,13 +141,15 @@ mod tests {
         let session = Session::default();
         let allowed = |name| {
             let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };
-            Kernel::ALL.map(|kernel| takes(kernel, &session, &chosen).is_ok())
+            Kernel::on_gpu()
+                .map(|kernel| takes(kernel, &session, &chosen).is_ok())
+                .collect::<Vec<_>>()
         };
         for (method, expected) in [
             (MethodName::Classic, [Kernel::AUTO, Kernel::CLASSIC].as_slice()),
             (MethodName::Hierarchical, &[Kernel::AUTO, Kernel::REGISTER, Kernel::SHARED]),
         ] {
-            let goes = Kernel::ALL.into_iter().zip(allowed(method)).filter(|(_, is)| *is);
+            let goes = Kernel::on_gpu().zip(allowed(method)).filter(|(_, is)| *is);
             assert_eq!(goes.map(|(kernel, _)| kernel).collect::<Vec<_>>(), expected);
         }
     }

@@ -5,6 +5,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
+use crate::problem::matrix::Ordering;
 use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 
@@ -18,7 +19,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Problem");
     ui.label(RichText::new(spec.problem.kind.about()).weak());
-    sides(ui, &mut spec);
+    if spec.problem.kind != ProblemKind::Matrix {
+        sides(ui, &mut spec);
+    }
     details(ui, &mut spec);
     if let Some(warning) = report.and_then(|report| report.plan.warning()) {
         ui.label(RichText::new("⚠ not diagonally dominant").color(ui.visuals().warn_fg_color))
@@ -86,9 +89,11 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
         }
         ProblemKind::ConvectionDiffusion => {
             let mut velocity = problem.velocity.unwrap_or(crate::run::WIND);
-            let about = "The velocity along x and y, relative to diffusivity and side length. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
+            let about = "The velocity along each axis, relative to diffusivity and side length. Beyond 2 (n + 1) the matrix is not diagonally dominant.";
+            let names = ["Velocity along x", "Velocity along y", "Velocity along z"];
+            let axes = problem.shape.len().clamp(2, 3);
             row(ui, "Velocity", about, |ui| {
-                for (axis, name) in ["Velocity along x", "Velocity along y"].iter().enumerate() {
+                for (axis, name) in names.iter().enumerate().take(axes) {
                     let value = DragValue::new(&mut velocity[axis])
                         .speed(1.0)
                         .max_decimals(1)
@@ -113,6 +118,30 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                         ui.label(name).on_hover_text(path.display().to_string());
                     },
                 );
+            }
+        }
+        ProblemKind::Matrix => {
+            if let Some(matrix) = &mut problem.matrix {
+                let about = "The matrix. Drop a Matrix Market file on the window to replace it.";
+                row(ui, "Matrix", about, |ui| {
+                    ui.label(matrix.name()).on_hover_text(matrix.source.display().to_string());
+                });
+                let about = "The order of the unknowns: blocks are consecutive rows, so it decides which unknowns a block holds.";
+                row(ui, "Ordering", about, |ui| {
+                    let combo = ComboBox::from_id_salt("ordering")
+                        .selected_text(matrix.ordering.name())
+                        .show_ui(ui, |ui| {
+                            for ordering in Ordering::ALL {
+                                ui.selectable_value(
+                                    &mut matrix.ordering,
+                                    ordering,
+                                    ordering.name(),
+                                )
+                                .on_hover_text(ordering.about());
+                            }
+                        });
+                    named(combo.response, "Ordering").on_hover_text(about);
+                });
             }
         }
         _ => {}

@@ -150,7 +150,7 @@ pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
     };
     let problem = Problem {
         shape,
-        stencil: crate::problem::Stencil::poisson(&shape),
+        operator: crate::problem::Stencil::poisson(&shape).into(),
         rhs: crate::problem::Source::Constant(1.0),
         initial_guess: crate::problem::Source::Constant(0.0),
         boundary: crate::problem::Boundary::default(),

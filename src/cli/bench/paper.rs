@@ -9,7 +9,7 @@ use super::{Output, backends};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;
-use crate::solver::{Kernel, Method, Place, SolverError};
+use crate::solver::{Kernel, Layout, Method, Place, SolverError};
 use clap::Args;
 use record::Record;
 use std::process::ExitCode;
@@ -187,7 +187,7 @@ impl Paper {
             return Ok(*cycles);
         }
         let place = match backend {
-            Backend::Cpu => Place::Cpu { threads: 0 },
+            Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
             Backend::Cuda => Place::Cuda { devices: vec![Device::new(0)], kernel: Kernel::AUTO },
         };
         // The number of cycles is the same for every kernel, so the fastest counts them.

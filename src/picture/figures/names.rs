@@ -3,12 +3,16 @@
 use crate::grid::Shape;
 use crate::picture::axis::number::number;
 use crate::picture::axis::scale::ScaleKind;
+use crate::problem::matrix::Ordering;
 use crate::run::{Backend, FieldKind, MethodName, ProblemKind, RunSpec};
 use crate::solver::Kernel;
 use std::ops::Range;
 
 /// The problem of a run as a title names it: `Poisson 2D, 256 × 256`.
 pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
+    if let Some(matrix) = &run.problem.matrix {
+        return format!("{}, {} rows", matrix.name(), shape.nx());
+    }
     let name = run.problem.kind.label();
     let dim = if run.problem.kind == ProblemKind::Poisson {
         format!(" {}D", shape.dim())
@@ -72,8 +76,12 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
     };
     let data = [
         problem.rhs.as_ref().and_then(|rhs| rhs.file_name()).map(|n| n.to_string_lossy().into()),
+        problem.matrix.as_ref().map(|matrix| match matrix.ordering {
+            Ordering::Natural => matrix.name(),
+            ordering => format!("{}, {} ordering", matrix.name(), ordering.name()),
+        }),
         problem.seed.map(|seed| format!("seed {seed}")),
-        problem.velocity.map(|velocity| format!("velocity {}", numbers(&velocity))),
+        problem.velocity_components().map(|velocity| format!("velocity {}", numbers(velocity))),
         problem
             .boundary
             .map(|b| format!("boundary {}", numbers(&[b.left, b.right, b.top, b.bottom]))),

@@ -7,9 +7,9 @@
 //!
 //! | matrix | solver | time |
 //! |---|---|---|
-//! | lines | elimination | O(n) |
-//! | planes, symmetric along an axis or nearly so | sine transform along it, elimination along the other | O(n log n) |
-//! | other planes | alternating directions | O(n log n), 50–100 times slower |
+//! | 1D | elimination | O(n) |
+//! | 2D or 3D, symmetric along all axes but one, or nearly so | sine transforms along them, elimination along the last | O(n log n) |
+//! | other 2D | alternating directions | O(n log n), 50–100 times slower |
 //!
 //! Dividing the rows by the diagonal rounds the matrix that a solver iterates with: what it
 //! converges to differs from u* by up to the condition number times the rounding of a weight.
@@ -57,9 +57,15 @@ pub enum ExactError {
         /// The shape, as a person writes it.
         shape: String,
     },
-    /// A 3D grid.
-    #[error("the exact solution could not be computed: it is known for 1D and 2D grids alone")]
-    ThreeD,
+    /// A sparse matrix.
+    #[error("the exact solution could not be computed: it is known for grids, not for matrices")]
+    Matrix,
+    /// A 3D grid that sine transforms cannot solve.
+    #[error(
+        "the exact solution could not be computed: on a 3D grid the matrix must be symmetric along \
+         two axes, or nearly so"
+    )]
+    NotSymmetric,
     /// A value on the way is NaN or infinite.
     #[error(
         "the exact solution could not be computed: its values, or those of the right-hand side or \
@@ -93,12 +99,10 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// # Panics
 /// If the right-hand side is an array that does not fit the shape.
 pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, ExactError> {
-    let Problem { shape, stencil, .. } = problem;
-    if shape.dim() == 3 {
-        return Err(ExactError::ThreeD);
-    }
+    let shape = &problem.shape;
+    let stencil = problem.operator.stencil().ok_or(ExactError::Matrix)?;
     stencil.check(shape)?;
-    let method = Method::choose(shape, stencil);
+    let method = Method::choose(shape, stencil)?;
     memory::check(shape, exact_arrays(problem), Precision::F64)?;
     let mut solver = method.solver(shape, stencil)?;
     let initial_guess = Source::Constant(0.0);
@@ -132,11 +136,9 @@ pub fn exact(problem: &Problem, cancel: &AtomicBool) -> Result<Field<f64>, Exact
 
 /// Arrays of the grid, in f64, that [`exact`] needs at a time.
 pub fn exact_arrays(problem: &Problem) -> usize {
-    // The solution, what is left to correct, and what the method works in. In 3D there is none.
-    match problem.shape.dim() {
-        3 => 0,
-        _ => 2 + Method::choose(&problem.shape, &problem.stencil).arrays(),
-    }
+    let method = problem.operator.stencil().map(|stencil| Method::choose(&problem.shape, stencil));
+    // The solution, what is left to correct, and what the method works in; nothing where there is none.
+    method.and_then(Result::ok).map_or(0, |method| 2 + method.arrays())
 }
 
 /// Whether what is left after a correction is less than the rounding of the values: each
@@ -154,18 +156,22 @@ fn is_settled(change: f64, previous: Option<f64>, size: f64) -> bool {
 enum Method {
     /// Elimination on every line.
     Lines,
-    /// Sine transform along one axis.
+    /// Sine transforms along all axes but one.
     Sine(sine::Plan),
     /// Alternating directions.
     Alternating,
 }
 
 impl Method {
-    fn choose(shape: &Shape, stencil: &Stencil) -> Self {
+    fn choose(shape: &Shape, stencil: &Stencil) -> Result<Self, ExactError> {
         if shape.dim() == 1 {
-            return Self::Lines;
+            return Ok(Self::Lines);
         }
-        sine::Plan::new(shape, stencil).map_or(Self::Alternating, Self::Sine)
+        match (sine::Plan::new(shape, stencil), shape.dim()) {
+            (Some(plan), _) => Ok(Self::Sine(plan)),
+            (None, 2) => Ok(Self::Alternating),
+            (None, _) => Err(ExactError::NotSymmetric),
+        }
     }
 
     /// Arrays of the grid that it works in.

@@ -1,10 +1,9 @@
-//! Planes that are symmetric along an axis, or can be made so: a sine transform along it leaves
-//! one tridiagonal system a mode (Buzbee, Golub and Nielson, *On direct methods for solving
-//! Poisson's equations*, SIAM J. Numer. Anal. 7 (1970), section 2).
+//! 2D and 3D grids whose matrix is symmetric along all axes but one, or can be made so: sine transforms
+//! along these axes leave one tridiagonal system per mode along the last (Buzbee, Golub and Nielson, *On
+//! direct methods for solving Poisson's equations*, SIAM J. Numer. Anal. 7 (1970), section 2).
 //!
-//! Couplings (lower, upper) of the same sign are made symmetric by u_j = ρ^j v_j with
-//! ρ = √(lower / upper). That multiplies rounding errors by ρⁿ, which refinement takes away again
-//! as long as there is room for it.
+//! Entries (lower, upper) of the same sign are made symmetric by u_j = ρ^j v_j with ρ = √(lower / upper).
+//! That multiplies rounding errors by ρⁿ, which refinement takes away again as long as there is room for it.
 
 use super::tridiagonal::Tridiagonal;
 use super::{ExactError, each_row, row_sum, singular, transpose};
@@ -15,26 +14,33 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The largest ρⁿ: half of an `f64`'s digits are left, so that each correction adds eight.
+/// The largest ρⁿ of all axes together: half of an `f64`'s digits are left, so that each correction adds
+/// eight.
 const LARGEST_SCALING: f64 = 1e8;
 
-/// Which axis is transformed, and how it is made symmetric.
+/// Which axis is eliminated, and how the others are made symmetric.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
-    along_x: bool,
-    rho: f64,
+    eliminated: usize,
+    /// ρ of each axis.
+    rho: [f64; 3],
 }
 
 impl Plan {
-    /// The axis that needs the milder scaling, x if both need the same; `None` if neither can be
-    /// made symmetric.
+    /// Eliminates along the axis that needs the strongest scaling, the last of those that need the same;
+    /// `None` if the others cannot be made symmetric.
     pub(super) fn new(shape: &Shape, stencil: &Stencil) -> Option<Self> {
-        let x = scaling(shape.nx(), stencil.a, stencil.c);
-        let y = scaling(shape.ny(), stencil.e, stencil.f);
-        let strength = |scaling: Option<(f64, f64)>| scaling.map_or(f64::INFINITY, |s| s.1);
-        let along_x = strength(x) <= strength(y);
-        let (rho, strength) = if along_x { x } else { y }?;
-        (strength <= LARGEST_SCALING.ln()).then_some(Self { along_x, rho })
+        let axes = shape.axes().iter().zip(stencil.neighbours());
+        let scalings: Vec<_> = axes.map(|(&n, [lower, upper])| scaling(n, lower, upper)).collect();
+        let strength = |axis: usize| scalings[axis].map_or(f64::INFINITY, |(_, strength)| strength);
+        let stronger = |a: usize, b: usize| if strength(b) >= strength(a) { b } else { a };
+        let eliminated = (0..shape.dim()).reduce(stronger)?;
+        let others: f64 = (0..shape.dim()).filter(|axis| *axis != eliminated).map(strength).sum();
+        let mut rho = [1.0; 3];
+        for (rho, scaling) in rho.iter_mut().zip(&scalings) {
+            *rho = scaling.map_or(1.0, |(rho, _)| rho);
+        }
+        (others <= LARGEST_SCALING.ln()).then_some(Self { eliminated, rho })
     }
 }
 
@@ -48,17 +54,31 @@ fn scaling(n: usize, lower: f64, upper: f64) -> Option<(f64, f64)> {
     usable.then(|| (ratio.sqrt(), (0.5 * ratio.ln() * (n - 1) as f64).abs()))
 }
 
-/// A plan with its modes and its array.
+/// A grid with the modes of its axes and its array.
+///
+/// Values are turned so that the axis that is worked on is the fastest in memory: a transposition makes the
+/// fastest axis the slowest, so that after as many as there are axes the order is the first again.
 pub(super) struct Sine {
-    along_x: bool,
-    modes: Modes,
+    axes: Vec<Axis>,
+    eliminated: usize,
+    shape: Shape,
+    stencil: Stencil,
     work: Vec<f64>,
 }
 
 impl Sine {
     pub(super) fn new(plan: Plan, shape: &Shape, stencil: &Stencil) -> Self {
-        let modes = Modes::new(plan, shape, stencil);
-        Self { along_x: plan.along_x, modes, work: vec![0.0; shape.points()] }
+        let neighbours = stencil.neighbours();
+        let axes = shape.axes().iter().enumerate();
+        Self {
+            axes: axes
+                .map(|(axis, &n)| Axis::new(n, plan.rho[axis], neighbours[axis][0]))
+                .collect(),
+            eliminated: plan.eliminated,
+            shape: *shape,
+            stencil: *stencil,
+            work: vec![0.0; shape.points()],
+        }
     }
 
     /// Replaces `values` (C order) by A⁻¹ `values`.
@@ -67,100 +87,121 @@ impl Sine {
         values: &mut [f64],
         cancel: &AtomicBool,
     ) -> Result<(), ExactError> {
-        let Self { along_x, modes, work } = self;
-        if *along_x {
-            return modes.solve(values, work, cancel);
+        let dim = self.axes.len();
+        // Turned so often the eliminated axis is the fastest, after all others were.
+        let middle = dim - 1 + (self.eliminated + 1) % dim;
+        let last = middle + dim - 1;
+        for turn in 0..last.next_multiple_of(dim) {
+            let axis = &self.axes[turn % dim];
+            if turn + dim > middle && turn < middle {
+                axis.transform(values, cancel)?;
+            } else if turn == middle {
+                self.eliminate(values, cancel)?;
+            } else if turn > middle && turn <= last {
+                axis.transform_back(values, cancel)?;
+            }
+            transpose(values, axis.n, &mut self.work, cancel)?;
+            values.copy_from_slice(&self.work);
         }
-        transpose(values, modes.height, work, cancel)?;
-        modes.solve(work, values, cancel)?;
-        transpose(work, modes.width, values, cancel)
+        if last.is_multiple_of(dim) {
+            self.axes[0].transform_back(values, cancel)?;
+        }
+        Ok(())
+    }
+
+    /// Solves for every row along the eliminated axis, which is the fastest.
+    fn eliminate(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+        let dim = self.axes.len();
+        let [lower, upper] = self.stencil.neighbours()[self.eliminated];
+        let scale = row_sum(&self.stencil);
+        let n = self.axes[self.eliminated].n;
+        each_row(
+            values,
+            n,
+            cancel,
+            || Tridiagonal::new(n),
+            |matrix, row, values| {
+                let mut rest = row;
+                let mut diagonal = self.stencil.d;
+                for turn in 1..dim {
+                    let axis = &self.axes[(self.eliminated + turn) % dim];
+                    diagonal += axis.eigenvalues[rest % axis.n];
+                    rest /= axis.n;
+                }
+                matrix
+                    .factor(lower, diagonal, upper, scale)
+                    .ok_or_else(|| singular(&self.shape, &self.stencil))?;
+                matrix.solve(values);
+                Ok(())
+            },
+        )
     }
 }
 
-/// The matrix in its modes, on rows that lie along the transformed axis.
-struct Modes {
-    width: usize,
-    height: usize,
+/// The modes of an axis.
+struct Axis {
+    n: usize,
     transform: Arc<dyn Dst1<f64>>,
     /// What values are multiplied by before and after: ρ^∓j, and 2 / (n+1), since two transforms
     /// of rustdct multiply by (n+1) / 2.
     before: Vec<f64>,
     after: Vec<f64>,
-    /// The diagonal of each mode's matrix, and what is below and above it in all of them.
-    diagonals: Vec<f64>,
-    lower: f64,
-    upper: f64,
-    shape: Shape,
-    stencil: Stencil,
+    /// What each mode adds to the diagonal.
+    eigenvalues: Vec<f64>,
 }
 
-impl Modes {
-    fn new(Plan { along_x, rho }: Plan, shape: &Shape, stencil: &Stencil) -> Self {
-        let Stencil { d, a, c, e, f, .. } = *stencil;
-        let (width, height, along, lower, upper) = if along_x {
-            (shape.nx(), shape.ny(), a, e, f)
-        } else {
-            (shape.ny(), shape.nx(), e, a, c)
-        };
-        let middle = 0.5 * (width - 1) as f64;
+impl Axis {
+    fn new(n: usize, rho: f64, lower: f64) -> Self {
+        let middle = 0.5 * (n - 1) as f64;
         let power = |j: usize| rho.powf(j as f64 - middle);
-        let modes = (width + 1) as f64;
+        let modes = (n + 1) as f64;
+        let eigenvalue = |k: usize| 2.0 * (lower / rho) * (PI * k as f64 / modes).cos();
         Self {
-            width,
-            height,
-            transform: DctPlanner::new().plan_dst1(width),
-            before: (0..width).map(|j| power(j).recip()).collect(),
-            after: (0..width).map(|j| power(j) * 2.0 / modes).collect(),
-            diagonals: (1..=width)
-                .map(|k| d + 2.0 * (along / rho) * (PI * k as f64 / modes).cos())
-                .collect(),
-            lower,
-            upper,
-            shape: *shape,
-            stencil: *stencil,
+            n,
+            transform: DctPlanner::new().plan_dst1(n),
+            before: (0..n).map(|j| power(j).recip()).collect(),
+            after: (0..n).map(|j| power(j) * 2.0 / modes).collect(),
+            eigenvalues: (1..=n).map(eigenvalue).collect(),
         }
     }
 
-    /// Solves for rows of `values`; `work` is as long.
-    fn solve(
-        &self,
-        values: &mut [f64],
-        work: &mut [f64],
-        cancel: &AtomicBool,
-    ) -> Result<(), ExactError> {
-        let Self { width, height, .. } = *self;
-        let scale = row_sum(&self.stencil);
-        let scratch = || vec![0.0; self.transform.get_scratch_len()];
-        each_row(values, width, cancel, scratch, |scratch, _, row| {
-            multiply(row, &self.before);
-            self.transform(row, scratch);
-            Ok(())
-        })?;
-        transpose(values, width, work, cancel)?;
+    fn scratch(&self) -> Vec<f64> {
+        vec![0.0; self.transform.get_scratch_len()]
+    }
+
+    /// Turns rows along this axis into its modes.
+    fn transform(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
         each_row(
-            work,
-            height,
+            values,
+            self.n,
             cancel,
-            || Tridiagonal::new(height),
-            |matrix, mode, row| {
-                matrix
-                    .factor(self.lower, self.diagonals[mode], self.upper, scale)
-                    .ok_or_else(|| singular(&self.shape, &self.stencil))?;
-                matrix.solve(row);
+            || self.scratch(),
+            |scratch, _, row| {
+                multiply(row, &self.before);
+                self.transform_row(row, scratch);
                 Ok(())
             },
-        )?;
-        transpose(work, height, values, cancel)?;
-        each_row(values, width, cancel, scratch, |scratch, _, row| {
-            self.transform(row, scratch);
-            multiply(row, &self.after);
-            Ok(())
-        })
+        )
+    }
+
+    /// Turns modes into rows along this axis.
+    fn transform_back(&self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
+        each_row(
+            values,
+            self.n,
+            cancel,
+            || self.scratch(),
+            |scratch, _, row| {
+                self.transform_row(row, scratch);
+                multiply(row, &self.after);
+                Ok(())
+            },
+        )
     }
 
     /// The sine transform of a row. rustdct 0.7.1 counts on zeros in a scratch that it leaves
     /// dirty; what lies there doubles with every row.
-    fn transform(&self, row: &mut [f64], scratch: &mut [f64]) {
+    fn transform_row(&self, row: &mut [f64], scratch: &mut [f64]) {
         scratch.fill(0.0);
         self.transform.process_dst1_with_scratch(row, scratch);
     }

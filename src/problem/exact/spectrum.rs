@@ -48,7 +48,8 @@ impl Spectrum {
     /// along an axis) or the grid is 3D, where a mode does not decay, where the start solves the system already, where
     /// there are too many points or too little memory, or if somebody cancelled it.
     pub fn of(problem: &Problem, cancel: &AtomicBool) -> Option<Self> {
-        let Problem { shape, stencil, .. } = problem;
+        let shape = &problem.shape;
+        let stencil = problem.operator.stencil()?;
         let is_symmetric = stencil.a == stencil.c && stencil.e == stencil.f;
         if shape.dim() == 3
             || !is_symmetric
@@ -158,14 +159,14 @@ mod tests {
     fn problem(shape: Shape, initial_guess: Source, left: f64) -> Problem {
         let boundary = Boundary { left, ..Boundary::default() };
         let rhs = Source::Constant(1.0);
-        Problem { shape, stencil: Stencil::poisson(&shape), rhs, initial_guess, boundary }
+        Problem { shape, operator: Stencil::poisson(&shape).into(), rhs, initial_guess, boundary }
     }
 
     /// ‖r‖₂ / ‖r₀‖₂ after that number of sweeps, made one by one.
     fn swept(problem: &Problem, sweeps: usize) -> f64 {
         let mut field = problem.initial_iterate::<f64>();
         let (stride, shape) = (problem.shape.stride(), problem.shape);
-        let Stencil { d, a, c, e, f, .. } = problem.stencil;
+        let Stencil { d, a, c, e, f, .. } = *problem.operator.stencil().unwrap();
         let down = shape.boundary_rows() * stride;
         let mut norms = Vec::new();
         for _ in 0..=sweeps {
@@ -213,7 +214,7 @@ mod tests {
         let go = AtomicBool::new(false);
         let mut windy = problem(shape, Source::Constant(1.0), 0.0);
         assert!(Spectrum::of(&windy, &go).is_some());
-        windy.stencil = Stencil::convection_diffusion(&shape, [3.0, 0.0, 0.0]);
+        windy.operator = Stencil::convection_diffusion(&shape, [3.0, 0.0, 0.0]).into();
         assert_eq!(Spectrum::of(&windy, &go), None);
         let solved =
             Problem { rhs: Source::Constant(0.0), ..problem(shape, Source::Constant(0.0), 0.0) };

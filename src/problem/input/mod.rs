@@ -162,6 +162,17 @@ pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     }
 }
 
+/// Reads the values of a grid from a NumPy array, as [`load`] does.
+///
+/// # Errors
+/// [`InputError`] naming the file and what is wrong with it; a picture is no array.
+pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
+    match open(path)? {
+        (Kind::Array, file) => array::load(path, file, shape),
+        (Kind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
+    }
+}
+
 /// The shape that a file suggests to somebody who gave none: that of an array (`[nx]` a line,
 /// `[ny, nx]` a plane), or that of a picture scaled down so that no side is over 512.
 ///

@@ -182,7 +182,7 @@ mod tests {
     fn solver(shape: Shape, precision: Precision) -> Box<dyn Solver> {
         let problem = Arc::new(Problem {
             shape,
-            stencil: Stencil::poisson(&shape),
+            operator: Stencil::poisson(&shape).into(),
             rhs: Source::Constant(1.0),
             initial_guess: Source::Random { seed: 3 },
             boundary: Boundary::default(),

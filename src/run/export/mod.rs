@@ -264,6 +264,33 @@ fn save_rows(
     }
 }
 
+/// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix' own
+/// order: `order` names the row of the matrix that each unknown belongs to.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_unknowns(
+    path: &Path,
+    field: &Field<f64>,
+    order: Option<&[u32]>,
+) -> Result<(), FileError> {
+    let mut values = field.to_interior();
+    if let Some(order) = order {
+        for (value, row) in field.interior(0).iter().zip(order) {
+            values[*row as usize] = *value;
+        }
+    }
+    write_atomically(path, |out| {
+        let mut npy = npyz::WriteOptions::new()
+            .default_dtype()
+            .shape(&[values.len() as u64])
+            .writer(out)
+            .begin_nd()?;
+        npy.extend(values)?;
+        npy.finish()
+    })
+}
+
 /// Saves samples of a field in the same way, as single-precision numbers; what is not known is NaN.
 ///
 /// # Errors
@@ -316,6 +343,19 @@ mod tests {
             assert_eq!(npy.dtype().descr(), "'<f4'");
             let rounded: Vec<_> = field.to_interior().iter().map(|&v| v as f32).collect();
             assert_eq!(npy.into_vec::<f32>().unwrap(), rounded);
+        }
+    }
+
+    #[test]
+    fn unknowns_are_saved_in_the_order_of_the_matrix() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let field = Field::from_fn(Shape::grid_1d(3, 1).unwrap(), |i, _| i as f64);
+        for (order, expected) in [(None, [0.0, 1.0, 2.0]), (Some([2, 0, 1]), [1.0, 2.0, 0.0])] {
+            save_unknowns(&path, &field, order.as_ref().map(|order| &order[..])).unwrap();
+            let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
+            assert_eq!((npy.shape(), npy.dtype().descr()), (&[3][..], "'<f8'".into()));
+            assert_eq!(npy.into_vec::<f64>().unwrap(), expected);
         }
     }
 

@@ -131,7 +131,7 @@ impl Run {
         // The residual of −u = 0 is u.
         let itself = Arc::new(Problem {
             shape: self.plan.problem.shape,
-            stencil: Stencil { d: -1.0, ..Stencil::default() },
+            operator: Stencil { d: -1.0, ..Stencil::default() }.into(),
             rhs: Source::Constant(0.0),
             initial_guess: Source::Constant(0.0),
             boundary: Boundary::default(),

@@ -560,10 +560,10 @@ impl Run {
     fn outcome_at(&self, record: &Record) -> Option<Outcome> {
         let cycle = record.cycle;
         let hint = || {
-            if self.plan.problem.stencil.is_dominant() {
+            if self.plan.problem.operator.is_dominant() {
                 String::new()
             } else {
-                let dominance = self.plan.problem.stencil.dominance();
+                let dominance = self.plan.problem.operator.dominance();
                 format!(
                     "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1): lower the velocity, raise the diagonal, or refine the grid"
                 )

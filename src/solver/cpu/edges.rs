@@ -1,12 +1,13 @@
 //! The edge share: how much of the residual lies near tile borders.
 
+use super::matrix::MatrixSystem;
 use super::observe::{BAND, TOGETHER};
-use crate::grid::{Shape, Tiling};
+use crate::grid::{Real, Shape, Tiling};
 use crate::solver::EdgeShare;
 use crate::solver::sample::near_borders;
 use std::ops::Range;
 
-/// Points near tile borders.
+/// Points near tile borders; of a matrix, rows with entries outside their block.
 pub(super) struct Borders {
     /// Which columns and which rows are near a tile border.
     near: [Vec<bool>; 2],
@@ -16,9 +17,23 @@ pub(super) struct Borders {
 
 impl Borders {
     pub fn new(tiling: &Tiling, shape: &Shape) -> Self {
-        let near = near_borders(tiling, shape);
+        Self::of_near(near_borders(tiling, shape))
+    }
+
+    /// Of the blocks of a matrix: the rows that have entries outside their block.
+    pub fn of_blocks<R: Real>(tiling: &Tiling, system: &MatrixSystem<R>) -> Self {
+        let blocks = tiling.x();
+        let owned = (0..blocks.count()).map(|block| blocks.owned(block));
+        let has_outside = |row: usize, owned: &Range<usize>| {
+            system.row(row).0.iter().any(|column| !owned.contains(&(*column as usize)))
+        };
+        let near = owned.flat_map(|owned| owned.clone().map(move |row| has_outside(row, &owned)));
+        Self::of_near([near.collect(), vec![false]])
+    }
+
+    fn of_near(near: [Vec<bool>; 2]) -> Self {
         let mut columns: Vec<Range<usize>> = Vec::new();
-        for column in (0..shape.nx()).filter(|&column| near[0][column]) {
+        for column in (0..near[0].len()).filter(|&column| near[0][column]) {
             match columns.last_mut() {
                 Some(last) if last.end == column => last.end += 1,
                 _ => columns.push(column..column + 1),

@@ -80,6 +80,9 @@ impl NextCycle<'_> {
         followed: Followed,
         subiteration: usize,
     ) -> Result<Option<Inside>, SolverError> {
+        if self.problem.operator.stencil().is_none() {
+            return Ok(None);
+        }
         match followed {
             Followed::Tile(tile) => self.tile(tile, subiteration),
             Followed::Line => self.line(subiteration),

@@ -1,11 +1,11 @@
 //! Observes a field in one pass over the grid: samples, the edge share, and statistics by tile and by
 //! distance to tile borders.
 
-use super::CpuSolver;
 use super::edges::Borders;
 use super::level::Task;
 use super::observe::{BAND, Rows, TOGETHER, Values, bands};
 use super::thin_out::{as_shown, thin_out};
+use super::{CpuSolver, Divided};
 use crate::grid::Real;
 use crate::solver::statistics::{Sorting, Tally};
 use crate::solver::{FieldObservation, FieldRequest, Samples, SolverError, Window};
@@ -73,7 +73,10 @@ impl<R: Real> CpuSolver<R> {
         let part = window.filter(|_| borders.is_none() && sorted.is_none());
         let part = part.map(|window| (window.columns.clone(), window.rows.clone()));
         let (columns, rows) = part.unwrap_or((0..shape.nx(), 0..shape.rows()));
-        let borders = borders.map(|tiling| Borders::new(tiling, &shape));
+        let borders = borders.map(|tiling| match &self.system {
+            Divided::Grid(_) => Borders::new(tiling, &shape),
+            Divided::Matrix(system) => Borders::of_blocks(tiling, system),
+        });
         let sorting = sorted.map(|tiling| Sorting::new(&shape, tiling));
         self.with_values(quantity, |values| {
             Pass { solver: self, values, columns, rows, window, borders, sorting }.make()
@@ -165,7 +168,7 @@ impl<R: Real> Task for ObserveRows<'_, '_, R> {
                 continue;
             }
             match (pass.values, &pass.borders) {
-                (Values::Residual, Some(_)) => rows.scale(solver.system.diagonal),
+                (Values::Residual, Some(_)) => rows.scale(solver.system.residual_factor()),
                 (values, _) => match pass.window.and_then(|window| window.slice) {
                     Some(slice) => {
                         rows.read_slice(solver, values, slice, some.clone(), columns.clone());

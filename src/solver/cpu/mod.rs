@@ -1,11 +1,13 @@
 //! The CPU back end.
 
+mod blocks;
 mod classic;
 mod edges;
 mod hierarchical;
 mod inside;
 mod level;
 mod look;
+mod matrix;
 mod norms;
 mod observe;
 mod patch;
@@ -23,8 +25,11 @@ use super::{
 use crate::clock::Instant;
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Field, Precision, Real, Shape, Tiling};
-use crate::problem::{Problem, System};
+use crate::problem::{Operator, Problem, System};
+use crate::solver::Layout;
+use blocks::Blocks;
 use hierarchical::Hierarchical;
+use matrix::{MatrixPass, MatrixSystem};
 use norms::PartialNorms;
 use observe::Rows;
 use std::ops::Range;
@@ -46,13 +51,15 @@ const BATCH: Duration = Duration::from_millis(2);
 /// Its results are the same to the last bit for any number of threads and at any [`Level`].
 pub struct CpuSolver<R> {
     problem: Arc<Problem>,
-    system: Arc<System<R>>,
+    system: Divided<R>,
+    /// How the entries of a matrix are kept.
+    layout: Layout,
     /// The iterate.
     current: Field<R>,
     /// The iterate one cycle earlier; at the start, the start.
     previous: Field<R>,
     exact: Option<Arc<Field<f64>>>,
-    method: Cycle,
+    method: Cycle<R>,
     level: Level,
     team: Team,
 }
@@ -69,10 +76,25 @@ pub fn on_cpu(
     precision: Precision,
     threads: usize,
 ) -> Result<Box<dyn Solver>, OutOfMemory> {
+    solver(problem, method, precision, threads, Layout::default())
+}
+
+/// The same with the layout of a matrix.
+pub(super) fn solver(
+    problem: &Arc<Problem>,
+    method: Method,
+    precision: Precision,
+    threads: usize,
+    layout: Layout,
+) -> Result<Box<dyn Solver>, OutOfMemory> {
     let level = Level::best();
     Ok(match precision {
-        Precision::F32 => Box::new(CpuSolver::<f32>::new(problem, method, level, threads)?),
-        Precision::F64 => Box::new(CpuSolver::<f64>::new(problem, method, level, threads)?),
+        Precision::F32 => {
+            Box::new(CpuSolver::<f32>::with_layout(problem, method, layout, level, threads)?)
+        }
+        Precision::F64 => {
+            Box::new(CpuSolver::<f64>::with_layout(problem, method, layout, level, threads)?)
+        }
     })
 }
 
@@ -110,19 +132,56 @@ impl Sharing {
     }
 }
 
-/// A method, prepared for a grid.
+/// The system, its rows divided by their diagonals; shared by solvers of one problem.
 #[derive(Clone, Debug)]
-enum Cycle {
-    Classic,
-    Hierarchical(Hierarchical),
+enum Divided<R> {
+    Grid(Arc<System<R>>),
+    Matrix(Arc<MatrixSystem<R>>),
 }
 
-impl Cycle {
+impl<R: Real> Divided<R> {
+    fn new(problem: &Problem) -> Self {
+        match &problem.operator {
+            Operator::Stencil(stencil) => Self::Grid(Arc::new(System::new(problem, stencil))),
+            Operator::Csr(matrix) => Self::Matrix(Arc::new(MatrixSystem::new(problem, matrix))),
+        }
+    }
+
+    /// What the changes of a first sweep, as they are measured, are multiplied by to make residuals. Those
+    /// of a matrix, whose rows have diagonals of their own, are residuals already.
+    fn residual_factor(&self) -> f64 {
+        match self {
+            Self::Grid(system) => system.diagonal,
+            Self::Matrix(_) => 1.0,
+        }
+    }
+}
+
+/// A method, prepared for a grid or a matrix.
+#[derive(Debug)]
+enum Cycle<R> {
+    Classic,
+    Hierarchical(Hierarchical),
+    Blocks(Blocks<R>),
+}
+
+impl<R: Real> Cycle<R> {
+    fn new(problem: &Problem, system: &Divided<R>, method: Method, layout: Layout) -> Self {
+        let Method::Hierarchical { k, tiling } = method else { return Self::Classic };
+        match (&problem.operator, system) {
+            (Operator::Csr(matrix), Divided::Matrix(system)) => {
+                Self::Blocks(Blocks::new(matrix, system, k, tiling.x(), layout))
+            }
+            _ => Self::Hierarchical(Hierarchical::new(&problem.shape, k, &tiling)),
+        }
+    }
+
     /// Sweeps of a cycle.
     fn sweeps(&self) -> usize {
         match self {
             Self::Classic => 1,
             Self::Hierarchical(method) => method.sweeps(),
+            Self::Blocks(method) => method.sweeps(),
         }
     }
 }
@@ -151,44 +210,74 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         threads: usize,
     ) -> Result<Self, OutOfMemory> {
+        Self::with_layout(problem, method, Layout::default(), level, threads)
+    }
+
+    /// The same with another layout of a matrix.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if its arrays would not fit, which is checked before anything is allocated.
+    pub fn with_layout(
+        problem: &Arc<Problem>,
+        method: Method,
+        layout: Layout,
+        level: Level,
+        threads: usize,
+    ) -> Result<Self, OutOfMemory> {
         memory::check(&problem.shape, ARRAYS, R::PRECISION)?;
-        let system = Arc::new(System::new(problem));
+        let system = Divided::new(problem);
         let level = level.min(Level::best());
-        Ok(Self::at_start(Arc::clone(problem), system, method, level, Team::new(threads)))
+        Ok(Self::at_start(Arc::clone(problem), system, method, layout, level, Team::new(threads)))
     }
 
     fn at_start(
         problem: Arc<Problem>,
-        system: Arc<System<R>>,
+        system: Divided<R>,
         method: Method,
+        layout: Layout,
         level: Level,
         team: Team,
     ) -> Self {
         let current = problem.initial_iterate();
-        let method = match method {
-            Method::Classic => Cycle::Classic,
-            Method::Hierarchical { k, tiling } => {
-                Cycle::Hierarchical(Hierarchical::new(&problem.shape, k, &tiling))
-            }
-        };
+        let method = Cycle::new(&problem, &system, method, layout);
         let previous = current.clone();
-        Self { problem, system, current, previous, exact: None, method, level, team }
+        Self { problem, system, layout, current, previous, exact: None, method, level, team }
     }
 
     /// Makes one cycle.
     fn advance(&mut self, measure: bool) -> PartialNorms {
-        let pass = Pass {
-            system: &self.system,
-            from: self.current.as_slice(),
-            to: self.previous.as_mut_slice(),
-            exact: self.exact.as_deref().map(Field::as_slice),
-            measure,
-            level: self.level,
-            team: &self.team,
-        };
-        let norms = match &self.method {
-            Cycle::Classic => classic::cycle(pass),
-            Cycle::Hierarchical(method) => method.cycle(pass),
+        let (level, team) = (self.level, &self.team);
+        let norms = match &self.system {
+            Divided::Grid(system) => {
+                let pass = Pass {
+                    system,
+                    from: self.current.as_slice(),
+                    to: self.previous.as_mut_slice(),
+                    exact: self.exact.as_deref().map(Field::as_slice),
+                    measure,
+                    level,
+                    team,
+                };
+                match &self.method {
+                    Cycle::Hierarchical(method) => method.cycle(pass),
+                    _ => classic::cycle(pass),
+                }
+            }
+            Divided::Matrix(system) => {
+                let pass = MatrixPass {
+                    system,
+                    from: self.current.interior(0),
+                    to: self.previous.interior_mut(0),
+                    exact: self.exact.as_deref().map(|exact| exact.interior(0)),
+                    measure,
+                    level,
+                    team,
+                };
+                match &self.method {
+                    Cycle::Blocks(blocks) => blocks.cycle(pass),
+                    _ => matrix::classic(pass),
+                }
+            }
         };
         std::mem::swap(&mut self.current, &mut self.previous);
         norms
@@ -196,7 +285,7 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes one cycle.
     pub fn cycle(&mut self) -> CycleNorms {
-        self.advance(true).finish(self.system.diagonal, self.exact.is_some())
+        self.advance(true).finish(self.system.residual_factor(), self.exact.is_some())
     }
 
     /// Makes one cycle without measuring norms.
@@ -324,8 +413,9 @@ impl<R: Real> Solver for CpuSolver<R> {
         memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
         let mut solver = Self::at_start(
             Arc::clone(&self.problem),
-            Arc::clone(&self.system),
+            self.system.clone(),
             method,
+            self.layout,
             self.level,
             self.team.clone(),
         );

@@ -1,11 +1,12 @@
 //! Fields of an iterate, some rows at a time, and the norms that are summed up from them.
 
-use super::CpuSolver;
 use super::level::Task;
+use super::matrix::Residual;
 use super::norms::{Measure, Partial, residual_norms};
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
+use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
-use crate::problem::Source;
+use crate::problem::{Source, System};
 use crate::solver::{Quantity, ResidualNorms, SolverError};
 use std::any::Any;
 use std::ops::Range;
@@ -22,7 +23,8 @@ pub(super) const TOGETHER: usize = 4;
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
-    /// u₁ − u₀, the change that one sweep would make: the residual over the diagonal.
+    /// u₁ − u₀, the change that one sweep would make: the residual over the diagonal. Of a matrix, whose
+    /// rows have diagonals of their own, the residual itself.
     SweepChange,
     Residual,
     Change,
@@ -43,6 +45,7 @@ pub(super) fn bands(range: Range<usize>, size: usize) -> impl Iterator<Item = Ra
 /// Computes u₁ − u₀ on parts of some rows.
 struct SweepChange<'a, R> {
     solver: &'a CpuSolver<R>,
+    system: &'a System<R>,
     rows: Range<usize>,
     columns: Range<usize>,
     updated: &'a mut [R],
@@ -53,7 +56,7 @@ impl<R: Real> Task for SweepChange<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {
-        with_update(&self.solver.system.weights, self.solver.problem.shape.dim(), self);
+        with_update(&self.system.weights, self.solver.problem.shape.dim(), self);
     }
 }
 
@@ -61,7 +64,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
     type Output = ();
     #[inline(always)]
     fn with<U: Update<R>>(self, update: U) {
-        let Self { solver, rows, columns, updated, out } = self;
+        let Self { solver, system, rows, columns, updated, out } = self;
         let shape = solver.problem.shape;
         let (stride, width) = (shape.stride(), columns.len());
         let first = |row: usize| shape.row_start(row) + 1 + columns.start;
@@ -75,7 +78,7 @@ impl<R: Real> WithUpdate<R> for SweepChange<'_, R> {
                 first: first(part.start),
                 stride,
                 plane: shape.plane_stride(),
-                g: &solver.system.g.as_slice()[first(g_row)..],
+                g: &system.g.as_slice()[first(g_row)..],
                 g_stride,
                 width,
                 height: part.len(),
@@ -115,11 +118,20 @@ impl<R: Real> Rows<R> {
         let width = columns.len();
         self.values.resize(rows.len() * width, 0.0);
         if let Values::SweepChange | Values::Residual = values {
-            self.updated.resize(TOGETHER * of.problem.shape.stride(), R::default());
-            let (updated, out) = (&mut self.updated[..], &mut self.values[..]);
-            of.level.run(SweepChange { solver: of, rows, columns, updated, out });
+            let out = &mut self.values[..];
+            match &of.system {
+                Divided::Grid(system) => {
+                    self.updated.resize(TOGETHER * of.problem.shape.stride(), R::default());
+                    let updated = &mut self.updated[..];
+                    of.level.run(SweepChange { solver: of, system, rows, columns, updated, out });
+                }
+                Divided::Matrix(system) => {
+                    let x = of.current.interior(0);
+                    of.level.run(Residual { system, x, rows: columns, out });
+                }
+            }
             if let Values::Residual = values {
-                self.scale(of.system.diagonal);
+                self.scale(of.system.residual_factor());
             }
             return;
         }
@@ -219,7 +231,7 @@ impl<R: Real> Task for MeasureBand<'_, R> {
 
 impl<R: Real> CpuSolver<R> {
     pub(super) fn measure_residual(&self) -> ResidualNorms {
-        residual_norms(self.measure(Values::SweepChange), self.system.diagonal)
+        residual_norms(self.measure(Values::SweepChange), self.system.residual_factor())
     }
 
     pub(super) fn measure_change(&self) -> f64 {

@@ -1,17 +1,22 @@
 //! The kernels of the table by their names: what menus, options and files list.
 
 use super::kernels::KERNELS;
-use crate::solver::{Kernel, MethodName};
+use crate::solver::{Kernel, Layout, MethodName};
 use serde::{Deserialize, Deserializer, de};
 
 impl Kernel {
-    /// All of them, as they stand in menus: auto, then the table's, the fastest first.
-    pub const ALL: [Self; KERNELS.len() + 1] = {
-        let mut all = [Self::AUTO; KERNELS.len() + 1];
+    /// All of them: auto, then the table's, the fastest first, then the layouts of a matrix.
+    pub const ALL: [Self; 1 + KERNELS.len() + Layout::ALL.len()] = {
+        let mut all = [Self::AUTO; 1 + KERNELS.len() + Layout::ALL.len()];
         let mut row = 0;
         while row < KERNELS.len() {
-            all[row + 1] = Self::named(KERNELS[row].name);
+            all[1 + row] = Self::named(KERNELS[row].name);
             row += 1;
+        }
+        let mut layout = 0;
+        while layout < Layout::ALL.len() {
+            all[1 + KERNELS.len() + layout] = Self::named(Layout::ALL[layout].name());
+            layout += 1;
         }
         all
     };
@@ -33,6 +38,17 @@ impl Kernel {
         [Self::AUTO].into_iter().chain(rows.map(|row| Self::named(row.name))).collect()
     }
 
+    /// Those of a GPU: auto, then the table's, the fastest first.
+    pub fn on_gpu() -> impl Iterator<Item = Self> {
+        Self::ALL.into_iter().take(1 + KERNELS.len())
+    }
+
+    /// Those that a CPU has for a matrix: auto, then its layouts, the fastest first.
+    pub fn of_matrix() -> Vec<Self> {
+        let layouts = Layout::ALL.into_iter().map(|layout| Self::named(layout.name()));
+        [Self::AUTO].into_iter().chain(layouts).collect()
+    }
+
     /// Those that a method runs on without auto, the slowest first: the order of a kernel comparison.
     pub fn compared(method: MethodName) -> Vec<Self> {
         Self::of(method).into_iter().skip(1).rev().collect()
@@ -40,13 +56,20 @@ impl Kernel {
 
     /// The name in menus and titles.
     pub fn label(self) -> &'static str {
-        KERNELS.iter().find(|row| row.name == self.name()).map_or("Auto", |row| row.label)
+        let layout = || self.layout().map_or("Auto", Layout::label);
+        KERNELS.iter().find(|row| row.name == self.name()).map_or_else(layout, |row| row.label)
     }
 
     /// How it works, in one sentence.
     pub fn about(self) -> &'static str {
         let row = KERNELS.iter().find(|row| row.name == self.name());
-        row.map_or("The fastest kernel that accepts the setting.", |row| row.about)
+        let auto = "The fastest kernel that accepts the setting.";
+        row.map_or_else(|| self.layout().map_or(auto, Layout::about), |row| row.about)
+    }
+
+    /// The layout of a matrix of this name.
+    fn layout(self) -> Option<Layout> {
+        Layout::ALL.into_iter().find(|layout| layout.name() == self.name())
     }
 }
 

@@ -61,6 +61,7 @@ impl<R: DeviceReal> DeviceSystem<R> {
         problem: &Problem,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
+        let stencil = problem.operator.stencil().ok_or(SolverError::NoMatrix)?;
         // One array on the host at a time.
         memory::check(&shape, 1, R::PRECISION)?;
         let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
@@ -68,7 +69,7 @@ impl<R: DeviceReal> DeviceSystem<R> {
             setting: format!("shape {shape}"),
             instead: "backend cpu".into(),
         })?;
-        let System { weights, diagonal, g } = System::<R>::new(problem);
+        let System { weights, diagonal, g } = System::<R>::new(problem, stencil);
         let g = gpu.check(stream.clone_htod(g.as_slice()))?;
         gpu.check(stream.synchronize())?;
         let g = Array::new(g, &shape, stream);

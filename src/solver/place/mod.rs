@@ -1,7 +1,7 @@
 //! Where a solver runs, and how one is set up there.
 
 use super::cuda::{self, Device};
-use super::{Kernel, Method, Solver, SolverError, on_cpu};
+use super::{Kernel, Layout, Method, Solver, SolverError, cpu};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use std::sync::Arc;
@@ -13,6 +13,8 @@ pub enum Place {
     Cpu {
         /// 0 for one per core.
         threads: usize,
+        /// How the entries of a sparse matrix are kept.
+        layout: Layout,
     },
     /// On NVIDIA GPUs.
     Cuda {
@@ -35,7 +37,9 @@ pub fn set_up(
     place: &Place,
 ) -> Result<Box<dyn Solver>, SolverError> {
     match place {
-        Place::Cpu { threads } => Ok(on_cpu(problem, method, precision, *threads)?),
+        Place::Cpu { threads, layout } => {
+            Ok(cpu::solver(problem, method, precision, *threads, *layout)?)
+        }
         Place::Cuda { devices, kernel } => {
             cuda::solver(problem, method, precision, devices, *kernel)
         }
@@ -59,7 +63,7 @@ impl Place {
     /// ([`Solver::with_method`](super::Solver::with_method)).
     pub fn shares_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Cpu { threads: one }, Self::Cpu { threads: other }) => one == other,
+            (Self::Cpu { .. }, Self::Cpu { .. }) => self == other,
             (Self::Cuda { devices: one, .. }, Self::Cuda { devices: other, .. }) => one == other,
             _ => false,
         }

@@ -94,7 +94,7 @@ pub(in crate::run::sweep) fn count_side_by_side(
     }
     let on_one_thread = |plan: &Plan| {
         let mut plan = plan.clone();
-        if let Place::Cpu { threads } = &mut plan.place {
+        if let Place::Cpu { threads, .. } = &mut plan.place {
             *threads = 1;
         }
         count(&Arc::new(plan), should_stop)

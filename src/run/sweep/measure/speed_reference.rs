@@ -38,7 +38,7 @@ impl SpeedReference {
         };
         let problem = Problem {
             shape,
-            stencil: Stencil::poisson(&shape),
+            operator: Stencil::poisson(&shape).into(),
             rhs: Source::Constant(1.0),
             initial_guess: Source::Constant(1.0),
             boundary: Boundary::default(),

@@ -132,7 +132,7 @@ pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64;
             let waves = tiles / concurrent;
             waves.ceil() / waves
         }),
-        Place::Cpu { threads } => Sharing::of(shape, *k, tiling, threads).waiting(),
+        Place::Cpu { threads, .. } => Sharing::of(shape, *k, tiling, threads).waiting(),
     };
     let updates = tiles * tile * *k as f64;
     let values = tiles * (with_halo + tile) + points;

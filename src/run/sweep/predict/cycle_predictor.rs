@@ -20,7 +20,7 @@ use crate::run::plan::{Plan, Planner};
 use crate::run::spec::{ProblemKind, RunSpec, StopRule};
 use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
-use crate::solver::{Method, Place, SolverError};
+use crate::solver::{Layout, Method, Place, SolverError};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +96,7 @@ impl CyclePredictor {
         let error_factor = ERROR_FACTORS.get(plan.problem.shape.dim() - 1)?;
         let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual)?;
         let spectrum = self.spectrum(&plan.problem)?;
-        let stencil = &plan.problem.stencil;
+        let stencil = plan.problem.operator.stencil()?;
         let weights = [-stencil.a / stencil.d, -stencil.e / stencil.d];
         // A sweep raises a parabola evenly only where the rows of the matrix add up to 0.
         let rows_add_up_to_zero = (stencil.dominance() - 1.0).abs() < 1e-9 && weights[0] > 0.0;
@@ -227,7 +227,7 @@ impl Extrapolation {
         let Some(counting) = &mut self.counting else {
             let (_, spec) = &self.grids[self.counted.len()];
             let Ok(mut plan) = Planner::default().plan(spec) else { return Ok(Poll::Ready(None)) };
-            plan.place = Place::Cpu { threads: 1 };
+            plan.place = Place::Cpu { threads: 1, layout: Layout::default() };
             self.counting = Some(Counting::new(&Arc::new(plan))?);
             return Ok(Poll::Pending);
         };
@@ -262,6 +262,9 @@ fn smaller_grids(run: &RunSpec) -> Option<(usize, [(usize, RunSpec); 2])> {
         let part = (SMALLER_SIDES[grid] * shortest as f64).ceil() as usize;
         part.max(SMALLER_TILES[grid] * tile)
     });
+    if run.problem.matrix.is_some() {
+        return None;
+    }
     let grid = |side: usize| {
         let mut smaller = run.clone();
         for n in &mut smaller.problem.shape {
@@ -355,7 +358,7 @@ mod tests {
     fn cycles_without_sine_modes_are_extrapolated_from_smaller_grids() {
         let mut convective = plan(&[96, 96], 4, 2, 8).spec;
         convective.problem.kind = ProblemKind::ConvectionDiffusion;
-        convective.problem.velocity = Some([3.0, 2.0]);
+        convective.problem.velocity = Some([3.0, 2.0, 0.0]);
         let plan = Arc::new(Planner::default().plan(&convective).unwrap());
         let prediction = predict(&plan, &CyclePredictor::default());
         let counted = count(&plan, &|| false).unwrap().unwrap().cycles as f64;

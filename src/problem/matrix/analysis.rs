@@ -1,0 +1,167 @@
+//! What can be said of a matrix before it is solved with.
+
+use super::csr::{Csr, Dominance};
+use crate::grid::AxisTiling;
+use crate::random::random;
+
+/// What can be said of a matrix before it is solved with.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// Rows.
+    pub rows: usize,
+    /// Entries, the diagonal's included.
+    pub entries: usize,
+    /// The largest distance of an entry from the diagonal.
+    pub bandwidth: usize,
+    /// Whether a_ij = a_ji everywhere.
+    pub is_symmetric: bool,
+    /// How dominant the diagonal is.
+    pub dominance: Dominance,
+    /// The spectral radius of I − D⁻¹A, as far as it was followed.
+    pub spectral_radius: SpectralRadius,
+}
+
+/// An estimate of the spectral radius ρ(I − D⁻¹A): Jacobi's iteration converges where it is below 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpectralRadius {
+    /// The estimate.
+    pub value: f64,
+    /// How much it still changed over the last half of the steps.
+    pub error: f64,
+}
+
+impl SpectralRadius {
+    /// Sweeps of Jacobi's iteration for each decimal digit; `None` where it does not converge.
+    pub fn sweeps_per_digit(&self) -> Option<f64> {
+        let sweeps = -(10.0_f64.ln()) / self.value.ln();
+        (self.value < 1.0).then_some(sweeps)
+    }
+}
+
+/// How the entries of a matrix beside its diagonal lie with respect to blocks of rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockEntries {
+    /// *Static* entries: their columns are outside the block of their row.
+    pub outside: usize,
+    /// *Dynamic* entries: their columns are inside.
+    pub inside: usize,
+}
+
+impl BlockEntries {
+    /// Counts the entries with respect to the rows that blocks own.
+    pub fn of(matrix: &Csr, blocks: &AxisTiling) -> Self {
+        let mut counts = Self::default();
+        for owned in (0..blocks.count()).map(|block| blocks.owned(block)) {
+            for row in owned.clone() {
+                let columns = matrix.off_diagonal(row).map(|(column, _)| column as usize);
+                let inside = columns.filter(|column| owned.contains(column)).count();
+                counts.inside += inside;
+                counts.outside += matrix.columns(row).len() - 1 - inside;
+            }
+        }
+        counts
+    }
+}
+
+/// Products of the matrix with an entry that the power iteration makes at the most: a second's worth.
+const MOST_PRODUCTS: usize = 300_000_000;
+
+/// Steps of the power iteration.
+const FEWEST_STEPS: usize = 16;
+const MOST_STEPS: usize = 4096;
+
+impl Analysis {
+    /// Looks through a matrix, and makes a power iteration of a bounded number of steps.
+    pub fn of(matrix: &Csr) -> Self {
+        let bandwidth = (0..matrix.rows()).flat_map(|row| {
+            matrix.columns(row).iter().map(move |column| row.abs_diff(*column as usize))
+        });
+        Self {
+            rows: matrix.rows(),
+            entries: matrix.entries(),
+            bandwidth: bandwidth.max().unwrap_or(0),
+            is_symmetric: is_symmetric(matrix),
+            dominance: matrix.dominance(),
+            spectral_radius: spectral_radius(matrix),
+        }
+    }
+}
+
+fn is_symmetric(matrix: &Csr) -> bool {
+    (0..matrix.rows()).all(|row| {
+        matrix.off_diagonal(row).all(|(column, value)| matrix.at(column as usize, row) == value)
+    })
+}
+
+/// Power iteration: the factor by which a vector grows, over two steps so that eigenvalues of opposite signs
+/// do not disturb it (Golub and Van Loan, *Matrix Computations*, section 7.3).
+fn spectral_radius(matrix: &Csr) -> SpectralRadius {
+    let steps = (MOST_PRODUCTS / matrix.entries()).clamp(FEWEST_STEPS, MOST_STEPS);
+    let mut x: Vec<f64> = (0..matrix.rows() as u64).map(|row| random(1, row)).collect();
+    let mut next = vec![0.0; x.len()];
+    let (mut value, mut halfway) = (0.0, 0.0);
+    for step in 0..steps / 2 {
+        let before = norm(&x);
+        if before == 0.0 {
+            return SpectralRadius { value: 0.0, error: 0.0 };
+        }
+        for x in &mut x {
+            *x /= before;
+        }
+        sweep(matrix, &x, &mut next);
+        sweep(matrix, &next, &mut x);
+        value = norm(&x).sqrt();
+        if step == steps / 4 {
+            halfway = value;
+        }
+    }
+    SpectralRadius { value, error: f64::abs(value - halfway) }
+}
+
+/// to = (I − D⁻¹A) from.
+fn sweep(matrix: &Csr, from: &[f64], to: &mut [f64]) {
+    for (row, to) in to.iter_mut().enumerate() {
+        let sum: f64 = matrix.off_diagonal(row).map(|(column, a)| a * from[column as usize]).sum();
+        *to = -sum / matrix.diagonal(row);
+    }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Generated;
+    use super::*;
+    use std::f64::consts::PI;
+
+    #[test]
+    fn a_line_is_what_textbooks_say() {
+        let Analysis { bandwidth, is_symmetric, dominance, spectral_radius, .. } =
+            Analysis::of(&Generated::Heat1d { rows: 100 }.matrix());
+        assert_eq!((bandwidth, is_symmetric), (1, true));
+        assert_eq!(dominance, Dominance { largest: 1.0, rows_above: 0 });
+        let exact = (PI / 101.0).cos();
+        let error = (spectral_radius.value - exact).abs();
+        assert!(error <= 10.0 * spectral_radius.error + 1e-9, "{spectral_radius:?}, {exact}");
+        let sweeps = spectral_radius.sweeps_per_digit().unwrap();
+        assert!((sweeps * -exact.ln() / 10.0_f64.ln() - 1.0).abs() < 0.05, "{sweeps}");
+    }
+
+    #[test]
+    fn a_matrix_that_is_not_dominant_may_converge() {
+        let analysis = Analysis::of(&Generated::Trefethen { rows: 2000 }.matrix());
+        assert!(analysis.dominance.rows_above > 0 && analysis.is_symmetric);
+        let value = analysis.spectral_radius.value;
+        assert!((value - 0.860).abs() < 5e-3, "{value}");
+    }
+
+    #[test]
+    fn a_diagonal_has_nothing_to_iterate() {
+        let matrix = Csr::from_entries(2, &[(0, 0, 2.0), (1, 1, -3.0)]).unwrap();
+        assert_eq!(Analysis::of(&matrix).spectral_radius.value, 0.0);
+        let lower = Csr::from_entries(2, &[(0, 0, 1.0), (1, 1, 1.0), (1, 0, 5.0)]).unwrap();
+        assert!(!Analysis::of(&lower).is_symmetric);
+    }
+}

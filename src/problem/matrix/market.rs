@@ -1,0 +1,488 @@
+//! Matrix Market files (Boisvert, Pozo and Remington, *The Matrix Market Exchange Formats*, NISTIR 5935):
+//! sparse matrices and vectors as text, plain or compressed by gzip.
+
+use super::csr::{Csr, Entry, MatrixError};
+use crate::files::{FileError, write_atomically};
+use crate::grid::memory;
+use flate2::read::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// What a gzip file begins with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Bytes of a line that are read at the most. The format allows 1024.
+const LONGEST_LINE: u64 = 4096;
+
+/// Bytes of comments and empty lines that are skipped at the most: a compressed file may hold any number.
+const MOST_SKIPPED: u64 = 1 << 24;
+
+/// Bytes that an entry takes while a file is read: an [`Entry`], sorted, and as a part of the matrix.
+const BYTES_OF_ENTRY: u64 = 16 + 16 + 12;
+
+/// Entries are reported as read so many at a time.
+const ENTRIES_OF_REPORT: u64 = 1 << 16;
+
+/// Why a file is no matrix, or no vector.
+#[derive(Debug, thiserror::Error)]
+pub enum MarketError {
+    /// It cannot be opened or read.
+    #[error("{} cannot be read: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A line that is wrong.
+    #[error("{}, line {line}: {reason}", .path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It ends before its last entry.
+    #[error("{} ends after {found} of {promised} entries", .path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Entries read.
+        found: u64,
+        /// Entries that its header names.
+        promised: u64,
+    },
+    /// It needs more memory than there is.
+    #[error("{} has {entries} entries, which need {}; {} are free", .path.display(), memory::human(*.needed), memory::human(*.available))]
+    Memory {
+        /// The file.
+        path: PathBuf,
+        /// Entries that its header names.
+        entries: u64,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        available: u64,
+    },
+    /// Its entries are no matrix that can be solved with.
+    #[error("{}: {source}", .path.display())]
+    Matrix {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: MatrixError,
+    },
+}
+
+/// How the entries are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Number,
+    Pattern,
+}
+
+/// Reads a square matrix (`coordinate`; `real`, `integer` or `pattern`; `general` or `symmetric`).
+/// `on_progress` gets the part that is read, 0 to 1.
+///
+/// Entries of a pattern are 1. Of a symmetric matrix one half is stored; the other is added here.
+///
+/// # Errors
+/// [`MarketError`] with the file, the line, and what is wrong there.
+pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr, MarketError> {
+    let mut lines = Lines::open(path)?;
+    let (field, is_symmetric) = lines.matrix_header()?;
+    let (rows, promised) = lines.rows()?;
+    let stored = if is_symmetric { promised.saturating_mul(2) } else { promised };
+    let needed = stored.saturating_mul(BYTES_OF_ENTRY).saturating_add(rows.saturating_mul(24));
+    lines.check_memory(promised, needed)?;
+    let mut entries: Vec<Entry> = Vec::new();
+    for read in 0..promised {
+        if !lines.next()? {
+            return Err(lines.truncated(read, promised));
+        }
+        let mut words = lines.words();
+        let row = index(words.next(), "row", rows);
+        let column = index(words.next(), "column", rows);
+        let value = match field {
+            Field::Pattern => Ok(1.0),
+            Field::Number => number(words.next()),
+        };
+        let rest = words.next().map(str::to_owned);
+        let (row, column, value) = match (row, column, value) {
+            (Ok(row), Ok(column), Ok(value)) => (row, column, value),
+            (Err(reason), ..) | (_, Err(reason), _) | (.., Err(reason)) => {
+                return Err(lines.refuse(reason));
+            }
+        };
+        if let Some(rest) = rest {
+            return Err(lines.refuse(format!("there is more than an entry: {rest}")));
+        }
+        if !value.is_finite() {
+            return Err(lines.refuse(format!(
+                "the entry at row {}, column {} is {value}; entries must be finite numbers",
+                row + 1,
+                column + 1
+            )));
+        }
+        entries.push((row, column, value));
+        if is_symmetric && row != column {
+            entries.push((column, row, value));
+        }
+        if read % ENTRIES_OF_REPORT == 0 {
+            on_progress(read as f64 / promised as f64);
+        }
+    }
+    lines.expect_end(promised)?;
+    let matrix = Csr::from_entries(rows as usize, &entries);
+    matrix.map_err(|source| MarketError::Matrix { path: path.to_owned(), source })
+}
+
+/// The rows of a matrix, from its header.
+///
+/// # Errors
+/// [`MarketError`] if the header is wrong, or the matrix is not square.
+pub fn read_rows(path: &Path) -> Result<usize, MarketError> {
+    let mut lines = Lines::open(path)?;
+    lines.matrix_header()?;
+    lines.rows().map(|(rows, _)| rows as usize)
+}
+
+/// Reads a vector: an `array` with one column, of `rows` values.
+///
+/// # Errors
+/// [`MarketError`] with the file, the line, and what is wrong there.
+pub fn read_vector(path: &Path, rows: usize) -> Result<Vec<f64>, MarketError> {
+    let mut lines = Lines::open(path)?;
+    lines.vector_header()?;
+    let [found, columns] = lines.sizes::<2>()?;
+    if [found, columns] != [rows as u64, 1] {
+        return Err(lines.refuse(format!(
+            "the array has {found} rows and {columns} columns; the matrix needs {rows} rows and 1 column"
+        )));
+    }
+    lines.check_memory(found, found.saturating_mul(8))?;
+    let mut values = Vec::new();
+    for read in 0..found {
+        if !lines.next()? {
+            return Err(lines.truncated(read, found));
+        }
+        let value = number(lines.words().next()).map_err(|reason| lines.refuse(reason))?;
+        if !value.is_finite() {
+            return Err(lines.refuse(format!("value {} is {value}; it must be finite", read + 1)));
+        }
+        values.push(value);
+    }
+    lines.expect_end(found)?;
+    Ok(values)
+}
+
+/// Whether a file begins like a Matrix Market file, compressed or not.
+pub fn is_market(path: &Path) -> bool {
+    Lines::open(path).is_ok_and(|mut lines| lines.banner().is_ok())
+}
+
+/// Saves a matrix as a Matrix Market file, every value with all its digits.
+///
+/// # Errors
+/// [`FileError`] naming the file; nothing half-written is left.
+pub fn save_matrix(path: &Path, matrix: &Csr) -> Result<(), FileError> {
+    write_atomically(path, |out| {
+        writeln!(out, "%%MatrixMarket matrix coordinate real general")?;
+        writeln!(out, "{0} {0} {1}", matrix.rows(), matrix.entries())?;
+        for row in 0..matrix.rows() {
+            for (column, value) in matrix.columns(row).iter().zip(matrix.values(row)) {
+                writeln!(out, "{} {} {value:?}", row + 1, column + 1)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A row or a column from 0, of a number from 1 to `count`.
+fn index(word: Option<&str>, name: &str, count: u64) -> Result<u32, String> {
+    let word = word.ok_or_else(|| format!("the {name} is missing"))?;
+    let index: u64 = word.parse().map_err(|_| format!("{name} {word} is not a whole number"))?;
+    if (1..=count).contains(&index) {
+        return Ok((index - 1) as u32);
+    }
+    Err(format!("{name} {index} is outside the matrix; it must be 1 to {count}"))
+}
+
+fn number(word: Option<&str>) -> Result<f64, String> {
+    let word = word.ok_or_else(|| "the value is missing".to_owned())?;
+    f64::from_str(word).map_err(|_| format!("value {word} is not a number"))
+}
+
+/// The lines of a file, one at a time.
+struct Lines {
+    path: PathBuf,
+    file: Box<dyn BufRead>,
+    /// The present line and its number, from 1.
+    line: String,
+    number: u64,
+    skipped: u64,
+}
+
+impl Lines {
+    fn open(path: &Path) -> Result<Self, MarketError> {
+        let read = |source| MarketError::Read { path: path.to_owned(), source };
+        let kind = std::fs::metadata(path).map_err(read)?;
+        if !kind.is_file() && !kind.is_dir() {
+            // A pipe might keep its reader waiting for ever.
+            return Err(read(io::Error::other("it is not a file")));
+        }
+        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(read)?);
+        let is_compressed = file.fill_buf().map_err(read)?.starts_with(&GZIP);
+        let file: Box<dyn BufRead> = if is_compressed {
+            Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))
+        } else {
+            Box::new(file)
+        };
+        let (path, line) = (path.to_owned(), String::new());
+        Ok(Self { path, file, line, number: 0, skipped: 0 })
+    }
+
+    fn refuse(&self, reason: impl Into<String>) -> MarketError {
+        let (path, line) = (self.path.clone(), self.number.max(1));
+        MarketError::Line { path, line, reason: reason.into() }
+    }
+
+    fn truncated(&self, found: u64, promised: u64) -> MarketError {
+        MarketError::Truncated { path: self.path.clone(), found, promised }
+    }
+
+    /// Reads a line as it is; `false` at the end of the file.
+    fn read(&mut self) -> Result<bool, MarketError> {
+        self.line.clear();
+        self.number += 1;
+        let read = self.file.by_ref().take(LONGEST_LINE).read_line(&mut self.line);
+        match read {
+            Ok(0) => Ok(false),
+            Ok(length) if length as u64 == LONGEST_LINE && !self.line.ends_with('\n') => {
+                Err(self.refuse(format!("the line is longer than {LONGEST_LINE} bytes")))
+            }
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(self.refuse("the line is not text"))
+            }
+            Err(source) => Err(MarketError::Read { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Goes on to the next line that is neither empty nor a comment; `false` at the end of the file.
+    fn next(&mut self) -> Result<bool, MarketError> {
+        while self.read()? {
+            let text = self.line.trim_ascii();
+            if !text.is_empty() && !text.starts_with('%') {
+                return Ok(true);
+            }
+            self.skipped += self.line.len() as u64;
+            if self.skipped > MOST_SKIPPED {
+                return Err(self.refuse("there are too many comments and empty lines"));
+            }
+        }
+        Ok(false)
+    }
+
+    fn words(&self) -> std::str::SplitAsciiWhitespace<'_> {
+        self.line.split_ascii_whitespace()
+    }
+
+    /// The words after `%%MatrixMarket matrix`, in lower case.
+    fn banner(&mut self) -> Result<Vec<String>, MarketError> {
+        self.read()?;
+        let words: Vec<_> = self.words().map(str::to_ascii_lowercase).collect();
+        match words.as_slice() {
+            [first, object, rest @ ..] if first == "%%matrixmarket" && object == "matrix" => {
+                Ok(rest.to_vec())
+            }
+            _ => Err(self.refuse("a Matrix Market file begins with %%MatrixMarket matrix")),
+        }
+    }
+
+    /// How entries are written, and whether the matrix is symmetric.
+    fn matrix_header(&mut self) -> Result<(Field, bool), MarketError> {
+        let words = self.banner()?;
+        let [format, field, symmetry] = words.as_slice() else {
+            return Err(self.refuse("the header must name format, field and symmetry"));
+        };
+        if format != "coordinate" {
+            return Err(self.refuse(format!("format {format}; a matrix must be coordinate")));
+        }
+        let field = match field.as_str() {
+            "real" | "integer" => Field::Number,
+            "pattern" => Field::Pattern,
+            _ => {
+                let allowed = "it must be real, integer or pattern";
+                return Err(self.refuse(format!("field {field}; {allowed}")));
+            }
+        };
+        match symmetry.as_str() {
+            "general" => Ok((field, false)),
+            "symmetric" => Ok((field, true)),
+            _ => {
+                let allowed = "it must be general or symmetric";
+                Err(self.refuse(format!("symmetry {symmetry}; {allowed}")))
+            }
+        }
+    }
+
+    fn vector_header(&mut self) -> Result<(), MarketError> {
+        let words = self.banner()?;
+        let words: Vec<_> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            ["array", "real" | "integer", "general"] => Ok(()),
+            _ => Err(self.refuse("a vector must be array, real or integer, general")),
+        }
+    }
+
+    fn sizes<const COUNT: usize>(&mut self) -> Result<[u64; COUNT], MarketError> {
+        if !self.next()? {
+            return Err(self.refuse("the line of sizes is missing"));
+        }
+        let sizes: Result<Vec<u64>, _> = self.words().map(str::parse).collect();
+        let sizes = sizes.ok().and_then(|sizes| <[u64; COUNT]>::try_from(sizes).ok());
+        sizes.ok_or_else(|| self.refuse(format!("the line of sizes must be {COUNT} whole numbers")))
+    }
+
+    /// The rows of a square matrix, and its entries.
+    fn rows(&mut self) -> Result<(u64, u64), MarketError> {
+        let [rows, columns, entries] = self.sizes::<3>()?;
+        if rows != columns {
+            return Err(self.refuse(format!(
+                "the matrix has {rows} rows and {columns} columns; it must be square"
+            )));
+        }
+        if rows > u64::from(u32::MAX) {
+            let source = MatrixError::TooManyRows { rows };
+            return Err(MarketError::Matrix { path: self.path.clone(), source });
+        }
+        Ok((rows, entries))
+    }
+
+    fn check_memory(&self, entries: u64, needed: u64) -> Result<(), MarketError> {
+        let available = memory::available();
+        if needed <= available {
+            return Ok(());
+        }
+        Err(MarketError::Memory { path: self.path.clone(), entries, needed, available })
+    }
+
+    fn expect_end(&mut self, promised: u64) -> Result<(), MarketError> {
+        if self.next()? {
+            return Err(
+                self.refuse(format!("there are more than the {promised} entries of the header"))
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    fn read(text: &[u8]) -> Result<Csr, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        std::fs::write(&path, text).unwrap();
+        let short = |error: MarketError| error.to_string().replace(path.to_str().unwrap(), "a.mtx");
+        read_matrix(&path, &mut |_| {}).map_err(short)
+    }
+
+    fn gzip(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    const SMALL: &str = "%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 2 4\n\
+                         2 2 4.5\n1 1 2\n1 2 -1e-3\n1 2 1\n";
+
+    #[test]
+    fn entries_are_sorted_and_duplicates_added() {
+        let matrix = read(SMALL.as_bytes()).unwrap();
+        assert_eq!((matrix.rows(), matrix.entries()), (2, 3));
+        assert_eq!([matrix.at(0, 0), matrix.at(0, 1), matrix.at(1, 1)], [2.0, -1e-3 + 1.0, 4.5]);
+        assert_eq!(read(&gzip(SMALL.as_bytes())), Ok(matrix));
+    }
+
+    #[test]
+    fn halves_and_patterns_are_completed() {
+        let text =
+            b"%%MatrixMarket MATRIX Coordinate Pattern Symmetric\n3 3 4\n1 1\n2 2\n3 3\n3 1\n";
+        let matrix = read(text).unwrap();
+        assert_eq!((matrix.at(0, 2), matrix.at(2, 0), matrix.entries()), (1.0, 1.0, 5));
+    }
+
+    #[test]
+    fn a_matrix_survives_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.mtx");
+        let entries = [(0, 0, 1.0 / 3.0), (1, 1, -5e-324), (0, 1, 1e300)];
+        let matrix = Csr::from_entries(2, &entries).unwrap();
+        save_matrix(&path, &matrix).unwrap();
+        assert_eq!(read_matrix(&path, &mut |_| {}).unwrap(), matrix);
+        assert!(is_market(&path));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_by_its_line() {
+        let header = "%%MatrixMarket matrix coordinate real general\n";
+        let with = |rest: &str| format!("{header}{rest}");
+        for (text, sentence) in [
+            (String::new(), "line 1: a Matrix Market file begins with"),
+            ("hello\n".to_owned(), "line 1: a Matrix Market file begins with"),
+            (header.replace("real", "complex"), "line 1: field complex; it must be real"),
+            (header.replace("general", "hermitian"), "line 1: symmetry hermitian"),
+            (header.replace("general", "skew-symmetric"), "line 1: symmetry skew-symmetric"),
+            (header.replace("coordinate", "array"), "line 1: format array"),
+            (with(""), "line 2: the line of sizes is missing"),
+            (with("2 2\n"), "line 2: the line of sizes must be 3 whole numbers"),
+            (with("2 3 1\n"), "line 2: the matrix has 2 rows and 3 columns; it must be square"),
+            (with("2 2 2\n1 1 1\n"), "a.mtx ends after 1 of 2 entries"),
+            (with("1 1 1\n1 1 1\n1 1 1\n"), "line 4: there are more than the 1 entries"),
+            (with("2 2 2\n0 1 1\n"), "line 3: row 0 is outside the matrix; it must be 1 to 2"),
+            (with("2 2 2\n1 3 1\n"), "line 3: column 3 is outside"),
+            (with("2 2 2\n1 1 x\n"), "line 3: value x is not a number"),
+            (with("2 2 2\n1 1\n"), "line 3: the value is missing"),
+            (with("2 2 2\n1 1 1 1\n"), "line 3: there is more than an entry"),
+            (with("2 2 2\n1 1 nan\n"), "line 3: the entry at row 1, column 1 is NaN"),
+            (with("2 2 1\n1 1 1\n"), "a.mtx: row 2 has no diagonal entry"),
+            (with("2 2 2\n1 1 1\n2 2 0\n"), "a.mtx: row 2 has no diagonal entry"),
+            (with("0 0 0\n"), "a.mtx: the matrix has no rows"),
+            (with("9 9 1000000000000\n"), "a.mtx has 1000000000000 entries, which need 44.0 TB"),
+            (with("5000000000 5000000000 1\n"), "the matrix has 5000000000 rows"),
+            (with(&"9".repeat(5000)), "line 2: the line is longer than 4096 bytes"),
+        ] {
+            let error = read(text.as_bytes()).unwrap_err();
+            assert!(error.contains(sentence), "{error}\n{sentence}");
+        }
+        assert!(read(b"%%MatrixMarket matrix coordinate real general\n\xff").is_err());
+        assert!(read(&gzip(SMALL.as_bytes())[..40]).is_err());
+    }
+
+    #[test]
+    fn a_compressed_file_that_bursts_is_refused() {
+        let mut text = b"%%MatrixMarket matrix coordinate real general\n".to_vec();
+        text.resize(MOST_SKIPPED as usize + (1 << 16), b'\n');
+        let error = read(&gzip(&text)).unwrap_err();
+        assert!(error.contains("too many comments and empty lines"), "{error}");
+    }
+
+    #[test]
+    fn a_vector_has_a_value_a_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("b.mtx");
+        std::fs::write(&path, "%%MatrixMarket matrix array real general\n2 1\n1.5\n-2\n").unwrap();
+        assert_eq!(read_vector(&path, 2).unwrap(), [1.5, -2.0]);
+        let error = read_vector(&path, 3).unwrap_err().to_string();
+        assert!(error.contains("the matrix needs 3 rows and 1 column"), "{error}");
+    }
+}

@@ -1,0 +1,15 @@
+//! Sparse matrices: their rows, their files, orderings of their rows, and what can be said of them.
+
+mod analysis;
+mod csr;
+mod generated;
+mod market;
+mod order;
+
+pub use analysis::{Analysis, BlockEntries, SpectralRadius};
+pub use csr::{Csr, Dominance, Entry, MatrixError};
+pub use generated::Generated;
+pub use market::{MarketError, is_market, read_matrix, read_rows, read_vector, save_matrix};
+pub use order::{Graph, Ordering, shuffled, tiles};
+
+pub(super) use csr::is_dominant;

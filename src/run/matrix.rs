@@ -1,0 +1,262 @@
+//! Sparse matrices of a run: their description, and the problems that are made of it.
+
+use super::plan::{PlanError, Planner};
+use super::spec::{ProblemKind, ProblemSpec, RunSpec};
+use crate::grid::Shape;
+use crate::problem::matrix::{
+    Generated, Graph, Ordering, read_matrix, read_rows, read_vector, shuffled, tiles,
+};
+use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A sparse matrix, as it was chosen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixSpec {
+    /// The name of a matrix that comes with the program, such as `ice-sheet`; a grid problem with its shape,
+    /// such as `poisson-256x256`; or the path of a Matrix Market file.
+    pub source: PathBuf,
+    /// The order of the unknowns.
+    #[serde(default, skip_serializing_if = "is_natural")]
+    pub ordering: Ordering,
+    /// The grid of nodes, x first, that the rows are in the order of; tiles need it. Matrices that come with
+    /// the program know their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<[usize; 2]>,
+    /// The file of the initial guess; zero without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<PathBuf>,
+}
+
+fn is_natural(ordering: &Ordering) -> bool {
+    *ordering == Ordering::Natural
+}
+
+/// The seed of a random order.
+const SEED: u64 = 1;
+
+/// What the name of a matrix stands for.
+enum Named {
+    Generated(Generated),
+    /// A problem on a grid.
+    Grid(ProblemSpec),
+    File,
+}
+
+impl MatrixSpec {
+    /// A matrix in its own order.
+    pub fn new(source: impl Into<PathBuf>) -> Self {
+        Self { source: source.into(), ordering: Ordering::Natural, nodes: None, initial: None }
+    }
+
+    /// The name of the matrix, or of its file without the folders.
+    pub fn name(&self) -> String {
+        let name = self.source.file_name().unwrap_or(self.source.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Whether it is a file, and not a matrix that comes with the program.
+    pub fn is_file(&self) -> bool {
+        matches!(self.named(), Named::File)
+    }
+
+    /// The files that it names.
+    pub(super) fn files(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        let source = if self.is_file() { Some(&mut self.source) } else { None };
+        source.into_iter().chain(self.initial.as_mut())
+    }
+
+    fn named(&self) -> Named {
+        let Some(name) = self.source.to_str() else { return Named::File };
+        if let Some(generated) = Generated::named(name) {
+            return Named::Generated(generated);
+        }
+        grid_problem(name).map_or(Named::File, Named::Grid)
+    }
+
+    /// Its rows. Of a file its header alone is read.
+    ///
+    /// # Errors
+    /// [`PlanError`] if it cannot be read.
+    pub fn rows(&self) -> Result<usize, PlanError> {
+        match self.named() {
+            Named::Generated(generated) => Ok(generated.rows()),
+            Named::Grid(problem) => Ok(problem.shape.iter().product()),
+            Named::File => Ok(read_rows(&self.source)?),
+        }
+    }
+
+    /// The grid of its nodes, where it is known.
+    pub fn node_grid(&self) -> Option<[usize; 2]> {
+        self.nodes.or_else(|| match self.named() {
+            Named::Generated(generated) => generated.nodes(),
+            Named::Grid(problem) => <[usize; 2]>::try_from(problem.shape).ok(),
+            Named::File => None,
+        })
+    }
+
+    /// The problem in its own order, b = 1 and x₀ = 0 unless it is one of a grid.
+    fn load(&self) -> Result<Problem, PlanError> {
+        let matrix = match self.named() {
+            Named::Generated(generated) => generated.matrix(),
+            Named::File => read_matrix(&self.source, &mut |_| {})?,
+            Named::Grid(problem) => {
+                let run = RunSpec { problem, ..RunSpec::default() };
+                let plan = Planner::default().plan(&run)?;
+                let refuse = || {
+                    super::plan::value("matrix", self.source.display(), "it has too many points")
+                };
+                return plan.problem.as_matrix().ok_or_else(refuse);
+            }
+        };
+        Ok(Problem {
+            shape: Shape::grid_1d(matrix.rows(), 1)?,
+            operator: Operator::Csr(Arc::new(matrix)),
+            rhs: Source::Constant(1.0),
+            initial_guess: Source::Constant(0.0),
+            boundary: Boundary::default(),
+        })
+    }
+}
+
+/// The grid problem of a name such as `poisson-256x256`.
+fn grid_problem(name: &str) -> Option<ProblemSpec> {
+    let (kind, shape) = name.rsplit_once('-')?;
+    let kind = ProblemKind::ALL.into_iter().find(|known| known.name() == kind)?;
+    if matches!(kind, ProblemKind::Picture | ProblemKind::Matrix) {
+        return None;
+    }
+    let shape: Option<Vec<usize>> = shape.split('x').map(|n| n.parse().ok()).collect();
+    let shape = shape.filter(|shape| shape.len() <= 3)?;
+    Some(ProblemSpec { kind, shape, ..ProblemSpec::default() })
+}
+
+/// A problem in the order of its blocks.
+#[derive(Clone, Debug)]
+pub(super) struct Ordered {
+    pub problem: Arc<Problem>,
+    /// Row `i` is row `order[i]` of the matrix; `None` where it is row `i`.
+    pub order: Option<Arc<[u32]>>,
+}
+
+/// The last matrices that were loaded and ordered, so that a change of the method reads no file again.
+#[derive(Debug, Default)]
+pub(super) struct Matrices {
+    loaded: Option<(ProblemSpec, Arc<Problem>)>,
+    ordered: Option<(ProblemSpec, usize, Ordered)>,
+}
+
+impl Matrices {
+    /// The problem of a description whose kind is `matrix`, in the order of blocks of `block` rows.
+    ///
+    /// # Errors
+    /// [`PlanError`] names the file and the line, or the field and its value.
+    pub fn problem(&mut self, spec: &ProblemSpec, block: usize) -> Result<Ordered, PlanError> {
+        let Some(matrix) = &spec.matrix else {
+            let allowed = "this problem needs a Matrix Market file or the name of a matrix";
+            return Err(super::plan::value("matrix", "missing", allowed));
+        };
+        let depends_on_block = matches!(matrix.ordering, Ordering::Tiles | Ordering::Grown);
+        let known = self.ordered.as_ref().filter(|(known, known_block, _)| {
+            known == spec && (*known_block == block || !depends_on_block)
+        });
+        if let Some((.., ordered)) = known {
+            return Ok(ordered.clone());
+        }
+        let unordered = ProblemSpec {
+            seed: None,
+            matrix: Some(MatrixSpec { ordering: Ordering::Natural, nodes: None, ..matrix.clone() }),
+            ..spec.clone()
+        };
+        let loaded = match &self.loaded {
+            Some((known, problem)) if *known == unordered => Arc::clone(problem),
+            _ => Arc::new(load(&unordered, matrix)?),
+        };
+        self.loaded = Some((unordered, Arc::clone(&loaded)));
+        let order = order(spec, matrix, &loaded, block)?;
+        let problem = order
+            .as_deref()
+            .map_or_else(|| Arc::clone(&loaded), |order| Arc::new(in_order(&loaded, order)));
+        let ordered = Ordered { problem, order: order.map(Arc::from) };
+        self.ordered = Some((spec.clone(), block, ordered.clone()));
+        Ok(ordered)
+    }
+}
+
+/// Reads a matrix with its right-hand side and its initial guess.
+fn load(spec: &ProblemSpec, matrix: &MatrixSpec) -> Result<Problem, PlanError> {
+    let mut problem = matrix.load()?;
+    let rows = problem.shape.nx();
+    if spec.shape != [rows] {
+        let allowed = format!("the matrix has {rows} rows");
+        return Err(super::plan::value("shape", format!("{:?}", spec.shape), allowed));
+    }
+    if let Some(path) = &spec.rhs {
+        problem.rhs = vector(path, &problem.shape)?;
+    }
+    if let Some(path) = &matrix.initial {
+        problem.initial_guess = vector(path, &problem.shape)?;
+    }
+    Ok(problem)
+}
+
+/// A value for each row from a Matrix Market file or a NumPy array.
+fn vector(path: &Path, shape: &Shape) -> Result<Source, PlanError> {
+    let values = if crate::problem::matrix::is_market(path) {
+        read_vector(path, shape.nx())?.into()
+    } else {
+        input::load_array(path, shape)?
+    };
+    Ok(Source::Array(values))
+}
+
+/// The order of the rows; `None` for that of the matrix.
+fn order(
+    spec: &ProblemSpec,
+    matrix: &MatrixSpec,
+    problem: &Problem,
+    block: usize,
+) -> Result<Option<Vec<u32>>, PlanError> {
+    let rows = problem.shape.nx();
+    let graph = || problem.operator.matrix().map(|matrix| Graph::new(matrix));
+    Ok(match matrix.ordering {
+        Ordering::Natural => None,
+        Ordering::Rcm => graph().map(|graph| graph.reverse_cuthill_mckee()),
+        Ordering::Grown => graph().map(|graph| graph.grown(block.max(1))),
+        Ordering::Random => Some(shuffled(rows, spec.seed.unwrap_or(SEED))),
+        Ordering::Tiles => {
+            let Some([nx, ny]) = matrix.node_grid() else {
+                let allowed = "its nodes must lie on a grid: name it, such as nodes 301x561";
+                return Err(super::plan::value("ordering", "tiles", allowed));
+            };
+            if nx.checked_mul(ny) != Some(rows) {
+                let allowed = format!("the matrix has {rows} rows");
+                return Err(super::plan::value("nodes", format!("{nx}x{ny}"), allowed));
+            }
+            let side = block.isqrt();
+            if side * side != block {
+                let allowed = "ordering tiles needs a square number of rows, such as 256";
+                return Err(super::plan::value("tile", block, allowed));
+            }
+            Some(tiles([nx, ny], side))
+        }
+    })
+}
+
+/// A matrix problem with its rows in another order.
+fn in_order(problem: &Problem, order: &[u32]) -> Problem {
+    let rows = problem.shape.nx();
+    let moved = |source: &Source| match source {
+        Source::Constant(value) => Source::Constant(*value),
+        other => Source::Array(order.iter().map(|row| other.at(rows, *row as usize, 0)).collect()),
+    };
+    let permuted = |matrix: &Arc<Csr>| Operator::Csr(Arc::new(matrix.permuted(order)));
+    Problem {
+        operator: problem.operator.matrix().map_or_else(|| problem.operator.clone(), permuted),
+        rhs: moved(&problem.rhs),
+        initial_guess: moved(&problem.initial_guess),
+        ..problem.clone()
+    }
+}

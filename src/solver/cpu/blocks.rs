@@ -1,0 +1,309 @@
+//! Block Jacobi on a sparse matrix: q inner sweeps in every block of rows, everything outside it frozen.
+//!
+//! Source: Flagg, Monk, Zhu and Segee, *Optimizing Data Locality for Iterative Matrix Solvers on CUDA*,
+//! sections 3.2 and 4.5. Of a row, *static* entries have columns outside its block, *dynamic* ones inside.
+//! Every layout adds the static entries by ascending columns, then the dynamic ones: the same bits.
+//!
+//! With an overlap of o levels a block also computes the rows within o/2 steps of its own, and throws
+//! them away (restricted additive Schwarz with inexact solves).
+
+use super::level::Task;
+use super::matrix::{MatrixPass, MatrixSystem, ROWS_OF_TASK};
+use super::norms::{Partial, PartialNorms};
+use crate::grid::{AxisTiling, Real};
+use crate::problem::Csr;
+use crate::problem::matrix::Graph;
+use crate::solver::Layout;
+use std::ops::Range;
+
+/// A matrix cut into blocks, its entries laid out for a cycle.
+#[derive(Debug)]
+pub(super) struct Blocks<R> {
+    sweeps: usize,
+    layout: Layout,
+    blocks: Vec<Block<R>>,
+    /// The blocks of each task, and the rows that they own.
+    tasks: Vec<(Range<usize>, Range<usize>)>,
+}
+
+/// One block of rows.
+#[derive(Debug)]
+struct Block<R> {
+    /// The rows that it owns.
+    owned: Range<usize>,
+    /// All rows that it computes, ascending.
+    computed: Vec<u32>,
+    /// Where the owned rows lie among them.
+    first: usize,
+    /// Entries with columns outside, which stay frozen during a cycle; empty in the layout `rows`.
+    outside: List<R>,
+    /// Entries with columns inside, as places among the computed rows; empty in the layout `rows`.
+    inside: List<R>,
+}
+
+/// Entries of the rows of a block, row by row.
+#[derive(Debug)]
+struct List<R> {
+    offsets: Vec<u32>,
+    columns: Vec<u32>,
+    weights: Vec<R>,
+}
+
+impl<R: Real> Default for List<R> {
+    fn default() -> Self {
+        Self { offsets: vec![0], columns: Vec::new(), weights: Vec::new() }
+    }
+}
+
+impl<R: Real> List<R> {
+    fn push(&mut self, column: u32, weight: R) {
+        self.columns.push(column);
+        self.weights.push(weight);
+    }
+
+    fn end_row(&mut self) {
+        self.offsets.push(self.columns.len() as u32);
+    }
+
+    /// `sum` + Σ weight · value over the entries of a row.
+    #[inline(always)]
+    fn add(&self, row: usize, values: &[R], mut sum: R) -> R {
+        let entries = self.offsets[row] as usize..self.offsets[row + 1] as usize;
+        let (columns, weights) = (&self.columns[entries.clone()], &self.weights[entries]);
+        for entry in 0..columns.len() {
+            sum = weights[entry].fma(values[columns[entry] as usize], sum);
+        }
+        sum
+    }
+}
+
+impl<R: Real> Blocks<R> {
+    /// Cuts the rows of a matrix into blocks; the overlap of `tiling` counts levels.
+    pub fn new(
+        matrix: &Csr,
+        system: &MatrixSystem<R>,
+        sweeps: usize,
+        tiling: &AxisTiling,
+        layout: Layout,
+    ) -> Self {
+        let levels = tiling.overlap() / 2;
+        let graph = (levels > 0).then(|| Graph::new(matrix));
+        let mut reached = vec![false; system.rows()];
+        let block = |j| {
+            let owned = tiling.owned(j);
+            let rows = owned.clone().map(|row| row as u32);
+            let computed = match &graph {
+                Some(graph) => graph.around(rows, levels, &mut reached),
+                None => rows.collect(),
+            };
+            Block::new(system, owned, computed, layout)
+        };
+        let blocks: Vec<_> = (0..tiling.count()).map(block).collect();
+        Self { sweeps, layout, tasks: tasks(&blocks), blocks }
+    }
+
+    /// Sweeps of a cycle.
+    pub fn sweeps(&self) -> usize {
+        self.sweeps
+    }
+
+    /// Makes a cycle: `from` and `to` hold the values of all rows.
+    pub fn cycle(&self, pass: MatrixPass<'_, R>) -> PartialNorms {
+        let MatrixPass { system, from, to, exact, measure, level, team } = pass;
+        let mut works = Vec::with_capacity(self.tasks.len());
+        let mut rest = to;
+        for (blocks, rows) in &self.tasks {
+            let (own, tail) = rest.split_at_mut(rows.len());
+            rest = tail;
+            works.push((blocks.clone(), own));
+        }
+        let updates = system.rows() * self.sweeps;
+        let parts = team.map(works, updates, Scratch::default, |scratch, (blocks, mut to)| {
+            let mut norms = PartialNorms::default();
+            for block in &self.blocks[blocks] {
+                let (own, tail) = to.split_at_mut(block.owned.len());
+                to = tail;
+                let cycle = BlockCycle {
+                    system,
+                    block,
+                    layout: self.layout,
+                    sweeps: self.sweeps,
+                    from,
+                    to: own,
+                    exact,
+                    measure,
+                    scratch,
+                };
+                norms = norms + level.run(cycle);
+            }
+            norms
+        });
+        parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
+    }
+}
+
+/// Consecutive blocks, so many to a task that it owns enough rows.
+fn tasks<R>(blocks: &[Block<R>]) -> Vec<(Range<usize>, Range<usize>)> {
+    let mut tasks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
+    for (number, block) in blocks.iter().enumerate() {
+        match tasks.last_mut() {
+            Some((blocks, rows)) if rows.len() < ROWS_OF_TASK => {
+                (blocks.end, rows.end) = (number + 1, block.owned.end);
+            }
+            _ => tasks.push((number..number + 1, block.owned.clone())),
+        }
+    }
+    tasks
+}
+
+impl<R: Real> Block<R> {
+    fn new(
+        system: &MatrixSystem<R>,
+        owned: Range<usize>,
+        computed: Vec<u32>,
+        layout: Layout,
+    ) -> Self {
+        let first = computed.partition_point(|row| (*row as usize) < owned.start);
+        let mut block =
+            Self { owned, computed, first, outside: List::default(), inside: List::default() };
+        if layout == Layout::Rows {
+            return block;
+        }
+        for row in &block.computed {
+            let (columns, weights) = system.row(*row as usize);
+            for (column, weight) in columns.iter().zip(weights) {
+                match block.computed.binary_search(column) {
+                    Ok(place) => block.inside.push(place as u32, *weight),
+                    Err(_) => block.outside.push(*column, *weight),
+                }
+            }
+            block.inside.end_row();
+            block.outside.end_row();
+        }
+        block
+    }
+
+    /// Where a row lies among the computed ones, if it does.
+    #[inline(always)]
+    fn place(&self, row: u32) -> Option<usize> {
+        if self.computed.len() == self.owned.len() {
+            let inside = self.owned.contains(&(row as usize));
+            return inside.then(|| row as usize - self.owned.start);
+        }
+        self.computed.binary_search(&row).ok()
+    }
+}
+
+/// What a thread keeps from block to block: static sums, and two iterates of a block.
+#[derive(Default)]
+struct Scratch<R> {
+    sums: Vec<R>,
+    old: Vec<R>,
+    new: Vec<R>,
+}
+
+/// The cycle of one block.
+struct BlockCycle<'a, R> {
+    system: &'a MatrixSystem<R>,
+    block: &'a Block<R>,
+    layout: Layout,
+    sweeps: usize,
+    from: &'a [R],
+    /// The values of the owned rows.
+    to: &'a mut [R],
+    exact: Option<&'a [f64]>,
+    measure: bool,
+    scratch: &'a mut Scratch<R>,
+}
+
+impl<R: Real> Task for BlockCycle<'_, R> {
+    type Output = PartialNorms;
+    #[inline(always)]
+    fn run(self) -> PartialNorms {
+        let Self { system, block, layout, sweeps, from, to, exact, measure, scratch } = self;
+        let Scratch { sums, old, new } = scratch;
+        let count = block.computed.len();
+        let owned = block.first..block.first + block.owned.len();
+        sums.resize(count, R::default());
+        new.resize(count, R::default());
+        old.clear();
+        old.extend(block.computed.iter().map(|row| from[*row as usize]));
+        let mut norms = PartialNorms::default();
+        for sweep in 0..sweeps {
+            match layout {
+                Layout::Rows => {
+                    for (place, new) in new.iter_mut().enumerate() {
+                        let row = block.computed[place] as usize;
+                        *new = update(system, block, row, from, old);
+                    }
+                }
+                Layout::Reorganised | Layout::Hoisted => {
+                    if sweep == 0 || layout == Layout::Reorganised {
+                        for place in 0..count {
+                            let g = system.g[block.computed[place] as usize];
+                            sums[place] = block.outside.add(place, from, g);
+                        }
+                    }
+                    for place in 0..count {
+                        new[place] = block.inside.add(place, old, sums[place]);
+                    }
+                }
+            }
+            if sweep == 0 && measure {
+                norms.first_sweep = residual(system, block, &new[owned.clone()], from);
+            }
+            std::mem::swap(old, new);
+        }
+        let made = &old[owned];
+        if measure {
+            let before = &from[block.owned.clone()];
+            for (new, old) in made.iter().zip(before) {
+                norms.max_change = norms.max_change.max((*new - *old).to_f64().abs());
+            }
+            if let Some(exact) = exact {
+                for (new, exact) in made.iter().zip(&exact[block.owned.clone()]) {
+                    let error = new.to_f64() - exact;
+                    norms.error_squares = error.mul_add(error, norms.error_squares);
+                }
+            }
+        }
+        to.copy_from_slice(made);
+        norms
+    }
+}
+
+/// One update from the whole row, each entry asked whether it is inside.
+#[inline(always)]
+fn update<R: Real>(
+    system: &MatrixSystem<R>,
+    block: &Block<R>,
+    row: usize,
+    from: &[R],
+    old: &[R],
+) -> R {
+    let (columns, weights) = system.row(row);
+    let mut sum = system.g[row];
+    for entry in 0..columns.len() {
+        if block.place(columns[entry]).is_none() {
+            sum = weights[entry].fma(from[columns[entry] as usize], sum);
+        }
+    }
+    for entry in 0..columns.len() {
+        if let Some(place) = block.place(columns[entry]) {
+            sum = weights[entry].fma(old[place], sum);
+        }
+    }
+    sum
+}
+
+/// The squares and the largest magnitude of the residual of the owned rows, from their first update.
+#[inline(always)]
+fn residual<R: Real>(system: &MatrixSystem<R>, block: &Block<R>, new: &[R], from: &[R]) -> Partial {
+    let mut total = Partial::default();
+    for (row, new) in block.owned.clone().zip(new) {
+        let residual = system.diagonal[row] * (*new - from[row]).to_f64();
+        total.squares = residual.mul_add(residual, total.squares);
+        total.max = total.max.max(residual.abs());
+    }
+    total
+}
