@@ -1122,7 +1122,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 4\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 5\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1147,7 +1147,7 @@ fn files_without_a_run_are_refused() {
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 4", "up to 3"]),
+        ("newer.toml", &["newer.toml", "version 5", "up to 4"]),
         ("type.toml", &["type.toml", "k = \"many\"", "line", "it must be a whole number"]),
         ("negative.toml", &["negative.toml", "k = -1", "line", "it must be a whole number"]),
         ("escape.toml", &["escape.toml", "\\u{1b}[31mred"]),

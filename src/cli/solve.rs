@@ -8,7 +8,7 @@ use super::progress::Progress;
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::picture::{self, counted, method_title, problem_title, rounded, seconds};
-use crate::problem::matrix::{self, BlockEntries};
+use crate::problem::matrix::{self, Analysis, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
     reduction, save_solution, save_unknowns,
@@ -264,12 +264,20 @@ struct MatrixSummary {
     entries: usize,
     static_entries: usize,
     dynamic_entries: usize,
+    bandwidth: usize,
+    symmetric: bool,
+    rows_not_dominant: usize,
+    /// ρ(I − D⁻¹A), by a power iteration of a bounded number of steps, and how far it may be off.
+    spectral_radius: f64,
+    spectral_radius_error: f64,
+    sweeps_per_digit: Option<f64>,
     setup_seconds: f64,
 }
 
 impl MatrixSummary {
     fn of(plan: &Plan, setup_seconds: f64) -> Option<Self> {
         let (spec, matrix) = (plan.spec.problem.matrix.as_ref()?, plan.problem.operator.matrix()?);
+        let analysis = Analysis::of(matrix);
         let split = BlockEntries::of(matrix, plan.tiling.x());
         Some(Self {
             name: spec.name(),
@@ -278,8 +286,37 @@ impl MatrixSummary {
             entries: matrix.entries(),
             static_entries: split.outside,
             dynamic_entries: split.inside,
+            bandwidth: analysis.bandwidth,
+            symmetric: analysis.is_symmetric,
+            rows_not_dominant: analysis.dominance.rows_above,
+            spectral_radius: analysis.spectral_radius.value,
+            spectral_radius_error: analysis.spectral_radius.error,
+            sweeps_per_digit: analysis.spectral_radius.sweeps_per_digit(),
             setup_seconds,
         })
+    }
+}
+
+impl MatrixSummary {
+    /// The lines of the summary: names and values.
+    fn rows(&self) -> [(&'static str, String); 4] {
+        let Self { entries, static_entries, dynamic_entries, .. } = self;
+        let symmetric = if self.symmetric { "symmetric" } else { "not symmetric" };
+        let dominant = match self.rows_not_dominant {
+            0 => "diagonally dominant".to_owned(),
+            rows => format!("{rows} rows not diagonally dominant"),
+        };
+        let sweeps = self.sweeps_per_digit.map_or_else(
+            || "Jacobi's iteration does not converge".to_owned(),
+            |sweeps| format!("{} sweeps of Jacobi's iteration per digit", rounded(sweeps)),
+        );
+        let (radius, error) = (self.spectral_radius, self.spectral_radius_error);
+        [
+            ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
+            ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
+            ("ρ(I − D⁻¹A)", format!("{radius:.6} ± {}, {sweeps}", rounded(error))),
+            ("setup", seconds(self.setup_seconds)),
+        ]
     }
 }
 
@@ -370,12 +407,9 @@ impl Summary {
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
         if let Some(matrix) = &self.matrix {
-            let MatrixSummary { entries, static_entries, dynamic_entries, .. } = matrix;
-            row(
-                "entries",
-                format!("{entries}: {static_entries} static, {dynamic_entries} dynamic"),
-            );
-            row("setup", seconds(matrix.setup_seconds));
+            for (name, value) in matrix.rows() {
+                row(name, value);
+            }
         }
         let share = self.edge_share;
         if plan.spec.method.name == MethodName::Hierarchical && share.residual.is_finite() {

@@ -1,7 +1,7 @@
 //! Where the points of a problem lie, and what can be shown of them.
 //!
-//! A problem on a grid has a [`Geometry`]; one that is given by rows of a matrix alone will have
-//! none. What a pane or a figure needs of it is a [`Need`], which says why not where it is not met.
+//! A problem on a grid has a [`Geometry`]; the rows of a matrix lie along a line, in the order of its
+//! blocks. What a pane or a figure needs of it is a [`Need`], which says why not where it is not met.
 
 use super::{Shape, Tiling};
 use serde::{Deserialize, Serialize};

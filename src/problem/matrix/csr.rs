@@ -9,6 +9,7 @@ pub struct Csr {
     offsets: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f64>,
+    dominance: Dominance,
 }
 
 /// An entry of a matrix: its row, its column (both from 0) and its value.
@@ -45,7 +46,7 @@ pub enum MatrixError {
 }
 
 /// How far a matrix is from diagonally dominant rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Dominance {
     /// The largest Σ|a_ij| / |a_ii| of a row, j ≠ i.
     pub largest: f64,
@@ -89,6 +90,7 @@ impl Csr {
             offsets: Vec::with_capacity(rows + 1),
             columns: Vec::with_capacity(entries.len()),
             values: Vec::with_capacity(entries.len()),
+            dominance: Dominance::default(),
         };
         matrix.offsets.push(0);
         for row in 0..rows {
@@ -112,6 +114,7 @@ impl Csr {
             matrix.offsets.push(matrix.columns.len());
         }
         matrix.check()?;
+        matrix.dominance = matrix.find_dominance();
         Ok(matrix)
     }
 
@@ -147,6 +150,7 @@ impl Csr {
             offsets: Vec::with_capacity(self.offsets.len()),
             columns: Vec::with_capacity(self.columns.len()),
             values: Vec::with_capacity(self.values.len()),
+            dominance: self.dominance,
         };
         permuted.offsets.push(0);
         let mut entries: Vec<(u32, f64)> = Vec::new();
@@ -207,6 +211,10 @@ impl Csr {
 
     /// How dominant the diagonal is.
     pub fn dominance(&self) -> Dominance {
+        self.dominance
+    }
+
+    fn find_dominance(&self) -> Dominance {
         let mut dominance = Dominance { largest: 0.0, rows_above: 0 };
         for row in 0..self.rows() {
             let sum: f64 = self.off_diagonal(row).map(|(_, value)| value.abs()).sum();
