@@ -108,14 +108,16 @@ impl RunArchive {
     }
 
     /// A field at a point of the grid, at those cycles before `cycle` whose iterates are kept, computed
-    /// from the point and its neighbours; nothing of a field that needs more than an iterate.
+    /// from the point and its neighbours; nothing of a field that needs more than an iterate, and of a
+    /// matrix, whose rows have neighbours anywhere.
     pub(in crate::run) fn values_at(
         &self,
         point: [usize; 2],
         field: FieldKind,
         cycle: u64,
     ) -> Vec<CycleValue> {
-        if matches!(field, FieldKind::Change | FieldKind::Staleness) {
+        let is_grid = self.plan.problem.operator.stencil().is_some();
+        if !is_grid || matches!(field, FieldKind::Change | FieldKind::Staleness) {
             return Vec::new();
         }
         // A single point needs no memory worth mention, and cannot fail.
