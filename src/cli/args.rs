@@ -289,7 +289,8 @@ impl CommonArgs {
                 matrix.initial = self.initial.clone().or(matrix.initial.take());
             }
             None if of_matrix => {
-                anyhow::bail!("--ordering, --nodes and --initial go with --matrix");
+                let why = "--ordering, --nodes and --initial go with --matrix";
+                return Err(UsageError(why.to_owned()).into());
             }
             None => {}
         }

@@ -32,7 +32,7 @@ pub(super) fn report_failure(error: &anyhow::Error) -> ExitCode {
     print_note(&error.to_string());
     ExitCode::from(match error.downcast_ref::<PlanError>() {
         // The usage is right; the file or the machine does not fit it.
-        Some(PlanError::Input(_) | PlanError::Memory(_)) => FAILED,
+        Some(PlanError::Input(_) | PlanError::Matrix(_) | PlanError::Memory(_)) => FAILED,
         Some(_) => USAGE,
         None if error.is::<UsageError>() => USAGE,
         None => match error.downcast_ref::<SolverError>() {
