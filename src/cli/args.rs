@@ -226,7 +226,13 @@ impl CommonArgs {
 
     /// The files that a run is made of, with the options that name them.
     pub fn inputs<'a>(&'a self, spec: &'a RunSpec) -> Vec<(&'static str, &'a Path)> {
-        let inputs = [("--run", self.run.as_deref()), ("--rhs", spec.problem.rhs.as_deref())];
+        let matrix = spec.problem.matrix.as_ref();
+        let inputs = [
+            ("--run", self.run.as_deref()),
+            ("--rhs", spec.problem.rhs.as_deref()),
+            ("--matrix", matrix.filter(|matrix| matrix.is_file()).map(|it| it.source.as_path())),
+            ("--initial", matrix.and_then(|matrix| matrix.initial.as_deref())),
+        ];
         inputs.into_iter().filter_map(|(option, path)| Some((option, path?))).collect()
     }
 

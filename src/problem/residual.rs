@@ -140,8 +140,7 @@ mod tests {
                 let mut squares = 0.0;
                 for i in 0..shape.nx() {
                     let at = start + i;
-                    let mut r =
-                        problem.rhs.at(shape.nx(), i, row) - stencil.d * u.as_slice()[at];
+                    let mut r = problem.rhs.at(shape.nx(), i, row) - stencil.d * u.as_slice()[at];
                     let axes = stencil.neighbours().into_iter().take(shape.dim());
                     for (pair, by) in axes.zip(near) {
                         r -= pair[0] * u.as_slice()[at - by] + pair[1] * u.as_slice()[at + by];

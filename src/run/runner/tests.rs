@@ -137,10 +137,20 @@ fn true_reduction(run: &Run) -> f64 {
         let points = (0..shape.rows()).flat_map(|row| (0..shape.nx()).map(move |i| (i, row)));
         let squares = points.map(|(i, row)| {
             let here = shape.row_start(row) + 1 + i;
-            let pairs = problem.operator.stencil().unwrap().neighbours().into_iter().zip(by).take(shape.dim());
+            let pairs = problem
+                .operator
+                .stencil()
+                .unwrap()
+                .neighbours()
+                .into_iter()
+                .zip(by)
+                .take(shape.dim());
             let sum: f64 =
                 pairs.map(|(pair, by)| pair[0] * at[here - by] + pair[1] * at[here + by]).sum();
-            (problem.rhs.at(shape.nx(), i, row) - sum - problem.operator.stencil().unwrap().d * at[here]).powi(2)
+            (problem.rhs.at(shape.nx(), i, row)
+                - sum
+                - problem.operator.stencil().unwrap().d * at[here])
+                .powi(2)
         });
         squares.sum::<f64>().sqrt()
     };
