@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tilescope::app::Explorer;
 use tilescope::picture::Opened;
 use tilescope::run::{
-    CutLine, Experiment, FieldKind, MapRequest, ObservationRequest, Planner, ProfileRequest,
-    ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
+    Backend, CutLine, Experiment, FieldKind, MapRequest, ObservationRequest, Planner,
+    ProfileRequest, ReplayRequest, ReplayTarget, Rewinder, RunSpec, Worker, WorkerRequest,
 };
 use tilescope::solver::Followed;
 
@@ -34,9 +34,10 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let parts: [(&str, fn()); 7] = [
+    let parts: [(&str, fn()); 8] = [
         ("frames", frame_times),
         ("pictures", first_pictures),
+        ("drag", drags),
         ("reports", first_reports),
         ("observations", observations),
         ("throughput", throughput),
@@ -201,6 +202,63 @@ fn first_pictures() {
     window.frame(vec![press(at(0.1), false)]);
     print_times("slider to first picture at 256²", times);
 }
+
+/// Notches of a drag.
+const NOTCHES: usize = 20;
+
+/// From a notch of the overlap slider to the picture of that overlap, at as many sweeps as before,
+/// while the slider is dragged through all of its values and back.
+fn drags() {
+    let on_gpu = {
+        let mut run = run(1024);
+        run.method.backend = Backend::Cuda;
+        Planner::default().plan(&run).is_ok().then_some((run, "1024² on a GPU"))
+    };
+    for (run, name) in [(run(256), "256² on the CPU")].into_iter().chain(on_gpu) {
+        let mut window = Window::new(run);
+        while !window.shows("Edge share") || window.begin.elapsed() < MEASURED {
+            window.frame(Vec::new());
+        }
+        let slider = window.slider("Overlap");
+        // The handle's middle stays within the slider by half its height.
+        let (first, last) = (slider.left() + 8.0, slider.right() - 8.0);
+        let at = |overlap: usize| {
+            let part = overlap as f32 / LARGEST_OVERLAP as f32;
+            egui::pos2(first + part * (last - first), slider.center().y)
+        };
+        let press = |pos, pressed| Event::PointerButton {
+            pos,
+            button: PointerButton::Primary,
+            pressed,
+            modifiers: Modifiers::NONE,
+        };
+        window.frame(vec![Event::PointerMoved(at(0)), press(at(0), true)]);
+        while !window.shows("Held at") {
+            window.frame(Vec::new());
+        }
+        let up = (1..=LARGEST_OVERLAP / 2).map(|notch| 2 * notch);
+        let down = (1..).map(|notch| LARGEST_OVERLAP - 2 * notch);
+        let mut times = Vec::new();
+        for overlap in up.chain(down).take(NOTCHES) {
+            for _ in 0..6 {
+                window.frame(Vec::new());
+            }
+            let before = points_at_borders(&window);
+            let begin = Instant::now();
+            window.frame(vec![Event::PointerMoved(at(overlap))]);
+            while points_at_borders(&window) == before {
+                window.frame(Vec::new());
+                assert!(begin.elapsed() < DEADLINE, "no picture with overlap {overlap}");
+            }
+            times.push(begin.elapsed());
+        }
+        window.frame(vec![press(at(0), false)]);
+        print_times(&format!("notch of a drag to its picture, {name}"), times);
+    }
+}
+
+/// The largest overlap on the slider, with tiles of 32² points.
+const LARGEST_OVERLAP: usize = 30;
 
 /// The number of points at tile borders that the line under the map shows: it identifies the tiling
 /// of the picture.

@@ -277,6 +277,15 @@ impl Tiling {
         [self.x().owner(i), self.y().map_or(0, |axis| axis.owner(j))]
     }
 
+    /// The middle of the tile in the middle of an axis: a line through it crosses tile borders, and
+    /// runs along none. An axis that the grid does not have has one point.
+    pub fn middle(&self, axis: usize) -> usize {
+        self.axes.get(axis).map_or(0, |axis| {
+            let owned = axis.owned(axis.owner(axis.n() / 2));
+            usize::midpoint(owned.start, owned.end)
+        })
+    }
+
     /// Tiles in all: the thread blocks of a GPU (paper, Eqs. 9 and 16, with the last tile whole).
     pub fn count(&self) -> usize {
         self.axes.iter().map(AxisTiling::count).product()

@@ -5,7 +5,6 @@
 pub(crate) mod any;
 mod archive;
 mod command;
-mod differences;
 mod export;
 mod history;
 mod host;
@@ -26,7 +25,6 @@ mod worker;
 pub use archive::{RunArchive, cycle_at, seconds_at};
 pub use command::command_line;
 pub(crate) use command::option;
-pub use differences::differences;
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
@@ -60,4 +58,6 @@ pub use sweep::{
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};
-pub use worker::{Answer, ExactState, Phase, Report, RequestError, Worker, WorkerRequest};
+pub use worker::{
+    Answer, ExactState, Milestone, Phase, Report, RequestError, Worker, WorkerRequest,
+};

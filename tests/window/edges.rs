@@ -76,15 +76,14 @@ fn the_profile_line_is_dragged_over_the_map() {
     let mut window = Window::paused(small());
     window.until("cut", |window| window.has(Role::Splitter, "Cut line"));
     let at = |window: &Window| window.rect(Role::Splitter, "Cut line").center();
-    assert!((at(&window).y - map(&window).center().y).abs() < 8.0, "the middle row at first");
-    assert_eq!(cut_at(&window), 32.0);
+    assert_eq!(cut_at(&window), 40.0, "through the middles of tiles at first");
     let from = at(&window);
     let to = Pos2::new(from.x, from.y - 60.0);
     drag(&mut window, from, to);
     assert!((at(&window).y - to.y).abs() < 8.0, "{} for {}", at(&window).y, to.y);
-    assert!(cut_at(&window) < 32.0);
+    assert!(cut_at(&window) < 40.0);
     window.button("Column");
-    window.until("a column", |window| cut_at(window) == 32.0);
+    window.until("a column", |window| cut_at(window) == 40.0);
     let from = at(&window);
     drag(&mut window, from, Pos2::new(from.x + 50.0, from.y));
     assert!((at(&window).x - from.x - 50.0).abs() < 8.0);
@@ -101,25 +100,25 @@ fn the_ends_of_the_profile_line_are_dragged() {
     let cell = map(&window).size().min_elem() / 64.0;
     let from = end(&window);
     drag(&mut window, from, from - vec2(0.0, 20.0 * cell));
-    assert_eq!(ends(&window), [0.0, 32.0, 63.0, 12.0]);
+    assert_eq!(ends(&window), [0.0, 40.0, 63.0, 20.0]);
     // A whole drag is one undo step, and restores the row.
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::Z);
     window.until("a row again", |window| window.has(Role::SpinButton, "Cut at"));
-    assert_eq!(cut_at(&window), 32.0);
+    assert_eq!(cut_at(&window), 40.0);
     // With Shift it is at 0°, 45° or 90°.
     let to = from - vec2(30.0 * cell, 27.0 * cell);
     drag_with(&mut window, from, to, Modifiers::SHIFT);
-    assert_eq!(ends(&window), [0.0, 32.0, 30.0, 2.0]);
+    assert_eq!(ends(&window), [0.0, 40.0, 30.0, 10.0]);
     let from = end(&window);
     drag_with(&mut window, from, from + vec2(0.0, 29.0 * cell), Modifiers::SHIFT);
-    assert_eq!(ends(&window), [0.0, 32.0, 30.0, 32.0]);
+    assert_eq!(ends(&window), [0.0, 40.0, 30.0, 40.0]);
     // The dragged line keeps its direction, and ends at the boundary.
     let from = window.rect(Role::Splitter, "Cut line").center();
     drag(&mut window, from, from + vec2(10.0 * cell, -4.0 * cell));
-    assert_eq!(ends(&window), [10.0, 28.0, 40.0, 28.0]);
+    assert_eq!(ends(&window), [10.0, 36.0, 40.0, 36.0]);
     let from = window.rect(Role::Splitter, "Cut line").center();
     drag(&mut window, from, from + vec2(90.0 * cell, 0.0));
-    assert_eq!(ends(&window), [33.0, 28.0, 63.0, 28.0]);
+    assert_eq!(ends(&window), [33.0, 36.0, 63.0, 36.0]);
 }
 
 fn a_diagonal_profile_is_chosen() {
@@ -202,13 +201,13 @@ fn a_cycle_is_stepped_through() {
     let mut window = Window::paused(small());
     window.step(1);
     show(&mut window, "Inside a cycle");
-    window.until_text("Tile (0, 0), 4 of 4 subiterations after cycle 1: ");
+    window.until_text("Tile (1, 1), 4 of 4 subiterations after cycle 1: ");
     window.set_slider("Subiteration", 1.0);
     // After one subiteration the halo still equals that of Jacobi's iteration.
     window.until_text("1 of 4 subiterations after cycle 1: all owned points equal exact Jacobi");
     window.button("Subiteration forward");
-    // A corner tile has two stale sides: 16 + 15 points.
-    window.until_text("2 of 4 subiterations after cycle 1: 31 of the 256 owned points");
+    // An inner tile has four stale sides: 4 · 15 points.
+    window.until_text("2 of 4 subiterations after cycle 1: 60 of the 256 owned points");
     window.button("Subiteration back");
     window.until_text("1 of 4 subiterations");
     // A click on the map chooses the tile.
@@ -243,10 +242,10 @@ fn the_ends_of_the_colours_are_dragged() {
     let mut window = Window::paused(small());
     window.step(2);
     window.until("there", |window| window.has(Role::Splitter, "Upper end of the colours"));
-    assert!(window.says("range: this frame"));
+    assert!(window.says("range: follow"));
     let from = window.rect(Role::Splitter, "Upper end of the colours").center();
     drag(&mut window, from, Pos2::new(from.x, from.y + 80.0));
-    window.until_text("range: locked");
+    window.until_text("range: hold");
 }
 
 fn a_probe_follows_a_point_over_the_cycles() {
@@ -276,12 +275,12 @@ fn the_inspector_follows_the_cursor() {
     // Into the profile, below its controls.
     let controls = window.rect(Role::SpinButton, "Cut at");
     window.harness.hover_at(controls.center() + vec2(120.0, 100.0));
-    window.until_text("j 32   r = ");
+    window.until_text("j 40   r = ");
     window.harness.remove_cursor();
     window.until_text("Point at the map");
     show(&mut window, "Inside a cycle");
-    window.until_text("Tile (0, 0)");
-    let cells = window.rect(Role::Image, "Tile (0, 0) inside a cycle");
+    window.until_text("Tile (1, 1)");
+    let cells = window.rect(Role::Image, "Tile (1, 1) inside a cycle");
     window.harness.hover_at(cells.center());
-    window.until_text("tile (0, 0)   ");
+    window.until_text("tile (1, 1)   ");
 }

@@ -455,7 +455,7 @@ fn two_runs(path: &Path) -> RunSpec {
     window.key(Key::P);
     window.until_text("Pinned as A");
     window.type_into("k", "8");
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
     window.step(8);
     window.key(Key::ArrowLeft);
     window.until_text("7 of 8");
@@ -498,7 +498,7 @@ fn a_figure_of_many_runs_restores_all() {
     let mut window = Window::paused(small());
     for (k, name) in [("4", "A"), ("8", "B"), ("2", "C"), ("6", "")] {
         window.type_into("k", k);
-        window.until("begun anew", |window| window.cycle() == 0);
+        window.reset();
         window.step(9);
         if !name.is_empty() {
             window.button("Pin");
@@ -518,8 +518,8 @@ fn a_figure_of_many_runs_restores_all() {
     }
     let mut window = Window::paused(other());
     window.drop_file(&path("profile.svg"));
-    window.until_text("B · k 8 · cycle 7");
-    window.until_text("C · k 8 → 2 · cycle 9");
+    window.until_text("B · k = 8 · cycle 7");
+    window.until_text("C · k = 2 · cycle 9");
     window.until_text("cycle 9, live");
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
     window.frames(2);
@@ -536,7 +536,7 @@ fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
     window.key(Key::P);
     window.until_text("Pinned as A");
     window.type_into("k", "8");
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
     window.step(4);
     window.choose("Compare", "side by side");
     for (at_equal, pairing, last) in [

@@ -5,6 +5,7 @@
 
 mod backends;
 mod controls;
+mod drag;
 mod driver;
 mod edges;
 mod files;
@@ -30,6 +31,7 @@ fn main() {
         panes::TESTS,
         edges::TESTS,
         time::TESTS,
+        drag::TESTS,
         pins::TESTS,
         monkey::TESTS,
         tuning::TESTS,

@@ -506,12 +506,12 @@ fn pinned(theme: Theme) -> Window {
     window.key(Key::P);
     for overlap in ["4", "8"] {
         window.type_into("Overlap", overlap);
-        window.until("begun anew", |window| window.cycle() == 0);
+        window.reset();
         window.step(30);
         window.key(Key::P);
     }
     window.type_into("k", "32");
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
     window.step(15);
     window.until("without messages", |window| window.messages() == 0);
     window
@@ -530,7 +530,7 @@ fn compared(how: &str, theme: Theme) -> Window {
     let mut window = after(30, USUAL, theme, RunSpec::default());
     window.key(Key::P);
     window.type_into("Overlap", "4");
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
     window.step(30);
     window.choose("Compare", how);
     window.until("without messages", |window| window.messages() == 0);
@@ -551,7 +551,7 @@ fn side_by_side_line() {
         after(40, USUAL, Theme::Light, Preset::named("random-1d").expect("a preset").run());
     window.key(Key::P);
     window.type_into("k", "32");
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
     window.step(30);
     window.choose("Compare", "side by side");
     window.until("without messages", |window| window.messages() == 0);

@@ -6,6 +6,7 @@ use eframe::egui::{Key, accesskit::Role};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("pinned_runs_stay_and_are_told_apart_by_what_differs", pinned_runs_stay),
+    ("compare_pins_the_run_and_offers_the_wipe_and_the_flip", compare_pins_and_wipes),
     ("the_table_of_pinned_runs_is_sorted_copied_and_renamed", the_table_is_sorted),
     ("maps_of_two_runs_stand_at_equal_sweeps_cycles_or_time", maps_stand_at_equal),
     ("pinned_runs_are_drawn_along_the_cut_at_equal_sweeps", pinned_runs_are_along_the_cut),
@@ -15,10 +16,10 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_run_that_is_pinned_again_is_pinned_as_it_is_now", a_run_is_pinned_again),
 ];
 
-/// Changes a setting, which starts another run.
+/// Changes a setting, and starts that run from cycle 0.
 fn change(window: &mut Window, setting: &str, value: &str) {
     window.type_into(setting, value);
-    window.until("begun anew", |window| window.cycle() == 0);
+    window.reset();
 }
 
 /// Two pinned runs and a third running, all after the same number of cycles.
@@ -36,12 +37,35 @@ fn three() -> Window {
 
 fn pinned_runs_stay() {
     let window = three();
-    for text in ["A · k 4, o 0", "B · k 4 → 8", "this run · k 4 → 8, o 0 → 4"] {
+    for text in ["A · k = 4, overlap 0", "B · k = 8, overlap 0", "this run · k = 8, overlap 4"] {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
-    // The table has only the pinned runs.
+    // The table has the run itself, too; its name is that of its curve, and the table below.
     assert!(window.has(Role::TextInput, "Name of A") && window.has(Role::TextInput, "Name of B"));
-    assert!(window.texts().iter().any(|text| text == "k 4"), "{:#?}", window.texts());
+    assert!(!window.has(Role::TextInput, "Name of this run"));
+    assert!(window.texts().iter().filter(|text| *text == "this run").count() >= 2);
+}
+
+fn compare_pins_and_wipes() {
+    let mut window = Window::paused(small());
+    window.step(4);
+    window.button("Compare");
+    window.until("there", |window| window.has(Role::Slider, "Wipe"));
+    assert!(window.has(Role::TextInput, "Name of A"));
+    window.set_slider("Overlap", 4.0);
+    window.until_text("this run, cycle 4 · 16 sweeps · k = 4, overlap 4");
+    window.until_text("A, cycle 4 · 16 sweeps · k = 4, overlap 0");
+    // The table names the run, and the run that speedups are measured by.
+    assert!(window.says("Speedup over") && window.says("1.00×"));
+    // The button flips as long as it is held.
+    let flip = window.rect(Role::Button, "Flip").center();
+    window.harness.hover_at(flip);
+    window.harness.drag_at(flip);
+    window.until("flipped", |window| !window.has(Role::Slider, "Wipe"));
+    window.harness.drop_at(flip);
+    window.until("back", |window| window.has(Role::Slider, "Wipe"));
+    window.choose("At equal", "equal residual");
+    window.until("fewer", |window| window.says("A, cycle 4 ") || window.says("A, cycle 3 "));
 }
 
 /// The position of the row of a pinned run.
@@ -59,7 +83,7 @@ fn the_table_is_sorted() {
     window.button("Copy as Markdown");
     window.until_text("Table copied");
     window.rename("Name of A", "narrow");
-    window.until_text("narrow · k 4, o 0");
+    window.until_text("narrow · k = 4, overlap 0");
     window.button("Unpin narrow");
     window.frames(2);
     assert!(!window.says("narrow") && window.says("B · "));
@@ -78,10 +102,9 @@ fn a_run_is_pinned_again() {
     window.frames(2);
     assert!(window.has(Role::TextInput, "Name of A") && !window.has(Role::TextInput, "Name of B"));
     window.key(Key::R);
-    window.until_text("A · k 4, o 0");
     // Its cycles are no longer shown, but it can be compared with the next run.
     window.step(1);
-    window.until_text("this run · same settings");
+    window.until("both", |window| window.texts().iter().any(|text| text == "A"));
 }
 
 /// A run of four cycles with k = 8, and a pinned one of six with k = 4.
@@ -121,18 +144,18 @@ fn pinned_runs_are_along_the_cut() {
     let mut window = two();
     let tab = window.painted().into_iter().find(|painted| painted.text == "Profile");
     window.click_on(tab.expect("a tab").rect.center());
-    window.until_text("A · k 4 · cycle 6");
-    assert!(window.says("this run · k 4 → 8 · cycle 4"), "{:#?}", window.texts());
+    window.until_text("A · k = 4 · cycle 6");
+    assert!(window.says("this run · k = 8 · cycle 4"), "{:#?}", window.texts());
     window.set_slider("Cycle shown", 2.0);
-    window.until_text("A · k 4 · cycle 4");
+    window.until_text("A · k = 4 · cycle 4");
     window.choose("At equal", "equal cycles");
-    window.until_text("A · k 4 · cycle 2");
+    window.until_text("A · k = 4 · cycle 2");
     // A plot of several fields does not show several runs.
     window.click(Role::ComboBox, "Fields of the profile");
     window.click(Role::CheckBox, "Change");
     window.until("fields alone", |window| !window.says(" · cycle "));
     window.click(Role::CheckBox, "Change");
-    window.until_text("A · k 4 · cycle 2");
+    window.until_text("A · k = 4 · cycle 2");
 }
 
 fn diagrams_stand_side_by_side() {
@@ -180,6 +203,7 @@ fn a_difference_from_itself_is_zero() {
     window.step(5);
     window.choose("Compare", "difference");
     window.until_text("this run, cycle 5, minus A, cycle 5");
+    window.until_text("0 everywhere");
     let map = window.rect(Role::Image, "Heat map of the residual");
     window.harness.hover_at(map.center() + eframe::egui::vec2(0.0, 40.0));
     window.until_text("Δ(r) = 0 ");

@@ -202,7 +202,7 @@ fn what_is_done_meanwhile() {
     assert!(!window.has(Role::Button, "Save"));
     open(&mut window);
     window.button("Pause");
-    window.until("the run with the other setting", |window| window.cycle() == 0);
+    window.until("the run with the other setting, as far", |window| window.cycle() == 2);
 }
 
 fn a_cell_is_opened_meanwhile() {

@@ -43,7 +43,7 @@ impl Action {
     /// The ways to press its keys: `Ctrl+Z`, `M then 2`.
     pub fn strokes(&self, context: &egui::Context) -> Vec<String> {
         let stroke = |key| {
-            let last = context.format_shortcut(key);
+            let last = with_sign(context.format_shortcut(key), key.logical_key);
             self.first.map_or_else(|| last.clone(), |first| format!("{} then {last}", first.name()))
         };
         self.keys.iter().map(stroke).collect()
@@ -104,6 +104,24 @@ impl ActionContext<'_> {
     pub fn can_continue(&self) -> bool {
         !self.session.is_finished(self.report)
     }
+}
+
+/// A key as it is written on keyboards: `→` for the right arrow, `?` for the question mark.
+fn with_sign(stroke: String, key: Key) -> String {
+    let sign = match key {
+        Key::ArrowLeft => "←",
+        Key::ArrowRight => "→",
+        Key::ArrowUp => "↑",
+        Key::ArrowDown => "↓",
+        Key::Questionmark => "?",
+        Key::Plus => "+",
+        Key::Minus => "−",
+        Key::Equals => "=",
+        _ => return stroke,
+    };
+    let names = [key.name(), key.symbol_or_name()];
+    let before = names.iter().find_map(|name| stroke.strip_suffix(name));
+    before.map(|before| format!("{before}{sign}")).unwrap_or(stroke)
 }
 
 pub const fn plain(key: Key) -> KeyboardShortcut {

@@ -110,8 +110,9 @@ pub fn colouring() -> impl Iterator<Item = Action> {
 pub fn cuts() -> impl Iterator<Item = Action> {
     let members = LineKind::ALL.map(|kind| (kind.label(), kind.about()));
     numbered("Cut along", members, |it, which| {
-        let shape = it.report.as_ref()?.plan.problem.shape;
-        (shape.dim() == 2).then(|| Command::SetProfileLine(LineKind::ALL[which].line(&shape)))
+        let plan = &it.report.as_ref()?.plan;
+        let is_2d = plan.problem.shape.dim() == 2;
+        is_2d.then(|| Command::SetProfileLine(LineKind::ALL[which].line(plan)))
     })
 }
 

@@ -111,6 +111,15 @@ pub const PIN: Action = Action {
     ..BLANK
 };
 
+pub const COMPARE: Action = Action {
+    group: "Compare",
+    name: "Compare",
+    about: "Pin the run, and compare the map of the next one with it: by a wipe, side by side, by flipping, or as a difference.",
+    keys: &[shift(Key::P)],
+    command: |_, _| Some(Command::Compare),
+    ..BLANK
+};
+
 /// Held rather than pressed, without a command: the window checks whether the key is down.
 pub const FLIP: Action = Action {
     group: "Compare",

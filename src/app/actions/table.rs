@@ -32,6 +32,7 @@ impl ActionTable {
             LIVE,
             PLAY,
             PIN,
+            COMPARE,
             FLIP,
         ]);
         all.extend(steps::all());

@@ -55,12 +55,14 @@ impl Palette {
             if found.is_empty() {
                 ui.weak("No matching command");
             }
-            ScrollArea::vertical().max_height(HEIGHT).auto_shrink([false, true]).show(ui, |ui| {
+            // Always as high, whatever was found.
+            let scroll = ScrollArea::vertical().max_height(HEIGHT).min_scrolled_height(HEIGHT);
+            scroll.auto_shrink(false).show(ui, |ui| {
                 ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
                     for (row, action) in found.into_iter().enumerate() {
                         let command = action.command(context);
                         let is_chosen = row == self.chosen;
-                        let clicked = entry(ui, action, is_chosen, command.is_some(), up || down);
+                        let clicked = entry(ui, action, is_chosen, command.as_ref(), up || down);
                         if (clicked || (enter && is_chosen))
                             && let Some(command) = command
                         {
@@ -78,10 +80,23 @@ impl Palette {
 }
 
 /// Draws a row, and returns whether it was clicked.
-fn entry(ui: &mut Ui, action: &Action, chosen: bool, possible: bool, moved: bool) -> bool {
+fn entry(
+    ui: &mut Ui,
+    action: &Action,
+    chosen: bool,
+    command: Option<&Command>,
+    moved: bool,
+) -> bool {
     let title = action.title();
-    let button = Button::selectable(chosen, title.as_str()).shortcut_text(action.key(ui.ctx()));
-    let row = named(ui.add_enabled(possible, button), &title);
+    let replaces = match command {
+        Some(Command::RunExperiment(_)) => true,
+        Some(Command::Change(_)) => action.group == "Problem",
+        _ => false,
+    };
+    let key = action.key(ui.ctx());
+    let note = if replaces { format!("replaces the run   {key}") } else { key };
+    let button = Button::selectable(chosen, title.as_str()).shortcut_text(note);
+    let row = named(ui.add_enabled(command.is_some(), button), &title);
     if chosen && moved {
         row.scroll_to_me(None);
     }
@@ -100,8 +115,31 @@ fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
     rated.into_iter().map(|(_, action)| action).collect()
 }
 
+/// Words that other programs use, and what they are here.
+const SYNONYMS: [(&str, &str); 18] = [
+    ("bookmark", "pin"),
+    ("clipboard", "copy"),
+    ("color", "colour"),
+    ("colormap", "colour"),
+    ("continue", "run"),
+    ("difference", "compare"),
+    ("export", "save"),
+    ("fullscreen", "presentation"),
+    ("grid", "borders"),
+    ("load", "open"),
+    ("palette", "colour"),
+    ("pdf", "save"),
+    ("play", "replay"),
+    ("png", "save"),
+    ("restart", "reset"),
+    ("shortcuts", "keyboard"),
+    ("speed", "tuning"),
+    ("svg", "save"),
+];
+
 /// The distance of a title from a query, 0 for the best match; `None` for no match. Each word of
-/// the query must begin a word of the title, be a part of it, or be a subsequence of its letters.
+/// the query must begin a word of the title, be a part of it, stand for one ([`SYNONYMS`]), or be a
+/// subsequence of its letters.
 fn rate(query: &str, title: &str) -> Option<usize> {
     let word = |word: &str| {
         let begins = title.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word));
@@ -111,8 +149,15 @@ fn rate(query: &str, title: &str) -> Option<usize> {
         if title.contains(word) {
             return Some(1);
         }
+        let mut synonyms =
+            SYNONYMS.iter().filter(|(other, _)| word.len() > 2 && other.starts_with(word));
+        if synonyms
+            .any(|(_, meant)| title.split(|c: char| !c.is_alphanumeric()).any(|it| it == *meant))
+        {
+            return Some(1);
+        }
         let mut letters = title.chars();
-        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(2)
+        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(3)
     };
     query.split_whitespace().map(word).sum()
 }
@@ -134,6 +179,10 @@ mod tests {
             ("vir map", "Colour map: Viridis"),
             ("cpy cmd", "File: Copy as command"),
             ("k up", "Method: k up"),
+            ("png", "File: Save …"),
+            ("export", "File: Save …"),
+            ("fullscreen", "View: Presentation mode"),
+            ("difference", "Compare: Pin run"),
         ] {
             assert_eq!(first(query).as_deref(), Some(title), "{query}");
         }

@@ -6,6 +6,7 @@ use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
 use crate::app::state::command::{Command, TuningOrder};
+use crate::app::state::compare::{Compare, How};
 use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
 use crate::app::state::scale::Scale;
@@ -20,8 +21,14 @@ impl Explorer {
         match command {
             Command::Change(spec) => {
                 self.undo.record(&self.session);
-                self.session.change(spec);
+                let report = self.report.as_deref();
+                if context.input(|input| input.pointer.any_down()) {
+                    self.session.begin_drag(report);
+                }
+                self.session.change(spec, report);
             }
+            Command::BeginDrag => self.session.begin_drag(self.report.as_deref()),
+            Command::HoldAt(hold_at) => self.session.hold_at = hold_at,
             Command::Undo => {
                 let before = self.undo.undo(&self.session);
                 self.restore(before);
@@ -48,19 +55,15 @@ impl Explorer {
             }
             Command::Travel(travel) => self.session.travel = travel,
             Command::Preview(cycle) => self.session.travel.preview = Some(cycle),
-            Command::Pin => {
-                let report = self.report.as_deref();
-                if let Some(report) = report.filter(|report| report.epoch == self.session.epoch) {
-                    let is_first = self.session.pins.all().is_empty();
-                    match self.session.pins.pin(report) {
-                        Some(pin) => self.toasts.success(format!("Pinned as {}", pin.name)),
-                        None => self.toasts.error(pins::too_many()),
-                    }
-                    if is_first {
-                        self.panes.show_pinned();
-                    }
+            Command::Pin => _ = self.pin(),
+            Command::Compare => {
+                if let Some(number) = self.pin() {
+                    self.undo.record(&self.session);
+                    let compare = &mut self.session.view.compare;
+                    *compare = Compare { how: How::Wipe, with: Some(number), ..*compare };
                 }
             }
+            Command::Baseline(number) => self.session.pins.baseline = number,
             Command::Flip(flipped) => self.session.flipped = flipped,
             Command::Unpin(number) => self.session.pins.remove(number),
             Command::Rename(number, name) => self.session.pins.rename(number, &name),
@@ -103,7 +106,12 @@ impl Explorer {
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
-            Command::ShowWelcome(open) => self.welcome = open,
+            Command::ShowWelcome(open) => {
+                self.welcome = open;
+                if !open && std::mem::take(&mut self.waits_for_welcome) {
+                    self.session.running = true;
+                }
+            }
             Command::RunExperiment(which) => self.run_experiment(&EXPERIMENTS[which]),
             Command::Scale(scale) => self.draw_at(scale),
             Command::TogglePresentation => {
@@ -147,6 +155,27 @@ impl Explorer {
         }
     }
 
+    /// Pins the run, and returns its number; `None` if it cannot be pinned.
+    fn pin(&mut self) -> Option<usize> {
+        let report = self.report.as_deref();
+        let report = report.filter(|report| report.epoch == self.session.epoch)?;
+        let is_first = self.session.pins.all().is_empty();
+        let number = match self.session.pins.pin(report) {
+            Some(pin) => {
+                self.toasts.success(format!("Pinned as {}", pin.name));
+                Some(pin.number)
+            }
+            None => {
+                self.toasts.error(pins::too_many());
+                None
+            }
+        };
+        if is_first {
+            self.panes.show_pinned();
+        }
+        number
+    }
+
     /// Sets the zoom. A presentation starts with the map and its curves; leaving it restores the
     /// panes.
     pub fn draw_at(&mut self, scale: Scale) {
@@ -161,7 +190,7 @@ impl Explorer {
     /// Runs an example experiment.
     fn run_experiment(&mut self, experiment: &Experiment) {
         self.undo.record(&self.session);
-        self.welcome = false;
+        (self.welcome, self.waits_for_welcome) = (false, false);
         self.session.begin(experiment.run());
         self.session.view = experiment.view();
         (self.session.running, self.session.pace) = (true, experiment.pace);
@@ -179,7 +208,7 @@ impl Explorer {
         };
         self.session.view = view;
         if *spec != *self.session.spec {
-            self.session.change(RunSpec::clone(&spec));
+            self.session.change(RunSpec::clone(&spec), self.report.as_deref());
         }
     }
 }

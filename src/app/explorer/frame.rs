@@ -7,6 +7,7 @@ use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::explorer::action_table::ACTIONS;
 use crate::app::explorer::reports::on_cpu;
+use crate::app::panes::heat_map;
 use crate::app::state::command::Command;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
@@ -14,6 +15,9 @@ impl Explorer {
     /// Carries out commands, sends requests, and takes answers.
     pub(super) fn update(&mut self, context: &egui::Context) {
         self.undo.follow(context);
+        if !context.input(|input| input.pointer.any_down()) {
+            self.session.end_drag();
+        }
         self.read_keys(context);
         let dropped = context.input(|input| input.raw.dropped_files.clone());
         let paths = dropped.iter().map(|file| file.path().to_owned());
@@ -125,11 +129,13 @@ impl Explorer {
     /// control keeps its own keys: those without Ctrl.
     fn read_keys(&mut self, context: &egui::Context) {
         let is_enabled = !context.text_edit_focused() && !self.is_dialog_open();
+        let is_flip_held = heat_map::is_flip_held(context);
         let flipped = is_enabled
             && !self.session.pins.all().is_empty()
-            && context.input(|input| {
-                actions::FLIP.keys.iter().any(|key| input.key_down(key.logical_key))
-            });
+            && (is_flip_held
+                || context.input(|input| {
+                    actions::FLIP.keys.iter().any(|key| input.key_down(key.logical_key))
+                }));
         if flipped != self.session.flipped {
             self.commands.push(Command::Flip(flipped));
         }

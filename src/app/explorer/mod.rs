@@ -55,6 +55,8 @@ pub struct Explorer {
     keys: bool,
     /// Whether the welcome dialog is open.
     welcome: bool,
+    /// Whether the first run starts when that dialog is closed.
+    waits_for_welcome: bool,
     undo: Undo,
     scale: Scale,
     /// Dropped before `remembered`, so that the last change of settings is written last.
@@ -129,6 +131,7 @@ impl Explorer {
             first_key: None,
             keys: false,
             welcome: false,
+            waits_for_welcome: false,
             undo: Undo::default(),
             scale: Scale::default(),
             settings_file,
@@ -142,6 +145,9 @@ impl Explorer {
         if let Some(opened) = start {
             // A start with a file needs no examples.
             explorer.welcome = false;
+            if std::mem::take(&mut explorer.waits_for_welcome) {
+                (explorer.session.running, explorer.session.pace) = (true, None);
+            }
             explorer.show_opened(opened);
         }
         Ok(explorer)
@@ -176,7 +182,7 @@ impl eframe::App for Explorer {
                         tuning.panel(ui, session, commands);
                         return;
                     }
-                    method::ui(ui, session, backends, commands);
+                    method::ui(ui, session, report, backends, commands);
                     performance::ui(ui, session, report);
                     problem::ui(ui, session, report, commands);
                     memory::ui(ui, session, report, commands);

@@ -11,6 +11,9 @@ use eframe::egui;
 /// Seconds between a change and its writing, so that several changes are written once.
 const DELAY: f64 = 1.0;
 
+/// Cycles per second of the first run, which is to be seen.
+const FIRST_PACE: f64 = 30.0;
+
 impl Explorer {
     /// Restores the settings.
     pub(super) fn restore_settings(&mut self, context: &egui::Context) {
@@ -30,6 +33,11 @@ impl Explorer {
             self.toasts.warning(message);
         }
         self.welcome = self.settings_file.is_kept() && !settings.welcomed;
+        self.waits_for_welcome = self.welcome;
+        if self.welcome {
+            // The first run waits until the dialog is closed, and takes its time.
+            (self.session.running, self.session.pace) = (false, Some(FIRST_PACE));
+        }
     }
 
     /// Writes changed settings, after a short delay.

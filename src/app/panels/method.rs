@@ -1,12 +1,13 @@
 //! The sliders: method, k, overlap, tile.
 
 use crate::app::panels::backend::Backends;
+use crate::app::panels::schematic;
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
-use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
+use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, Report, RunSpec};
 use eframe::egui::{Slider, SliderClamping, Ui};
 use std::ops::RangeInclusive;
 
@@ -19,7 +20,13 @@ const TILES: RangeInclusive<usize> = 4..=128;
 /// Tiles come in steps of this while the slider is dragged.
 const TILE_STEP: usize = 4;
 
-pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Vec<Command>) {
+pub fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    backends: &Backends,
+    commands: &mut Vec<Command>,
+) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Method");
     let method = &mut spec.method;
@@ -32,10 +39,12 @@ pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Ve
     });
     let tiled = method.name == MethodName::Hierarchical;
     let axes = session.spec.problem.shape.len();
+    let mut is_grabbed = false;
     ui.add_enabled_ui(tiled, |ui| {
-        sliders(ui, method, axes);
+        is_grabbed = sliders(ui, method, axes);
         apart(ui, method, axes);
     });
+    schematic::ui(ui, session, report);
     row(ui, "Precision", "The floating-point type of the arithmetic.", |ui| {
         for precision in Precision::ALL {
             let about = match precision {
@@ -47,6 +56,9 @@ pub fn ui(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Ve
         }
     });
     backends.ui(ui, session, method);
+    if is_grabbed {
+        commands.push(Command::BeginDrag);
+    }
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
@@ -58,18 +70,25 @@ pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let method = &mut spec.method;
     let tiled = method.name == MethodName::Hierarchical;
     let axes = session.spec.problem.shape.len();
-    ui.horizontal_wrapped(|ui| ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes)));
+    let strip =
+        ui.horizontal_wrapped(|ui| ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes)).inner);
     ui.add_space(2.0);
+    if strip.inner {
+        commands.push(Command::BeginDrag);
+    }
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
 }
 
-fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
+/// The sliders, and whether one of them was just grabbed.
+fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
+    let mut is_grabbed = false;
     let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
     row(ui, "k", about, |ui| {
         let power = |k: usize| 1 << k.max(1).ilog2();
-        stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
+        is_grabbed |=
+            stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
     });
     let each = is_each(method);
     let lists = if each { axes } else { 1 };
@@ -83,12 +102,13 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
         let about = "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work.";
         row(ui, &name("Overlap"), about, |ui| {
             let even = |overlap: usize| overlap & !1;
-            stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
+            is_grabbed |=
+                stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
         });
         let about = "Points of a tile along an axis.";
         row(ui, &name("Tile"), about, |ui| {
             let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-            stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
+            is_grabbed |= stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
         });
         if (overlap, tile) != before {
             // The largest overlap follows from the tile, so that the slider is never at an invalid
@@ -100,6 +120,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
             set(&mut method.tile, axis, each, tile);
         }
     }
+    is_grabbed
 }
 
 /// The check box for separate sliders of the axes.
@@ -127,7 +148,7 @@ fn is_each(method: &MethodSpec) -> bool {
 }
 
 /// A slider with the stops that `stop` returns, and beside it a number field for any value up to
-/// `limit`.
+/// `limit`. Returns whether it was just grabbed.
 fn stepped(
     ui: &mut Ui,
     name: &str,
@@ -136,7 +157,7 @@ fn stepped(
     range: RangeInclusive<usize>,
     limit: usize,
     stop: impl Fn(usize) -> usize,
-) {
+) -> bool {
     let old = *value;
     let by_key = !ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
     let slider = Slider::from_get_set(*range.start() as f64..=*range.end() as f64, |new| {
@@ -154,9 +175,10 @@ fn stepped(
     let slider = slider.integer().logarithmic(*range.start() > 0);
     // The value of an opened run stays until the slider is moved.
     let slider = slider.clamping(SliderClamping::Never).show_value(false);
-    named(ui.add(slider), name).on_hover_text(about);
+    let slider = named(ui.add(slider), name).on_hover_text(about);
     let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);
-    named(ui.add(number), name).on_hover_text(about);
+    let number = named(ui.add(number), name).on_hover_text(about);
+    slider.drag_started() || number.drag_started()
 }
 
 fn set(list: &mut Vec<usize>, axis: usize, each: bool, value: usize) {

@@ -5,6 +5,7 @@ pub mod memory;
 pub mod method;
 pub mod performance;
 pub mod problem;
+pub mod schematic;
 pub mod timeline;
 pub mod toolbar;
 pub mod view_menu;

@@ -7,7 +7,7 @@ use crate::app::panes::Panes;
 use crate::app::state::command::Command;
 use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{cycles_per_second, named};
 use crate::app::widgets::theme;
 use crate::picture::grouped;
 use crate::run::{Outcome, PRESETS, Phase, Report};
@@ -48,7 +48,7 @@ pub fn ui(
         transport(ui, session, report, commands);
         ui.separator();
         ui.label(progress(report, narrow, roomy))
-            .on_hover_text("Cycles made, and their sweeps: k per cycle.");
+            .on_hover_text("The cycle that is shown, and the sweeps up to it: k per cycle.");
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             help(ui, commands);
             if !narrow {
@@ -136,16 +136,23 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     {
         commands.push(Command::Run(!session.running));
     }
-    let step = ui.add_enabled(!finished, Button::new((Icon::Step.atom(), "Step")));
+    // From an earlier cycle, a step shows the next one.
+    let earlier = report.and_then(|report| {
+        Some((session.travel.earlier(report.latest.cycle)?, report.latest.cycle))
+    });
+    let can_step = !finished || earlier.is_some();
+    let step = ui.add_enabled(can_step, Button::new((Icon::Step.atom(), "Step")));
     if step.on_hover_text(actions::STEP.tooltip(ui.ctx())).clicked() {
-        commands.push(Command::Step(1));
+        commands.push(match earlier {
+            Some((cycle, latest)) => Command::Travel(session.travel.to(cycle + 1, latest)),
+            None => Command::Step(1),
+        });
     }
     let reset = ui.button((Icon::Reset.atom(), "Reset"));
     if reset.on_hover_text(actions::RESET.tooltip(ui.ctx())).clicked() {
         commands.push(Command::Reset);
     }
-    let text =
-        |pace: Option<f64>| pace.map_or("Max speed".into(), |pace| format!("{pace} cycles/s"));
+    let text = |pace: Option<f64>| pace.map_or_else(|| "Max speed".into(), cycles_per_second);
     let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(PACES.map(Some)) {
@@ -162,10 +169,11 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     named(response.response, "Pace").on_hover_text("Limit of cycles per second, or maximum speed.");
 }
 
-/// The cycles and sweeps made. Large numbers of sweeps are left out where there is no room.
+/// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.
 fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     const MAX_SWEEPS: u64 = 999_999;
-    let (cycle, sweeps) = report.map_or((0, 0), |report| (report.latest.cycle, report.sweeps));
+    let cycle = report.map_or(0, |report| report.observation.cycle);
+    let sweeps = cycle * report.map_or(1, |report| report.plan.sweeps_per_cycle());
     let cycle = format!("cycle {}", grouped(cycle));
     if narrow || (!roomy && sweeps > MAX_SWEEPS) {
         cycle
@@ -203,6 +211,8 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
     }
     let text = match &report.phase {
         Phase::Paused => "paused".to_owned(),
+        Phase::CatchingUp => "catching up".to_owned(),
+        Phase::Held => "held".to_owned(),
         Phase::Running => match report.cycles_per_second {
             Some(rate) => speed(ui, rate),
             None => "running".to_owned(),
@@ -224,6 +234,10 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
         }
         Phase::Finished(Outcome::RoundingLimit) => {
             "Rounding keeps further cycles from changing the solution.".to_owned()
+        }
+        Phase::CatchingUp | Phase::Held => {
+            "The run stays where its settings are compared. It goes on when the setting is released."
+                .to_owned()
         }
         _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),
     };

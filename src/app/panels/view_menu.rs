@@ -3,6 +3,7 @@
 use crate::app::actions::{self, entry};
 use crate::app::panes::{Panes, list};
 use crate::app::state::command::Command;
+use crate::app::state::drag::HoldAt;
 use crate::app::state::session::Session;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Ui};
@@ -22,6 +23,16 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
             };
             if ui.checkbox(&mut shown, pane.title()).on_hover_text(about).changed() {
                 commands.push(Command::ShowPane(pane.id(), shown));
+            }
+        }
+        ui.separator();
+        ui.label("A changed setting is shown at").on_hover_text(
+            "The picture stays until the new run is as far as the run before it; then they are exchanged.",
+        );
+        for at in HoldAt::ALL {
+            let chosen = ui.radio(session.hold_at == at, at.label()).on_hover_text(at.about());
+            if chosen.clicked() {
+                commands.push(Command::HoldAt(at));
             }
         }
         ui.separator();

@@ -10,7 +10,7 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
     CLASSIC_NAME, FigureKind, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
-    number, seconds as time, sweeps_per_axis_cycle,
+    number, rounded, seconds as time, sweeps_per_axis_cycle,
 };
 use crate::run::{Record, Report, StopRule};
 use eframe::egui::{
@@ -228,12 +228,8 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
     }
     let gap = if narrow { 5.0 } else { 10.0 };
     egui::Grid::new("numbers").num_columns(5).spacing([gap, 4.0]).show(ui, |ui| {
-        let [time, reduction] = if narrow {
-            ["time", "‖r‖/‖r₀‖"]
-        } else {
-            ["solver time", "‖r‖₂/‖r₀‖₂"]
-        };
-        for heading in ["", "cycles", "sweeps", time, reduction] {
+        let time = if narrow { "time" } else { "solver time" };
+        for heading in ["", "cycles", "sweeps", time, "‖r‖₂/‖r₀‖₂"] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
                 if heading == time {
                     // As wide as most times, so that nothing moves with a new digit.
@@ -266,14 +262,14 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         );
         if session.view.reference {
             let colour = theme::curve(ui, 1);
-            numbers(
-                ui,
-                "classic",
-                colour,
-                report.reference.last(),
-                1,
-                reduction(&report.reference),
-            );
+            // At an earlier cycle, after as many sweeps.
+            let shown = match session.travel.earlier(report.latest.cycle) {
+                Some(cycle) => cycle * sweeps,
+                None => u64::MAX,
+            };
+            let count = report.reference.partition_point(|record| record.cycle <= shown);
+            let classic = &report.reference[..count];
+            numbers(ui, "classic", colour, classic.last(), 1, reduction(classic));
         }
     });
 }
@@ -293,8 +289,7 @@ fn numbers(
     reduction: Option<f64>,
 ) {
     ui.label(RichText::new(name).color(colour).strong());
-    let reduction =
-        reduction.map_or_else(|| "–".to_owned(), |reduction| format!("{reduction:.2e}"));
+    let reduction = reduction.map_or_else(|| "–".to_owned(), rounded);
     let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
     for text in [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction] {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));

@@ -73,6 +73,10 @@ fn ui(ui: &mut Ui, cells: &mut Cells, session: &Session, report: Option<&Report>
         ui.label(RichText::new(text).weak());
         return;
     };
+    if mean.means.iter().all(|mean| *mean == 0.0 || mean.is_nan()) {
+        ui.label(RichText::new("0 everywhere.").weak());
+        return;
+    }
     let tiling = &report.plan.tiling;
     match tiling.y() {
         Some(y) => plane(ui, cells, session, sorted, mean, [tiling.x(), y]),

@@ -99,8 +99,7 @@ fn ui(
     commands: &mut Vec<Command>,
 ) -> Option<[usize; 2]> {
     let report = report?;
-    let shape = report.plan.problem.shape;
-    controls(ui, session, &shape, commands);
+    controls(ui, session, &report.plan, commands);
     let is_known =
         |along: &&FieldProfile| along.samples.values.iter().any(|value| value.is_finite());
     let known: Vec<_> = report.observation.profiles.iter().filter(is_known).collect();
@@ -108,6 +107,11 @@ fn ui(
         ui.label(RichText::new(unknown(report, along.field)).weak());
     }
     if known.is_empty() {
+        return None;
+    }
+    let mut values = known.iter().flat_map(|along| &along.samples.values);
+    if compared.is_empty() && values.all(|&value| value == 0.0) {
+        ui.label(RichText::new("0 everywhere along the line.").weak());
         return None;
     }
     let log = session.view.profile.log;
@@ -118,7 +122,8 @@ fn ui(
     plot(ui, &profiles, log, &report.plan)
 }
 
-fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Command>) {
+fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Command>) {
+    let shape = &plan.problem.shape;
     let mut view = session.view.clone();
     let before = session.profile_line().within(shape);
     let mut line = before;
@@ -126,7 +131,7 @@ fn controls(ui: &mut Ui, session: &Session, shape: &Shape, commands: &mut Vec<Co
         let cut = &mut view.profile;
         let is_plane = shape.dim() == 2;
         if is_plane {
-            cut_line::kinds(ui, &mut line, shape);
+            cut_line::kinds(ui, &mut line, plan);
         }
         let text = match session.profile_fields().len() {
             1 => session.view.field.label().to_owned(),

@@ -1,5 +1,6 @@
 //! Commands.
 
+use crate::app::state::drag::HoldAt;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::Column;
 use crate::app::state::save::SaveRequest;
@@ -16,6 +17,10 @@ use std::sync::Arc;
 pub enum Command {
     /// Start another run from cycle 0, or continue the same run on another device.
     Change(RunSpec),
+    /// A setting is grabbed by the pointer, and is dragged until that is released.
+    BeginDrag,
+    /// What a run and the changed run have in common when their pictures are exchanged.
+    HoldAt(HoldAt),
     /// Undo the last change of a setting.
     Undo,
     /// Redo it.
@@ -38,6 +43,10 @@ pub enum Command {
     Flip(bool),
     /// Pin the run.
     Pin,
+    /// Pin the run, and compare its maps with those of the next one.
+    Compare,
+    /// Choose the pinned run whose times are the baseline of speedups.
+    Baseline(usize),
     /// Unpin a run.
     Unpin(usize),
     /// Rename a pinned run.

@@ -2,7 +2,7 @@
 
 use crate::app::state::pins::Pin;
 use crate::picture::Pairing;
-use crate::run::{Plan, Record, Report, cycle_at};
+use crate::run::{Plan, Record, Report, cycle_at, reduction, seconds_at};
 
 /// Settings of the comparison of maps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,6 +13,32 @@ pub struct Compare {
     pub with: Option<usize>,
     /// Which of its cycles is compared with a cycle of the run.
     pub at_equal: AtEqual,
+}
+
+/// A cycle of the run, with which a pinned run is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ShownCycle {
+    pub cycle: u64,
+    /// Sweeps up to it.
+    pub sweeps: u64,
+    /// Solver time up to it.
+    pub seconds: f64,
+    /// ‖r‖₂ / ‖r₀‖₂, if it is known.
+    pub reduction: Option<f64>,
+}
+
+impl ShownCycle {
+    /// A cycle of a run with this history, or a part of that.
+    pub fn of(cycle: u64, sweeps_per_cycle: u64, records: &[Record], start_residual: f64) -> Self {
+        let before = records.iter().rev().filter(|record| record.cycle <= cycle);
+        let residual = before.filter_map(|record| record.residual).next();
+        Self {
+            cycle,
+            sweeps: cycle * sweeps_per_cycle,
+            seconds: seconds_at(records, cycle),
+            reduction: residual.map(|it| reduction(it.l2, start_residual)),
+        }
+    }
 }
 
 /// How two maps are shown.
@@ -36,6 +62,8 @@ pub enum AtEqual {
     #[default]
     Sweeps,
     Time,
+    /// ‖r‖₂ / ‖r₀‖₂: the first cycle of the pinned run that is as far.
+    Residual,
     /// Nothing: the pinned run is shown at its last cycle.
     End,
 }
@@ -56,13 +84,14 @@ impl Compare {
 }
 
 impl AtEqual {
-    pub const ALL: [Self; 4] = [Self::Cycles, Self::Sweeps, Self::Time, Self::End];
+    pub const ALL: [Self; 5] = [Self::Cycles, Self::Sweeps, Self::Time, Self::Residual, Self::End];
 
     pub fn label(self) -> &'static str {
         match self {
             Self::Cycles => "equal cycles",
             Self::Sweeps => "equal sweeps",
             Self::Time => "equal solver time",
+            Self::Residual => "equal residual",
             Self::End => "its last cycle",
         }
     }
@@ -73,16 +102,23 @@ impl AtEqual {
             Self::Cycles => "The pinned run after equally many cycles.",
             Self::Sweeps => "The pinned run after equally many sweeps, to the nearest cycle.",
             Self::Time => "The pinned run after equal solver time.",
+            Self::Residual => "The pinned run once its relative residual is as small.",
             Self::End => "The pinned run at its last cycle, wherever this run is.",
         }
     }
 
-    /// The cycle of a pinned run to compare with a cycle of the run, which took `sweeps` sweeps and
-    /// `seconds` of solver time. At most the last cycle of the pinned run.
-    pub fn cycle(self, cycle: u64, sweeps: u64, seconds: f64, pin: &Pin) -> u64 {
-        let beside = match self {
-            Self::Time => cycle_at(&pin.curve, seconds),
-            Self::Cycles | Self::Sweeps | Self::End => {
+    /// The cycle of a pinned run to compare with a cycle of the run. At most its last cycle.
+    pub fn cycle(self, shown: &ShownCycle, pin: &Pin) -> u64 {
+        let ShownCycle { cycle, sweeps, seconds, reduction } = *shown;
+        let beside = match (self, reduction) {
+            (Self::Time, _) => cycle_at(&pin.curve, seconds),
+            (Self::Residual, Some(reduction)) => {
+                let mut reductions = pin.reductions();
+                let reached = reductions.find(|(_, reached)| *reached <= reduction);
+                reached.map_or(pin.latest.cycle, |(record, _)| record.cycle)
+            }
+            (Self::Residual, None) => pin.latest.cycle,
+            (Self::Cycles | Self::Sweeps | Self::End, _) => {
                 let own = pin.archive.plan().sweeps_per_cycle();
                 self.pairing().cycle(cycle, sweeps, own, pin.latest.cycle)
             }
@@ -90,12 +126,12 @@ impl AtEqual {
         beside.min(pin.latest.cycle)
     }
 
-    /// The same rule for a run that is repeated. Times differ from run to run, so that equal sweeps
-    /// replace equal solver time.
+    /// The same rule for a run that is repeated. Times differ from run to run, and residuals are
+    /// known only afterwards, so that equal sweeps replace both.
     pub fn pairing(self) -> Pairing {
         match self {
             Self::Cycles => Pairing::Cycles,
-            Self::Sweeps | Self::Time => Pairing::Sweeps,
+            Self::Sweeps | Self::Time | Self::Residual => Pairing::Sweeps,
             Self::End => Pairing::Fixed,
         }
     }
@@ -103,7 +139,8 @@ impl AtEqual {
     /// The rule that pairs cycle `beside` of a pinned run with a cycle of the run; `End` if no
     /// other does.
     pub fn that_pairs(cycle: u64, sweeps: u64, pin: &Pin, beside: u64) -> Self {
-        let is_there = |rule: &Self| rule.cycle(cycle, sweeps, 0.0, pin) == beside;
+        let shown = ShownCycle { cycle, sweeps, ..ShownCycle::default() };
+        let is_there = |rule: &Self| rule.cycle(&shown, pin) == beside;
         [Self::Cycles, Self::Sweeps].into_iter().find(is_there).unwrap_or(Self::End)
     }
 
@@ -111,7 +148,7 @@ impl AtEqual {
     pub fn per_cycle(self, report: &Report, pin: &Pin) -> f64 {
         let ratio = match self {
             Self::Cycles | Self::End => 1.0,
-            Self::Sweeps => {
+            Self::Sweeps | Self::Residual => {
                 let sweeps = |plan: &Plan| plan.sweeps_per_cycle() as f64;
                 sweeps(&report.plan) / sweeps(pin.archive.plan())
             }

@@ -1,12 +1,12 @@
 //! Observations of pinned runs: on the map, and in the profile.
 
-use crate::app::state::compare::How;
+use crate::app::state::compare::{How, ShownCycle};
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::grouped;
 use crate::run::{
-    Difference, MapRequest, Observation, ObservationRequest, Plan, ReplayTarget, Report,
-    RunArchive, seconds_at,
+    Difference, MapRequest, MethodName, Observation, ObservationRequest, Plan, ReplayTarget,
+    Report, RunArchive,
 };
 use std::sync::Arc;
 
@@ -65,14 +65,14 @@ impl ComparisonRequest {
     ) -> Vec<Self> {
         let compare = &session.view.compare;
         let own = report.plan.problem.shape;
-        let sweeps = beside * report.plan.sweeps_per_cycle();
-        let seconds = seconds_at(&report.curve, beside);
+        let each = report.plan.sweeps_per_cycle();
+        let shown = ShownCycle::of(beside, each, &report.curve, report.start_residual);
         let request = |pin: &Pin, place| Self {
             number: pin.number,
             name: pin.name.clone(),
             place,
             archive: Arc::clone(&pin.archive),
-            cycle: compare.at_equal.cycle(beside, sweeps, seconds, pin),
+            cycle: compare.at_equal.cycle(&shown, pin),
             beside,
             latest: pin.latest.cycle,
             per_cycle: compare.at_equal.per_cycle(report, pin),
@@ -152,7 +152,19 @@ impl Compared {
         if *place == Place::Difference {
             format!("this run, cycle {}, minus {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {
-            format!("{name}, cycle {}", grouped(self.observation.cycle))
+            let cycle = self.observation.cycle;
+            caption(name, cycle, self.request.plan())
         }
     }
+}
+
+/// What is shown of a run: its cycle, its sweeps and its method.
+pub fn caption(name: &str, cycle: u64, plan: &Plan) -> String {
+    let sweeps = grouped(cycle * plan.sweeps_per_cycle());
+    let method = &plan.spec.method;
+    let settings = match method.name {
+        MethodName::Classic => "classic Jacobi".to_owned(),
+        MethodName::Hierarchical => format!("k = {}, overlap {}", method.k, method.overlap_of(0)),
+    };
+    format!("{name}, cycle {} · {sweeps} sweeps · {settings}", grouped(cycle))
 }

@@ -3,6 +3,7 @@
 pub mod command;
 pub mod compare;
 pub mod compared;
+pub mod drag;
 pub mod experiments;
 pub mod pane_id;
 pub mod pins;

@@ -1,7 +1,7 @@
 //! Pinned runs, which are kept for comparison.
 
-use crate::picture::{MOST_BESIDE, grouped, seconds};
-use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec, differences};
+use crate::picture::{MOST_BESIDE, THIS_RUN, distinguish, grouped, rounded, seconds};
+use crate::run::{ArchivedRun, Record, Reductions, Report, RunArchive, RunSpec};
 use std::sync::Arc;
 
 /// The largest number of pinned runs: there are colours for no more.
@@ -32,30 +32,35 @@ pub struct Pins {
     /// The column to sort the table by, and whether in descending order; `None` for the order of
     /// pinning.
     pub sorted: Option<(Column, bool)>,
+    /// The number of the run whose times are the baseline of speedups; the first one, if that is
+    /// not pinned.
+    pub baseline: usize,
 }
 
 /// A sortable column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Name,
-    Cycles,
-    Sweeps,
+    Residual,
     Time,
     Speedup,
+    Sweeps,
+    Cycles,
 }
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    pub number: usize,
+    /// Its number among the pinned runs; `None` for the run itself.
+    pub number: Option<usize>,
     pub name: String,
-    /// How its settings differ from those of the first run.
+    /// The settings that distinguish it from the other runs.
     pub settings: String,
     pub cycles: u64,
     pub sweeps: u64,
     /// Solver time.
     pub seconds: f64,
-    /// Solver time of the first run divided by its own, each to the smallest relative residual that
+    /// Solver time of the baseline divided by its own, each to the smallest relative residual that
     /// both have reached; `None` if unknown.
     pub speedup: Option<f64>,
     /// ‖r‖₂ / ‖r₀‖₂, if known.
@@ -130,31 +135,57 @@ impl Pins {
         }
     }
 
-    /// The names of the pinned runs and then of the run of `spec`, with the settings in which they
-    /// differ: `A · k 16`.
+    /// The names of the pinned runs and then of the run of `spec`, with the settings that
+    /// distinguish them, as figures name them: `A · k = 16`.
     pub fn names(&self, spec: &RunSpec) -> Vec<String> {
         let specs = self.pins.iter().map(|pin| &pin.archive.plan().spec).chain([spec]);
-        let settings = differences(&specs.collect::<Vec<_>>());
-        let names = self.pins.iter().map(|pin| pin.name.as_str()).chain(["this run"]);
-        names.zip(settings).map(|(name, settings)| format!("{name} · {settings}")).collect()
+        let (_, settings) = distinguish(&specs.collect::<Vec<_>>());
+        let names = self.pins.iter().map(|pin| pin.name.as_str()).chain([THIS_RUN]);
+        let named = names.zip(settings).map(|(name, settings)| match settings.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name} · {settings}"),
+        });
+        named.collect()
     }
 
-    /// The rows of the table, sorted as chosen.
-    pub fn rows(&self) -> Vec<Row> {
-        let specs: Vec<_> = self.pins.iter().map(|pin| &pin.archive.plan().spec).collect();
-        let settings = differences(&specs);
-        let rows = self.pins.iter().zip(settings).map(|(pin, settings)| Row {
-            number: pin.number,
-            name: pin.name.clone(),
-            settings,
-            cycles: pin.latest.cycle,
-            sweeps: pin.latest.cycle * pin.archive.plan().sweeps_per_cycle(),
-            seconds: pin.latest.seconds,
-            speedup: self
-                .pins
-                .first()
-                .and_then(|first| pin.reductions().speedup_over(&first.reductions())),
-            reduction: pin.reductions().last(),
+    /// The pinned run whose times are the baseline of speedups.
+    pub fn baseline(&self) -> Option<&Pin> {
+        let chosen = self.pins.iter().find(|pin| pin.number == self.baseline);
+        chosen.or(self.pins.first())
+    }
+
+    /// The rows of the table, sorted as chosen: those of the pinned runs, and of the run of a report
+    /// unless it is pinned as it is.
+    pub fn rows(&self, report: Option<&Report>) -> Vec<Row> {
+        let own = report.map(|report| Pin {
+            number: 0,
+            name: THIS_RUN.to_owned(),
+            archive: Arc::clone(&report.archive),
+            start_residual: report.start_residual,
+            latest: report.latest,
+            curve: Arc::clone(&report.curve),
+        });
+        let is_pinned = |own: &Pin| {
+            let is_same =
+                |pin: &Pin| (&pin.archive, pin.latest.cycle) == (&own.archive, own.latest.cycle);
+            self.pins.iter().any(is_same)
+        };
+        let own = own.filter(|own| !is_pinned(own));
+        let pinned = self.pins.iter().map(|pin| (Some(pin.number), pin));
+        let runs: Vec<_> = pinned.chain(own.as_ref().map(|own| (None, own))).collect();
+        let specs: Vec<_> = runs.iter().map(|(_, run)| &run.archive.plan().spec).collect();
+        let (common, settings) = distinguish(&specs);
+        let rows = runs.into_iter().zip(settings).map(|((number, run), settings)| Row {
+            number,
+            name: run.name.clone(),
+            settings: if settings.is_empty() { common.clone() } else { settings },
+            cycles: run.latest.cycle,
+            sweeps: run.latest.cycle * run.archive.plan().sweeps_per_cycle(),
+            seconds: run.latest.seconds,
+            speedup: self.baseline().and_then(|baseline| {
+                run.known_reductions().speedup_over(&baseline.known_reductions())
+            }),
+            reduction: run.known_reductions().last(),
         });
         let mut rows: Vec<_> = rows.collect();
         if let Some((column, largest_first)) = self.sorted {
@@ -168,8 +199,16 @@ impl Pins {
 }
 
 impl Pin {
+    /// ‖r‖₂ / ‖r₀‖₂ of its cycles, where it is known.
+    pub fn reductions(&self) -> impl Iterator<Item = (&Record, f64)> {
+        let start = self.start_residual;
+        self.curve.iter().filter_map(move |record| {
+            Some((record, crate::run::reduction(record.residual?.l2, start)))
+        })
+    }
+
     /// The reductions of its curve.
-    fn reductions(&self) -> Reductions<'_> {
+    fn known_reductions(&self) -> Reductions<'_> {
         let problem = &self.archive.plan().spec.problem;
         Reductions { problem, records: &self.curve, start_residual: self.start_residual }
     }
@@ -188,12 +227,14 @@ fn letter(number: usize) -> String {
 
 impl Column {
     /// All columns, in the order of the table.
-    pub const ALL: [Self; 5] = [Self::Name, Self::Cycles, Self::Sweeps, Self::Time, Self::Speedup];
+    pub const ALL: [Self; 6] =
+        [Self::Name, Self::Residual, Self::Time, Self::Speedup, Self::Sweeps, Self::Cycles];
 
     /// The heading.
     pub fn label(self) -> &'static str {
         match self {
             Self::Name => "run",
+            Self::Residual => "‖r‖₂/‖r₀‖₂",
             Self::Cycles => "cycles",
             Self::Sweeps => "sweeps",
             Self::Time => "time",
@@ -205,11 +246,12 @@ impl Column {
     pub fn about(self) -> &'static str {
         match self {
             Self::Name => "The name of the run.",
+            Self::Residual => "‖r‖₂ / ‖r₀‖₂ that the run reached.",
             Self::Cycles => "Cycles made when the run was pinned.",
             Self::Sweeps => "Sweeps made: k per cycle.",
             Self::Time => "Solver time in seconds; observing the iterate is not counted.",
             Self::Speedup => {
-                "Solver time of the first run divided by that of this one, each to the smallest relative residual that both have reached."
+                "Solver time of the baseline divided by that of this run, each to the smallest relative residual that both have reached."
             }
         }
     }
@@ -219,6 +261,7 @@ impl Column {
         let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
         match self {
             Self::Name => a.name.cmp(&b.name),
+            Self::Residual => known(a.reduction).total_cmp(&known(b.reduction)),
             Self::Cycles => a.cycles.cmp(&b.cycles),
             Self::Sweeps => a.sweeps.cmp(&b.sweeps),
             Self::Time => a.seconds.total_cmp(&b.seconds),
@@ -229,13 +272,15 @@ impl Column {
 
 impl Row {
     /// The cells, in the order of [`Column::ALL`].
-    pub fn texts(&self) -> [String; 5] {
+    pub fn texts(&self) -> [String; 6] {
+        let known = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
         [
             self.name.clone(),
-            grouped(self.cycles),
-            grouped(self.sweeps),
+            known(self.reduction.map(rounded)),
             seconds(self.seconds),
-            self.speedup.map_or_else(|| "–".to_owned(), |speedup| format!("{speedup:.2}×")),
+            known(self.speedup.map(|speedup| format!("{speedup:.2}×"))),
+            grouped(self.sweeps),
+            grouped(self.cycles),
         ]
     }
 }
@@ -310,15 +355,18 @@ mod tests {
     }
 
     fn pins(pins: Vec<Pin>) -> Pins {
-        Pins { pins, sorted: None }
+        Pins { pins, ..Pins::default() }
     }
 
     #[test]
     fn a_speedup_compares_times_to_the_same_residual() {
         let pins =
             pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.5), pin(2, 8, 2, 2.0), pin(3, 2, 0, 1.0)]);
-        let speedups: Vec<_> = pins.rows().iter().map(|row| row.speedup).collect();
+        let speedups: Vec<_> = pins.rows(None).iter().map(|row| row.speedup).collect();
         assert_eq!(speedups, [Some(1.0), Some(2.0), Some(0.5), None]);
+        let pins = Pins { baseline: 1, ..pins };
+        let speedups: Vec<_> = pins.rows(None).iter().map(|row| row.speedup).collect();
+        assert_eq!(speedups, [Some(0.5), Some(1.0), Some(0.25), None]);
     }
 
     #[test]
@@ -335,7 +383,8 @@ mod tests {
     #[test]
     fn a_table_is_sorted_both_ways() {
         let mut pins = pins(vec![pin(0, 0, 4, 1.0), pin(1, 4, 8, 0.6), pin(2, 8, 2, 1.5)]);
-        let order = |pins: &Pins| pins.rows().iter().map(|row| row.number).collect::<Vec<_>>();
+        let order =
+            |pins: &Pins| pins.rows(None).iter().filter_map(|row| row.number).collect::<Vec<_>>();
         assert_eq!(order(&pins), [0, 1, 2]);
         for column in Column::ALL {
             pins.sorted = Some((column, false));
@@ -353,16 +402,19 @@ mod tests {
         let mut pins = pins(vec![pin(0, 0, 1, 1.0), pin(1, 4, 1, 0.5)]);
         pins.rename(1, "wide, \"good\" | best");
         pins.rename(0, "  ");
-        let rows = pins.rows();
+        let rows = pins.rows(None);
         assert_eq!(
             csv(&rows),
             "run,settings,cycles,sweeps,seconds,speedup,reduction\n\
-             A,o 0,1,16,1.000000,1.0000,1e-1\n\
-             \"wide, \"\"good\"\" | best\",o 0 → 4,1,16,0.500000,2.0000,1e-1\n"
+             A,overlap 0,1,16,1.000000,1.0000,1e-1\n\
+             \"wide, \"\"good\"\" | best\",overlap 4,1,16,0.500000,2.0000,1e-1\n"
         );
         let markdown = markdown(&rows);
         assert_eq!(markdown.lines().count(), 4);
-        assert!(markdown.contains("| wide, \"good\" \\| best | o 0 → 4 | 1 | 16 |"), "{markdown}");
+        assert!(
+            markdown.contains("| wide, \"good\" \\| best | overlap 4 | 1 | 16 |"),
+            "{markdown}"
+        );
     }
 
     #[test]
@@ -372,6 +424,6 @@ mod tests {
         pins.remove(0);
         assert_eq!(pins.all().iter().map(|pin| pin.number).collect::<Vec<_>>(), [1]);
         let names = pins.names(&RunSpec::default());
-        assert_eq!(names, ["B · o 4", "this run · o 4 → 0"]);
+        assert_eq!(names, ["B · overlap 4", "this run · overlap 0"]);
     }
 }

@@ -1,13 +1,14 @@
 //! The session: all settings of the run and of its view.
 
+use crate::app::state::drag::{Drag, HoldAt, reached_in_time};
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, CurveKind, RangeMode, ViewSettings};
 use crate::grid::Tiling;
 use crate::picture::{ViewSpec, grouped};
 use crate::run::{
-    Backend, CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Preset, Report, RunSpec,
-    WorkerRequest,
+    Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset, Report,
+    RunSpec, WorkerRequest,
 };
 use crate::solver::Followed;
 use std::sync::Arc;
@@ -22,6 +23,12 @@ pub struct Session {
     pub spec: Arc<RunSpec>,
     /// The number of the run; every change of the run increments it.
     pub epoch: u64,
+    /// Where the run is shown in place of the run before it, if it was changed.
+    pub catch_up: Option<Milestone>,
+    /// What both have in common there.
+    pub hold_at: HoldAt,
+    /// The setting that is being dragged.
+    pub drag: Option<Drag>,
     /// Whether it is running, not paused.
     pub running: bool,
     /// Cycles requested one by one since cycle 0.
@@ -45,6 +52,9 @@ impl Default for Session {
         Self {
             spec: Arc::default(),
             epoch: 1,
+            catch_up: None,
+            hold_at: HoldAt::default(),
+            drag: None,
             running: true,
             steps: 0,
             pace: None,
@@ -80,7 +90,7 @@ impl Session {
             map: figure.map,
             range: match figure.range.filter(|_| uses.field) {
                 Some(range) => RangeMode::Locked(range),
-                None => RangeMode::ThisFrame,
+                None => RangeMode::Follow,
             },
             absolute: figure.absolute,
         };
@@ -128,6 +138,8 @@ impl Session {
         WorkerRequest {
             epoch: self.epoch,
             spec: Arc::clone(&self.spec),
+            catch_up: self.catch_up,
+            held: self.drag.is_some(),
             running: self.running,
             steps: self.steps,
             pace: self.pace,
@@ -140,12 +152,14 @@ impl Session {
         }
     }
 
-    /// The line of the profile: the chosen one or the middle row in 2D, the first system of a batch
-    /// in 1D.
+    /// The line of the profile: in 2D the chosen one, or the row through the middles of the tiles in
+    /// the middle, which crosses borders and runs along none; in 1D the first system of a batch.
     pub fn profile_line(&self) -> CutLine {
         match (&self.spec.problem.shape[..], self.view.profile.line) {
             ([_, _, ..], Some(line)) => line,
-            ([_, ny, ..], None) => CutLine::Row(ny / 2),
+            ([_, ny, ..], None) => {
+                CutLine::Row(self.tiling().map_or(ny / 2, |tiling| tiling.middle(1)))
+            }
             _ => CutLine::Row(0),
         }
     }
@@ -185,12 +199,54 @@ impl Session {
 }
 
 impl Session {
-    /// Changes the run, or continues the same run on another device.
-    pub fn change(&mut self, spec: RunSpec) {
+    /// Changes the run, or continues the same run on another device. The picture of `report` stays
+    /// until the new run is where the two are compared.
+    pub fn change(&mut self, spec: RunSpec, report: Option<&Report>) {
         if self.spec.is_same_run(&spec) {
             self.spec = Arc::new(spec);
-        } else {
-            self.begin(spec);
+            return;
+        }
+        let of_now = report.filter(|report| report.epoch == self.epoch);
+        let of_drag = self.drag.and_then(|drag| drag.goal);
+        // A run that is not shown yet is replaced by one that goes as far.
+        let goal = of_drag.or_else(|| match of_now {
+            Some(report) => Some(self.hold_at.milestone(report, &spec)),
+            None => self.catch_up,
+        });
+        if let Some(drag) = &mut self.drag {
+            drag.goal = goal;
+        }
+        self.begin(spec);
+        self.catch_up = goal;
+    }
+
+    /// Begins to drag a setting: the run stays where it is shown. If that is too far for other
+    /// values of the setting, the picture moves once.
+    pub fn begin_drag(&mut self, report: Option<&Report>) {
+        let of_now = report.filter(|report| report.epoch == self.epoch);
+        let (None, Some(report)) = (self.drag, of_now) else {
+            return;
+        };
+        let (cycle, latest) = (report.observation.cycle, report.latest.cycle);
+        let (shown, each) =
+            (cycle * report.plan.sweeps_per_cycle(), report.plan.sweeps_per_cycle());
+        let sweeps = reached_in_time(shown, report, &self.spec);
+        let before = self.travel;
+        self.drag = Some(Drag {
+            goal: None,
+            moved_to: (sweeps < shown).then_some(sweeps),
+            from: (self.epoch, cycle),
+            before,
+        });
+        if sweeps < shown {
+            self.travel = before.to((sweeps / each).max(1), latest);
+        }
+    }
+
+    /// Ends the drag: the run goes on, from where its setting was compared.
+    pub fn end_drag(&mut self) {
+        if let Some(Drag { goal: None, before, .. }) = self.drag.take() {
+            self.travel = before;
         }
     }
 
@@ -198,6 +254,7 @@ impl Session {
     pub fn begin(&mut self, spec: RunSpec) {
         self.spec = Arc::new(spec);
         self.epoch += 1;
+        self.catch_up = None;
         self.steps = 0;
         self.travel = self.travel.for_new_run();
     }

@@ -99,9 +99,12 @@ impl TimeTravel {
         let Some(report) = report else {
             return false;
         };
-        let is_of_now = report.epoch == session.epoch;
+        if report.epoch != session.epoch {
+            // What is shown stays until the new run replaces it.
+            return false;
+        }
         let latest = report.latest.cycle;
-        let cycle = session.travel.earlier(latest).filter(|_| is_of_now);
+        let cycle = session.travel.earlier(latest);
         let earlier = cycle.map(|cycle| ReplayTarget {
             archive: Arc::clone(&report.archive),
             cycle,

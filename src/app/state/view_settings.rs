@@ -73,14 +73,17 @@ impl Colours {
         if diverging != self.map.is_diverging() {
             self.map = if diverging { ColourMap::RedBlue } else { ColourMap::Inferno };
         }
-        self.range = RangeMode::ThisFrame;
+        self.range = RangeMode::Follow;
     }
 }
 
 /// The range of values that the colours span.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RangeMode {
-    /// The values of the shown frame.
+    /// The values of the shown frame. While a setting changes, the range stays, so that two runs
+    /// are compared by equal colours.
+    Follow,
+    /// The values of the shown frame, always.
     ThisFrame,
     /// The values of all shown frames of this run, and the largest of all other cycles, if known.
     WholeRun,
@@ -111,13 +114,13 @@ impl Default for ViewSettings {
             FieldKind::Solution => Colours {
                 scale: ScaleKind::Linear,
                 map: ColourMap::Viridis,
-                range: RangeMode::ThisFrame,
+                range: RangeMode::Follow,
                 absolute: false,
             },
             _ => Colours {
                 scale: ScaleKind::Log,
                 map: ColourMap::Inferno,
-                range: RangeMode::ThisFrame,
+                range: RangeMode::Follow,
                 absolute: false,
             },
         };
@@ -131,7 +134,8 @@ impl Default for ViewSettings {
             curve: CurveKind::Reduction,
             against: Against::Sweeps,
             profile: ProfileSettings { log: true, ..ProfileSettings::default() },
-            inside: InsideView::default(),
+            // A tile that has neighbours on all sides, where there is one.
+            inside: InsideView { tile: [1, 1], ..InsideView::default() },
             probes: Vec::new(),
         }
     }
@@ -234,8 +238,17 @@ impl Against {
 }
 
 /// The automatic ranges, with their names and a sentence each.
-pub const AUTOMATIC: [(RangeMode, &str, &str); 2] = [
-    (RangeMode::ThisFrame, "this frame", "The colours span the values of the shown frame."),
+pub const AUTOMATIC: [(RangeMode, &str, &str); 3] = [
+    (
+        RangeMode::Follow,
+        "follow",
+        "The colours span the values of the shown frame. While a setting changes, the range stays, so that both runs have equal colours.",
+    ),
+    (
+        RangeMode::ThisFrame,
+        "this frame",
+        "The colours span the values of the shown frame, even while a setting is dragged.",
+    ),
     (
         RangeMode::WholeRun,
         "whole run",

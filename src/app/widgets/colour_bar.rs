@@ -1,6 +1,6 @@
 //! The colour bar: colours, ticks, and marks where values lie beyond its ends.
 
-use crate::picture::{ColourMap, End, Range, Scale, ticks};
+use crate::picture::{ColourMap, End, Range, Scale, number, ticks};
 use eframe::egui::{self, Align2, Color32, CursorIcon, Rect, Sense, Stroke, TextStyle, Ui};
 
 /// Room for the bar beside a picture, its ticks included.
@@ -92,22 +92,27 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
     painter.rect_stroke(bar, 0.0, line, egui::StrokeKind::Outside);
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().text_color();
-    let mut below = f32::INFINITY;
+    let label = |y: f32, text: String, colour: Color32| {
+        painter.hline(bar.right()..=bar.right() + 4.0, y, line);
+        let at = egui::pos2(bar.right() + 6.0, y);
+        painter.text(at, Align2::LEFT_CENTER, text, font.clone(), colour);
+    };
+    let mut labelled: Vec<f32> = Vec::new();
     for tick in ticks(shows.scale, most_ticks(bar.height())) {
         let y = bar.bottom() - bar.height() * tick.position as f32;
         // A very low bar has room for one label.
-        if below - y < font.size {
-            continue;
+        if labelled.last().is_none_or(|below| below - y >= font.size) {
+            labelled.push(y);
+            label(y, tick.label, colour);
         }
-        below = y;
-        painter.hline(bar.right()..=bar.right() + 4.0, y, line);
-        painter.text(
-            egui::pos2(bar.right() + 6.0, y),
-            Align2::LEFT_CENTER,
-            tick.label,
-            font.clone(),
-            colour,
-        );
+    }
+    // The ends have their values, too, where no tick is near.
+    let range = shows.scale.range();
+    for (y, value) in [(bar.bottom(), range.lo()), (bar.top(), range.hi())] {
+        if labelled.iter().all(|other| (other - y).abs() >= 1.3 * font.size) {
+            labelled.push(y);
+            label(y, two_digits(value), ui.visuals().weak_text_color());
+        }
     }
     for (end, _) in shows.clips.iter().enumerate().filter(|(_, clips)| **clips) {
         let (y, way) = if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
@@ -136,6 +141,11 @@ fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
         let rect = Rect::from_min_size(min, egui::vec2(length, height));
         ui.painter().rect_filled(rect, 0.0, colour);
     }
+}
+
+/// A value rounded to two digits, for which there is room.
+fn two_digits(value: f64) -> String {
+    number(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
 /// The number of labels for a bar of this height.

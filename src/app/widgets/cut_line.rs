@@ -2,7 +2,7 @@
 
 use crate::app::widgets::labels::named;
 use crate::grid::Shape;
-use crate::run::CutLine;
+use crate::run::{CutLine, Plan};
 use eframe::egui::{DragValue, Ui};
 
 /// The kinds of lines.
@@ -43,25 +43,25 @@ impl LineKind {
         }
     }
 
-    /// The line of this kind through the middle of the grid.
-    pub fn line(self, shape: &Shape) -> CutLine {
+    /// The line of this kind through the middle of the grid, or of the tile there.
+    pub fn line(self, plan: &Plan) -> CutLine {
         match self {
-            Self::Row => CutLine::Row(shape.rows() / 2),
-            Self::Column => CutLine::Column(shape.nx() / 2),
-            Self::Diagonal => CutLine::diagonal(shape),
+            Self::Row => CutLine::Row(plan.tiling.middle(1)),
+            Self::Column => CutLine::Column(plan.tiling.middle(0)),
+            Self::Diagonal => CutLine::diagonal(&plan.problem.shape),
         }
     }
 }
 
 /// Buttons for the kind of line.
-pub fn kinds(ui: &mut Ui, line: &mut CutLine, shape: &Shape) {
-    for kind in LineKind::ALL.into_iter().filter(|kind| *kind == LineKind::Row || shape.dim() == 2)
-    {
+pub fn kinds(ui: &mut Ui, line: &mut CutLine, plan: &Plan) {
+    let dim = plan.problem.shape.dim();
+    for kind in LineKind::ALL.into_iter().filter(|kind| *kind == LineKind::Row || dim == 2) {
         let is_chosen = kind == LineKind::of(*line);
         let button = ui.selectable_label(is_chosen, kind.label()).on_hover_text(kind.about());
         // There are many segments; the diagonal is one of them.
         if button.clicked() && (!is_chosen || kind == LineKind::Diagonal) {
-            *line = kind.line(shape);
+            *line = kind.line(plan);
         }
     }
 }

@@ -17,6 +17,12 @@ pub fn typed<'a, N: egui::emath::Numeric>(
         .update_while_editing(false)
 }
 
+/// Cycles per second, as menus name them.
+pub fn cycles_per_second(rate: f64) -> String {
+    let what = if rate == 1.0 { "cycle/s" } else { "cycles/s" };
+    format!("{rate} {what}")
+}
+
 /// Sets the name of a control for screen readers.
 pub fn named(response: egui::Response, name: &str) -> egui::Response {
     _ = response.ctx.accesskit_node_builder(response.id, |node| node.set_label(name));

@@ -49,22 +49,25 @@ pub fn distinguish(runs: &[&RunSpec]) -> (String, Vec<String>) {
         }
         text
     };
-    // The problem stands in the title.
-    let common: Vec<_> = (METHOD.start..SETTINGS).filter(|index| !differ(*index)).collect();
+    // The problem stands in the title; how long a run is made matters only where it differs.
+    let common: Vec<_> = (METHOD.start..LIMITS.start).filter(|index| !differ(*index)).collect();
     let differing: Vec<_> = (0..SETTINGS).filter(|index| differ(*index)).collect();
     let each = all.iter().map(|settings| joined(settings, &differing)).collect();
     (joined(first, &common), each)
 }
 
 /// How many settings of a run are named …
-const SETTINGS: usize = 7;
+const SETTINGS: usize = 10;
 
-/// … and which of them are the method's.
-const METHOD: Range<usize> = 2..5;
+/// … which of them are the method's …
+const METHOD: Range<usize> = 3..6;
+
+/// … and which limit its threads and its cycles.
+const LIMITS: Range<usize> = 8..10;
 
 /// The settings of a run as texts; empty where one does not apply.
 fn settings(run: &RunSpec) -> [String; SETTINGS] {
-    let (problem, method) = (&run.problem, &run.method);
+    let (problem, method, stop) = (&run.problem, &run.method, &run.stop);
     let is_tiled = method.name == MethodName::Hierarchical;
     let tiled = |name: &str, values: &[usize]| {
         let text = || format!("{name} {}", axes(values));
@@ -89,6 +92,10 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
     ];
     [
         problem.kind.label().to_owned(),
+        match (&problem.shape[..], problem.batch) {
+            (shape, 1) => format!("n = {}", axes(shape)),
+            (shape, batch) => format!("n = {}, batch of {batch}", axes(shape)),
+        },
         data.into_iter().flatten().collect::<Vec<_>>().join(", "),
         match method.name {
             MethodName::Classic => "classic Jacobi".to_owned(),
@@ -101,6 +108,11 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             (Backend::Cpu, _) => String::new(),
             (Backend::Cuda, Kernel::AUTO) => "CUDA".to_owned(),
             (Backend::Cuda, kernel) => format!("CUDA, {} kernel", kernel.name()),
+        },
+        format!("{} threads", method.threads),
+        match stop.tolerance {
+            Some(tolerance) => format!("{} at most {}", stop.rule.name(), number(tolerance)),
+            None => format!("{} cycles", stop.max_cycles),
         },
     ]
 }

@@ -1,5 +1,6 @@
 //! The run that is made, and its reports.
 
+use super::catch_up::CatchUp;
 use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
@@ -33,6 +34,8 @@ pub(super) struct Job {
     pub has_news: bool,
     /// Whether this run has been reported.
     pub is_reported: bool,
+    /// Where it is reported for the first time, if it has to catch up with the run before it.
+    catch_up: Option<CatchUp>,
     /// Why the run cannot go on, if its solver failed.
     pub failed: Option<String>,
     /// Why there is no Jacobi's iteration beside it, if that failed.
@@ -76,6 +79,7 @@ impl Job {
         if let Some(diagram) = experiment.diagram() {
             archive.set_diagram(diagram);
         }
+        let catch_up = request.catch_up.map(|to| CatchUp::new(to, experiment.run()));
         Self {
             epoch: request.epoch,
             archive: Arc::new(archive),
@@ -87,6 +91,7 @@ impl Job {
             classic_credit: 0.0,
             has_news: true,
             is_reported: false,
+            catch_up,
             failed: None,
             without_classic: None,
             statistics: None,
@@ -156,7 +161,25 @@ impl Job {
 
     /// Whether the run is to go on, and can.
     pub fn is_running(&self) -> bool {
-        self.request.running && !self.is_over()
+        self.request.running && !self.request.held && !self.is_over()
+    }
+
+    /// Whether the run makes cycles on its way to where the run before it was.
+    pub fn is_catching_up(&self) -> bool {
+        !self.is_over() && self.catch_up.as_ref().is_some_and(|catch_up| !catch_up.is_there())
+    }
+
+    /// Whether newer requests wait for the first report: that of a run which catches up.
+    pub fn is_awaited(&self) -> bool {
+        self.catch_up.is_some() && !self.is_reported
+    }
+
+    /// Whether the first report waits until the run has caught up, and what is shown of it is ready;
+    /// not longer than `longest`.
+    pub fn is_withheld(&self, longest: Duration) -> bool {
+        let waits = self.catch_up.as_ref().is_some_and(|it| it.elapsed() < longest);
+        let is_ready = !self.is_catching_up() && (self.is_in_step() || self.failed.is_some());
+        self.is_awaited() && waits && !is_ready
     }
 
     /// Whether a cycle is to be made now.
@@ -168,7 +191,8 @@ impl Job {
             return true;
         }
         let stepping = self.steps_made < self.request.steps;
-        stepping || (self.request.running && self.is_in_step() && Instant::now() >= self.due)
+        let running = self.is_running() && self.is_in_step() && Instant::now() >= self.due;
+        self.is_catching_up() || stepping || running
     }
 
     /// Whether the staleness is requested, for the window or for a file, and can be computed.
@@ -200,7 +224,8 @@ impl Job {
 
     /// Whether there is a sweep of Jacobi's iteration to make.
     pub fn has_classic_work(&self) -> bool {
-        if self.failed.is_some() || self.without_classic.is_some() || self.is_going_back() {
+        let is_possible = self.failed.is_none() && self.without_classic.is_none();
+        if !is_possible || self.is_going_back() || self.is_catching_up() {
             return false;
         }
         if !self.is_in_step() {
@@ -225,14 +250,18 @@ impl Job {
 
     /// Makes some cycles: one where each is to be observed, or as many as the solver makes at a time.
     pub fn cycle(&mut self) {
-        let stepping = self.steps_made < self.request.steps && !self.is_going_back();
-        if stepping {
-            self.steps_made += 1;
-        }
+        let catching_up = self.catch_up.as_ref().filter(|_| self.is_catching_up());
+        let is_moved = self.is_going_back() || catching_up.is_some();
+        let stepping = self.steps_made < self.request.steps && !is_moved;
         let one_by_one = stepping || !self.is_reported || self.observes_every_cycle();
-        let most = if one_by_one && !self.is_going_back() { 1 } else { u64::MAX };
+        let most = match catching_up {
+            Some(catch_up) if !self.is_going_back() => catch_up.cycles_left(self.experiment.run()),
+            None if one_by_one && !is_moved => 1,
+            _ => u64::MAX,
+        };
+        self.steps_made += u64::from(stepping);
         let made = self.experiment.advance(most);
-        if let Err(error) = made.and_then(|()| self.archive.keep(self.experiment.run())) {
+        if let Err(error) = made.and_then(|()| self.take_in_cycles()) {
             self.fail(&error);
         }
         let now = Instant::now();
@@ -244,6 +273,18 @@ impl Job {
         self.has_news = true;
     }
 
+    /// Keeps what was made, and notes whether the run has caught up.
+    fn take_in_cycles(&mut self) -> Result<(), SolverError> {
+        self.archive.keep(self.experiment.run())?;
+        if let Some(catch_up) = &mut self.catch_up {
+            if catch_up.needs_residuals() {
+                self.experiment.settle()?;
+            }
+            catch_up.update(self.experiment.run());
+        }
+        Ok(())
+    }
+
     /// Whether each cycle is to be observed.
     fn observes_every_cycle(&self) -> bool {
         self.request.pace.is_some() || self.wants_staleness()
@@ -251,8 +292,9 @@ impl Job {
 
     /// Lets the solver continue while its iterate is observed, if the run is to continue at once.
     fn go_on(&mut self) {
-        if self.request.running
+        if self.is_running()
             && self.has_run_work()
+            && !self.is_catching_up()
             && !self.observes_every_cycle()
             && let Err(error) = self.experiment.begin()
         {
@@ -351,6 +393,8 @@ impl Job {
             (Some(why), _) => Phase::Failed { why: why.clone() },
             (None, Some(outcome)) => Phase::Finished(outcome.clone()),
             (None, None) if run.is_going_back() => Phase::Returning { cycle: run.cycle() },
+            (None, None) if self.is_catching_up() => Phase::CatchingUp,
+            (None, None) if self.request.held => Phase::Held,
             (None, None) if self.request.running => Phase::Running,
             (None, None) => Phase::Paused,
         }

@@ -1,5 +1,6 @@
 //! What a worker and its owner send each other.
 
+use super::catch_up::Milestone;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CycleValue, Largest, Record};
 use crate::run::observe::{FieldKind, Observation, ObservationRequest};
@@ -22,6 +23,12 @@ pub struct WorkerRequest {
     pub running: bool,
     /// Single cycles asked for since the epoch began; each is made once.
     pub steps: u64,
+    /// Where a new run is reported for the first time, or when that takes too long. Until then it
+    /// makes cycles as fast as it can, whether or not it is `running`. It counts at the start of an
+    /// epoch.
+    pub catch_up: Option<Milestone>,
+    /// Whether the run stays where it is, once it has caught up: a setting is being dragged.
+    pub held: bool,
     /// Cycles a second at the most; `None` for as fast as it goes.
     pub pace: Option<f64>,
     /// What is observed of the newest iterate.
@@ -45,6 +52,10 @@ pub enum Phase {
     Paused,
     /// Making cycles.
     Running,
+    /// Making cycles, on the way to where the run before it was.
+    CatchingUp,
+    /// Staying where it is while a setting is dragged.
+    Held,
     /// Making cycles again, on the way back to a cycle where the run was: its end, which the solver
     /// passed, or where a solver was lost.
     Returning {

@@ -4,7 +4,11 @@
 //! not read yet is replaced, so that sending never waits and requests never pile up. The worker
 //! answers with complete [`Report`]s, one at a time: the next is made only when the last was taken.
 //! A turn of its loop reads the newest request, makes some cycles and offers a report.
+//!
+//! A new run may have to catch up with the one before it: it is reported for the first time where
+//! the two are compared ([`Milestone`]), so that a window can exchange their pictures.
 
+mod catch_up;
 mod exact;
 mod job;
 mod messages;
@@ -12,6 +16,7 @@ mod observed_series;
 mod pacing;
 mod work_loop;
 
+pub use catch_up::Milestone;
 pub use messages::{Answer, ExactState, Phase, Report, RequestError, WorkerRequest};
 
 use crate::run::host::{Host, LatestSlot};

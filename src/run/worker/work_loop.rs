@@ -25,6 +25,10 @@ const CLASSIC_SHARE: f64 = 0.25;
 /// iteration could, which then has the GPU to itself.
 const CLASSIC_SHARE_ON_GPU: f64 = 0.02;
 
+/// The longest time in which a run that catches up makes cycles without a report, and in which newer
+/// requests wait for it: a setting that is dragged shows pictures on the way, however fast it moves.
+const LONGEST_CATCH_UP: Duration = Duration::from_millis(300);
+
 /// The longest wait while something is under way that nothing interrupts: a report that has not been
 /// taken, a cycle that is due later, the exact solution.
 const SOON: Duration = Duration::from_millis(5);
@@ -56,6 +60,8 @@ pub(super) struct WorkLoop {
     /// The snapshots that were sent, in whichever run, of those that are still requested.
     answered: Vec<u64>,
     pacing: Pacing,
+    /// [`LONGEST_CATCH_UP`], which tests change.
+    longest_catch_up: Duration,
 }
 
 impl WorkLoop {
@@ -71,6 +77,7 @@ impl WorkLoop {
             rejected: None,
             answered: Vec::new(),
             pacing: Pacing::default(),
+            longest_catch_up: LONGEST_CATCH_UP,
         }
     }
 
@@ -79,10 +86,13 @@ impl WorkLoop {
         if self.resting.load(Ordering::Relaxed) {
             return Turn::Wait(IDLE);
         }
-        match self.channels.requests.try_recv() {
-            Ok(request) => self.take(request),
-            Err(TryRecvError::Empty) => {}
-            Err(TryRecvError::Disconnected) => return Turn::End,
+        // A run that catches up is shown before a newer one replaces it.
+        if !self.job.as_ref().is_some_and(Job::is_awaited) {
+            match self.channels.requests.try_recv() {
+                Ok(request) => self.take(request),
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => return Turn::End,
+            }
         }
         if let Some(job) = &mut self.job {
             self.exact.serve(job);
@@ -119,6 +129,7 @@ impl WorkLoop {
                     || job.request.error != request.error
                     || job.request.all_norms != request.all_norms
                     || job.request.running != request.running
+                    || job.request.held != request.held
                     || job.request.snapshot_requests != request.snapshot_requests;
                 job.request(request);
             }
@@ -175,10 +186,14 @@ impl WorkLoop {
     fn work(&mut self) {
         let Some(job) = &mut self.job else { return };
         let requests = &self.channels.requests;
+        let longest = self.longest_catch_up;
         let begin = Instant::now();
-        while job.has_run_work() && begin.elapsed() < SLICE && requests.is_empty() {
+        while job.has_run_work()
+            && begin.elapsed() < SLICE
+            && (requests.is_empty() || job.is_awaited())
+        {
             job.cycle();
-            if !job.is_reported {
+            if !job.is_reported && !job.is_withheld(longest) {
                 return;
             }
         }
@@ -193,7 +208,7 @@ impl WorkLoop {
         while job.has_classic_work()
             && job.classic_credit > 0.0
             && begin.elapsed() < SLICE
-            && requests.is_empty()
+            && (requests.is_empty() || job.is_awaited())
         {
             let sweep = Instant::now();
             // Setting it up takes as long as very many sweeps of a large grid, and is done once.
@@ -216,6 +231,9 @@ impl WorkLoop {
             return;
         }
         let Some(job) = &mut self.job else { return };
+        if job.is_withheld(self.longest_catch_up) {
+            return;
+        }
         let (busy, on_gpu) = (job.has_work(), job.is_on_gpu());
         // The first report of a run does not wait.
         if !job.has_news || (job.is_reported && !self.pacing.is_due(busy, on_gpu)) {

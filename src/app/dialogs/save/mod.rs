@@ -295,11 +295,12 @@ impl SaveDialog {
 
     /// The line that a profile follows.
     fn cut(&mut self, ui: &mut Ui, report: Option<&Report>) {
-        let Some(shape) = report.map(|report| report.plan.problem.shape) else { return };
+        let Some(plan) = report.map(|report| &report.plan) else { return };
+        let shape = plan.problem.shape;
         self.cut = self.cut.within(&shape);
         row(ui, "Along", "The line through the field.", |ui| {
             ui.horizontal_wrapped(|ui| {
-                cut_line::kinds(ui, &mut self.cut, &shape);
+                cut_line::kinds(ui, &mut self.cut, plan);
                 cut_line::numbers(ui, &mut self.cut, &shape);
             });
         });
@@ -314,8 +315,10 @@ impl SaveDialog {
         if self.compares() && !session.pins.all().is_empty() {
             self.beside(ui, session);
             let has_others = !self.others(session, report).is_empty();
-            if self.is_film() && has_others && session.view.compare.at_equal == AtEqual::Time {
-                let text = "Times are not the same twice: an animation is at equal sweeps.";
+            let at_equal = session.view.compare.at_equal;
+            let is_unrepeatable = matches!(at_equal, AtEqual::Time | AtEqual::Residual);
+            if self.is_film() && has_others && is_unrepeatable {
+                let text = "An animation is at equal sweeps: times are not the same twice, and residuals are known only afterwards.";
                 ui.label(RichText::new(text).weak());
             }
         }
@@ -378,7 +381,9 @@ impl SaveDialog {
         let drawn = self.drawn();
         // A figure of one frame fits itself; any other range is the window's, of the field.
         let uses = drawn.uses();
-        let range = shown.filter(|_| uses.field && colours.range != RangeMode::ThisFrame);
+        let range = shown.filter(|_| {
+            uses.field && !matches!(colours.range, RangeMode::ThisFrame | RangeMode::Follow)
+        });
         let over = session.view.against.over();
         let numbers = self.others(session, report).into_iter().map(|pin| pin.number);
         let numbers: Vec<_> = numbers.collect();

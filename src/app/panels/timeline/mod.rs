@@ -7,7 +7,7 @@ use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::state::travel::{SPEEDS, Travel};
 use crate::app::widgets::icon::Icon;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{cycles_per_second, named};
 use crate::picture::grouped;
 use crate::run::Report;
 use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
@@ -50,11 +50,11 @@ fn buttons(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>
     if play.on_hover_text(about).on_disabled_hover_text("No cycle has been made yet.").clicked() {
         commands.push(Command::Travel(travel.play(!travel.playing, latest)));
     }
-    let text = |speed: f64| format!("{speed} cycles/s");
-    let combo = ComboBox::from_id_salt("speed").width(100.0).selected_text(text(travel.speed));
+    let combo =
+        ComboBox::from_id_salt("speed").width(100.0).selected_text(cycles_per_second(travel.speed));
     let response = combo.show_ui(ui, |ui| {
         for speed in SPEEDS {
-            let chosen = ui.selectable_label(travel.speed == speed, text(speed));
+            let chosen = ui.selectable_label(travel.speed == speed, cycles_per_second(speed));
             if chosen.on_hover_text("Replayed cycles per second.").clicked() {
                 commands.push(Command::Travel(Travel { speed, ..travel }));
             }

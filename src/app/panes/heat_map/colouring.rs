@@ -5,9 +5,10 @@ use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::colour_bar::BINS;
 use crate::picture::{self, ColourMap, End, Range, Scale, ScaleKind, shown_values};
-use crate::run::{FieldKind, Picture, Report};
+use crate::run::{FieldKind, Picture, Plan, Report};
 use eframe::egui::{ColorImage, TextureHandle, TextureOptions, Ui};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The colours of the map: its textures, and the range of the whole run.
 #[derive(Default)]
@@ -15,9 +16,19 @@ pub struct Colouring {
     shown: Option<Shown>,
     /// Whether the texture is up to date.
     is_fresh: bool,
+    /// The range that stays while a setting changes.
+    held: Option<HeldRange>,
     /// The range of all shown frames of a run, and of the largest values of other cycles if known;
     /// with the epoch, field and colours that it belongs to.
     whole_run: Option<(u64, FieldKind, Colours, Range)>,
+}
+
+/// A range that stays while a setting changes, so that both runs have equal colours.
+#[derive(Clone, Copy)]
+struct HeldRange {
+    range: Range,
+    /// The epoch and the cycle of the picture that has it. The one after the change is the last.
+    shown: (u64, u64),
 }
 
 /// The textures, and how they were coloured.
@@ -27,6 +38,9 @@ pub struct Shown {
     pub other: Option<TextureHandle>,
     /// Whether it is the difference of two fields.
     is_difference: bool,
+    /// The run.
+    plan: Arc<Plan>,
+    epoch: u64,
     /// Whether the pinned run is shown in place of the run.
     flipped: bool,
     /// The shown field.
@@ -72,7 +86,7 @@ impl Colouring {
 
     /// Updates the textures if the pictures or their colours changed. Compared pictures have the
     /// same colours.
-    pub fn refresh(&mut self, ui: &Ui, session: &Session, sides: &[Side<'_>]) {
+    pub fn refresh(&mut self, ui: &Ui, session: &Session, report: &Report, sides: &[Side<'_>]) {
         let Some((side, other)) = sides.split_first() else {
             return;
         };
@@ -91,14 +105,21 @@ impl Colouring {
         }
         let ranges = sides.iter().map(|side| automatic(side.picture, &colours));
         let shown = ranges.reduce(Range::union);
-        let range = match (colours.range, self.whole_run, shown) {
+        let (held, drag) = (self.held(session, report, known), session.drag);
+        let range = match (colours.range, held, self.whole_run, shown) {
             (RangeMode::Locked(range), ..) => range,
-            (RangeMode::WholeRun, Some((.., whole)), shown) => {
+            (RangeMode::Follow, Some(held), ..) => held.range,
+            (RangeMode::WholeRun, _, Some((.., whole)), shown) => {
                 shown.filter(|_| other.is_some()).map_or(whole, |shown| whole.union(shown))
             }
-            (_, _, Some(shown)) => shown,
+            (.., Some(shown)) => shown,
             _ => return,
         };
+        self.held = held.or_else(|| {
+            // The picture has moved to where the values of the setting are compared.
+            let moves = drag.is_some_and(|drag| drag.moved_to.is_some() && drag.has_moved(report));
+            moves.then_some(HeldRange { range, shown: (report.epoch, report.observation.cycle) })
+        });
         let range = if is_difference { symmetric(range) } else { range };
         let scale = Scale::new(colours.scale, range);
         let (handles, others) = match self.shown.take() {
@@ -119,6 +140,8 @@ impl Colouring {
             texture(ui, "compared heat map", others, side.picture, &colours, &scale)
         });
         self.shown = Some(Shown {
+            plan: Arc::clone(&report.plan),
+            epoch: report.epoch,
             handle,
             other,
             is_difference,
@@ -130,6 +153,31 @@ impl Colouring {
             histogram,
         });
         self.is_fresh = true;
+    }
+
+    /// The range that is held for the picture of a report, if one is. `before` is the shown picture,
+    /// if it has the same field and colours.
+    fn held(
+        &self,
+        session: &Session,
+        report: &Report,
+        before: Option<&Shown>,
+    ) -> Option<HeldRange> {
+        let before = before?;
+        let shown = (report.epoch, report.observation.cycle);
+        let range = before.scale.range();
+        match (session.drag, self.held) {
+            (Some(_), Some(held)) => Some(HeldRange { shown, ..held }),
+            (Some(drag), None) => drag.moved_to.is_none().then_some(HeldRange { range, shown }),
+            (None, Some(held)) if held.shown == shown => Some(held),
+            // The setting was changed, and is shown where the run before it was.
+            (None, held) => {
+                let is_alike = before.plan.spec.problem == report.plan.spec.problem;
+                let is_changed = session.catch_up.is_some() && before.epoch != report.epoch;
+                let range = held.map_or(range, |held| held.range);
+                (is_changed && is_alike).then_some(HeldRange { range, shown })
+            }
+        }
     }
 }
 

@@ -10,6 +10,9 @@ use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
 use eframe::egui::{self, ComboBox, Ui};
 
+/// Where the window reads whether the button that flips is held.
+pub const FLIP_ID: &str = "flip";
+
 /// Draws the controls. `shown` is the current range of the map, `is_zoomed` whether only a part of
 /// the grid is visible.
 pub fn ui(
@@ -53,6 +56,10 @@ pub fn ui(
             ui.checkbox(&mut colours.absolute, "Magnitude").on_hover_text("Show magnitudes, or values with their sign.");
         }
         ui.checkbox(&mut view.borders, "Borders").on_hover_text(actions::BORDERS.tooltip(ui.ctx()));
+        let button = named(ui.button("Compare"), "Compare");
+        if button.on_hover_text(actions::COMPARE.tooltip(ui.ctx())).clicked() {
+            commands.push(Command::Compare);
+        }
         compare(ui, session, &mut view.compare);
         if is_zoomed && ui.button("Whole grid").on_hover_text(actions::WHOLE_GRID.tooltip(ui.ctx())).clicked() {
             commands.push(Command::ZoomOut);
@@ -103,13 +110,17 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
     named(response.response, "At equal").on_hover_text(
         "Which cycle of pinned runs is compared with the shown one, on the map and in the profile.",
     );
+    let flip = named(ui.button("Flip"), "Flip").on_hover_text(actions::FLIP.tooltip(ui.ctx()));
+    let is_held = flip.is_pointer_button_down_on();
+    ui.data_mut(|data| data.insert_temp(egui::Id::unique(FLIP_ID), is_held));
 }
 
 fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
     let text = match colours.range {
+        RangeMode::Follow => "range: follow",
         RangeMode::ThisFrame => "range: this frame",
         RangeMode::WholeRun => "range: whole run",
-        RangeMode::Locked(_) => "range: locked",
+        RangeMode::Locked(_) => "range: hold",
     };
     let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
     let response = combo.show_ui(ui, |ui| {
@@ -118,7 +129,7 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
         }
         let about = "Keep the current range, for this run and the next.";
         let locked = matches!(colours.range, RangeMode::Locked(_));
-        if ui.selectable_label(locked, "locked").on_hover_text(about).clicked()
+        if ui.selectable_label(locked, "hold").on_hover_text(about).clicked()
             && let Some(range) = shown
         {
             colours.range = RangeMode::Locked(range);

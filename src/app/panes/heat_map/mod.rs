@@ -13,19 +13,19 @@ mod wipe;
 use crate::app::panes::heat_map::sides::{Side, sides};
 use crate::app::state::command::Command;
 use crate::app::state::compare::How;
-use crate::app::state::compared::{Compared, Place};
+use crate::app::state::compared::{Compared, Place, caption};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::cell_values::Inks;
 use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar, zoom};
-use crate::picture::{Range, grouped, value_label};
+use crate::picture::{Range, THIS_RUN, grouped, value_label};
 use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Report};
 use colouring::Colouring;
 use cut_line::Cutting;
 use eframe::egui::{
-    self, Align, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
+    self, Align, Align2, Color32, Pos2, Rect, Sense, TextStyle, TextureHandle, Ui, Vec2,
     emath::RectTransform, text::LayoutJob,
 };
 use wipe::Wipe;
@@ -157,7 +157,7 @@ impl HeatMap {
             return;
         };
         let picture = side.picture;
-        self.colouring.refresh(ui, session, &sides);
+        self.colouring.refresh(ui, session, report, &sides);
         let Some(shown) = self.colouring.shown() else {
             return;
         };
@@ -234,6 +234,9 @@ impl HeatMap {
             self.wipe.paint(ui, whole);
         }
         captions(ui, clips, report, compared, &sides, flipped);
+        if let Some(drag) = &session.drag {
+            overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
+        }
         for (index, &point) in session.view.probes.iter().enumerate() {
             overlay::probe(ui, area, &to_screen, point, index, self.is_diagram);
         }
@@ -262,6 +265,12 @@ impl HeatMap {
             commands
                 .extend(dragged.filter(|dragged| *dragged != line).map(Command::SetProfileLine));
         }
+        if let Some(text) = side.zero_everywhere() {
+            // No value has a colour, and none needs a range.
+            say(ui, area, text.to_owned());
+            inspector::ui(ui, whole, self.hover, &sides);
+            return;
+        }
         let Colours { scale, map, absolute, .. } = shown.colours;
         let title = value_label(side.observation.field, scale, absolute);
         let title = if side.is_difference { format!("Δ {title}") } else { title };
@@ -280,6 +289,11 @@ impl HeatMap {
         }
         inspector::ui(ui, whole, self.hover, &sides);
     }
+}
+
+/// Whether the button that flips to the pinned run is held.
+pub fn is_flip_held(context: &egui::Context) -> bool {
+    context.data(|data| data.get_temp(egui::Id::unique(controls::FLIP_ID))).unwrap_or(false)
 }
 
 /// The left and the right half of an area, with a gap between them.
@@ -306,11 +320,11 @@ fn captions(
     };
     let is_second = sides.len() == 2 && !flipped;
     if is_second {
-        let own = format!("this run, cycle {}", grouped(report.observation.cycle));
-        overlay::caption(ui, clips[0], &own, false);
-        overlay::caption(ui, clips[1], &compared.caption(), true);
+        let own = caption(THIS_RUN, report.observation.cycle, &report.plan);
+        overlay::caption(ui, clips[0], &own, Align2::LEFT_TOP);
+        overlay::caption(ui, clips[1], &compared.caption(), Align2::RIGHT_TOP);
     } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
-        overlay::caption(ui, clips[0], &compared.caption(), false);
+        overlay::caption(ui, clips[0], &compared.caption(), Align2::LEFT_TOP);
     }
 }
 

@@ -145,20 +145,15 @@ pub fn borders(
     }
 }
 
-/// Labels a part of the map in its upper corner.
-pub fn caption(ui: &Ui, area: Rect, text: &str, at_right: bool) {
+/// Labels a part of the map in one of its corners.
+pub fn caption(ui: &Ui, area: Rect, text: &str, corner: Align2) {
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().strong_text_color();
     let galley = ui.painter().layout_no_wrap(text.to_owned(), font, colour);
     let size = galley.size() + egui::vec2(12.0, 6.0);
-    let inset = egui::vec2(6.0, 6.0);
-    let corner = if at_right {
-        area.right_top() + egui::vec2(-inset.x - size.x, inset.y)
-    } else {
-        area.min + inset
-    };
+    let rect = corner.align_size_within_rect(size, area.shrink(6.0));
     let painter = ui.painter().with_clip_rect(area);
     let fill = ui.visuals().window_fill.gamma_multiply(0.88);
-    painter.rect_filled(Rect::from_min_size(corner, size), 4.0, fill);
-    painter.galley(corner + egui::vec2(6.0, 3.0), galley, colour);
+    painter.rect_filled(rect, 4.0, fill);
+    painter.galley(rect.min + egui::vec2(6.0, 3.0), galley, colour);
 }

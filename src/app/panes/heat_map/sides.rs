@@ -3,7 +3,7 @@
 use crate::app::state::compare::How;
 use crate::app::state::compared::{Compared, Place};
 use crate::grid::Geometry;
-use crate::run::{Observation, Picture, Plan, Report};
+use crate::run::{FieldKind, MethodName, Observation, Picture, Plan, Report};
 use eframe::egui::{self, Pos2, Rect};
 
 /// One of the shown pictures.
@@ -22,6 +22,20 @@ pub struct Side<'a> {
 }
 
 impl Side<'_> {
+    /// What is said of a field that is zero everywhere; `None` if it is not.
+    pub fn zero_everywhere(&self) -> Option<&'static str> {
+        let is_zero = self.picture.samples.values.iter().all(|&value| value == 0.0);
+        let is_exact = match &self.plan.spec.method {
+            method if method.name == MethodName::Classic => true,
+            method => self.plan.tiling.is_exact(method.k),
+        };
+        let is_staleness = self.observation.field == FieldKind::Staleness && !self.is_difference;
+        is_zero.then_some(match is_staleness && is_exact && self.observation.cycle > 0 {
+            true => "0 everywhere: exact Jacobi",
+            false => "0 everywhere",
+        })
+    }
+
     /// The grid that the picture shows, with its tiles: in 3D a slice.
     pub fn shown(&self) -> Geometry {
         self.plan.shown(self.picture.samples.slice)

@@ -1,7 +1,7 @@
 //! What a figure is drawn from: what the worker captured of the newest cycle, an earlier one in its
 //! place where the window looks back, and pinned runs beside it.
 
-use crate::app::state::compare::AtEqual;
+use crate::app::state::compare::{AtEqual, ShownCycle};
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
 use crate::picture::ViewSpec;
@@ -71,10 +71,11 @@ impl Sources {
             .and_then(|()| view.check(shape, &shapes))
             .map_err(|refused| refused.to_string())?;
         let own = self.own(newest, snapshot_request, view, cancel)?;
-        let sweeps = own.cycle() * own.plan.sweeps_per_cycle();
-        let seconds = own.history.of(own.cycle()).seconds;
+        let records: Vec<_> = own.history.records().copied().collect();
+        let each = own.plan.sweeps_per_cycle();
+        let shown = ShownCycle::of(own.cycle(), each, &records, own.start_residual);
         let beside = |pin: &Pin| {
-            let cycle = self.at_equal.cycle(own.cycle(), sweeps, seconds, pin);
+            let cycle = self.at_equal.cycle(&shown, pin);
             let until = Some(pin.latest.cycle).filter(|_| view.shows_ends());
             let snapshot_request = view.snapshot_request_beside(snapshot_request.id, shape, until);
             Snapshot::again(&pin.archive, cycle, &snapshot_request, cancel)

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::run::worker::messages::{ExactState, Phase, Report};
-use crate::run::{FieldKind, MapRequest, MethodSpec, ObservationRequest, Outcome, Run};
+use crate::run::{FieldKind, MapRequest, MethodSpec, Milestone, ObservationRequest, Outcome, Run};
 use crate::solver::{self, fake::Batches};
 use crossbeam_channel::bounded;
 
@@ -40,7 +40,9 @@ fn idle() -> Bench {
     let (requests, unread) = bounded(1);
     let (send, answers) = bounded(1);
     let channels = Channels { requests: unread, answers: send, untaken: answers.clone() };
-    let work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    let mut work = WorkLoop::new(channels, Arc::default(), Box::new(|| {}));
+    // However busy the machine is, no run is late.
+    work.longest_catch_up = Duration::MAX;
     Bench { work, requests, answers }
 }
 
@@ -269,4 +271,107 @@ fn turns_make_a_run_to_its_end_and_then_wait() {
     drop(bench.requests);
     bench.work.resting.store(false, Ordering::Relaxed);
     assert_eq!(bench.work.turn(), Turn::End);
+}
+
+/// A changed run with overlap, which has to catch up.
+fn changed(epoch: u64, overlap: usize, to: Milestone) -> WorkerRequest {
+    let mut request = WorkerRequest { epoch, catch_up: Some(to), ..request(1) };
+    Arc::make_mut(&mut request.spec).method.overlap = vec![overlap];
+    request
+}
+
+/// Takes turns until there is a report.
+fn next_report(bench: &mut Bench) -> Report {
+    loop {
+        assert_ne!(bench.work.turn(), Turn::End);
+        if let Ok(answer) = bench.answers.try_recv() {
+            return *answer.unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_changed_run_is_first_reported_at_as_many_sweeps_as_the_run_before_it() {
+    let mut bench = idle();
+    // Whether it is paused, has a pace or runs; k = 4, so that the nearest cycle is taken.
+    for (epoch, sweeps, running, pace, cycle) in
+        [(2, 80, false, None, 20), (3, 43, true, Some(1e-3), 11), (4, 1, true, None, 1)]
+    {
+        let to = Milestone::Sweeps(sweeps);
+        let held = WorkerRequest { running, pace, held: true, ..changed(epoch, 4, to) };
+        bench.requests.send(held.clone()).unwrap();
+        let report = next_report(&mut bench);
+        assert_eq!((report.epoch, report.observation.cycle), (epoch, cycle));
+        assert_eq!(report.phase, Phase::Held);
+        // It stays there until the setting is released.
+        while bench.work.turn() == Turn::Again {}
+        assert_eq!(bench.cycle(), cycle);
+        bench.requests.send(WorkerRequest { held: false, ..held }).unwrap();
+        let mut report = next_report(&mut bench);
+        while report.phase == Phase::Held {
+            report = next_report(&mut bench);
+        }
+        assert_eq!(report.phase == Phase::Paused, !running);
+    }
+    let plan = Arc::clone(&bench.job().plan);
+    let mut plain = Run::new(&plan).unwrap();
+    while plain.cycle() < bench.cycle() {
+        plain.advance(1).unwrap();
+    }
+    let exact = |run: &Run| run.history().curve(&mut Default::default(), 4096);
+    let residuals = |run: &Run| exact(run).iter().map(|it| it.residual).collect::<Vec<_>>();
+    let all = plain.cycle() as usize;
+    assert_eq!(residuals(bench.job().experiment.run())[..all], residuals(&plain)[..all]);
+}
+
+#[test]
+fn a_changed_run_is_first_reported_with_as_small_a_residual() {
+    let mut bench = idle();
+    for (epoch, overlap) in [(2, 0), (3, 4), (4, 6)] {
+        let held = changed(epoch, overlap, Milestone::Reduction(0.05));
+        bench.requests.send(WorkerRequest { held: true, ..held }).unwrap();
+        let report = next_report(&mut bench);
+        let curve = &report.curve;
+        let reduction = |at: usize| curve[at].residual.unwrap().l2 / report.start_residual;
+        let last = curve.len() - 1;
+        assert!(last > 1 && reduction(last) <= 0.05 && reduction(last - 1) > 0.05);
+        assert_eq!(report.observation.cycle, report.latest.cycle);
+    }
+}
+
+#[test]
+fn a_run_that_ends_before_is_reported_at_its_end() {
+    let mut bench = idle();
+    let far = WorkerRequest { held: true, ..changed(2, 4, Milestone::Sweeps(1_000_000)) };
+    bench.requests.send(far).unwrap();
+    let report = next_report(&mut bench);
+    assert_eq!(report.phase, Phase::Finished(Outcome::Converged));
+}
+
+#[test]
+fn a_newer_request_waits_for_a_run_that_catches_up_but_not_for_a_late_one() {
+    let mut bench = idle();
+    let slow = || changed(2, 4, Milestone::Reduction(0.0));
+    bench.work.take(WorkerRequest { held: true, ..slow() });
+    bench.requests.send(changed(3, 2, Milestone::Sweeps(8))).unwrap();
+    assert_eq!(bench.work.turn(), Turn::Again);
+    assert!(bench.job().epoch == 2 && bench.cycle() > 0 && bench.answers.is_empty());
+    // It takes too long: it is shown as it is, and the next one begins.
+    bench.work.longest_catch_up = Duration::ZERO;
+    let late = next_report(&mut bench);
+    assert_eq!((late.epoch, late.phase), (2, Phase::CatchingUp));
+    bench.work.longest_catch_up = Duration::MAX;
+    let next = next_report(&mut bench);
+    assert_eq!((next.epoch, next.observation.cycle), (3, 2));
+}
+
+#[test]
+fn a_changed_run_is_not_reported_before_its_staleness_is_known() {
+    let mut bench = idle();
+    let mut request = WorkerRequest { held: true, ..changed(2, 4, Milestone::Sweeps(40)) };
+    request.observation.field = FieldKind::Staleness;
+    bench.requests.send(request).unwrap();
+    let report = next_report(&mut bench);
+    assert!(report.observation.cycle == 10 && report.preparing.is_none());
+    assert!(report.observation.picture.is_some());
 }

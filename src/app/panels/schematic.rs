@@ -1,0 +1,235 @@
+//! A small drawing of the method: a section through two neighbouring tiles, with what each computes
+//! and owns, its halo, and how far staleness comes (Islam & Wang, Figs. 1, 2, 5 and 7).
+
+use crate::app::state::session::Session;
+use crate::app::widgets::theme;
+use crate::grid::AxisTiling;
+use crate::problem::Stencil;
+use crate::run::{MethodName, Report};
+use eframe::egui::{
+    self, Align2, Color32, Label, Rangef, Rect, RichText, Role, Sense, Stroke, TextStyle, Ui,
+    WidgetInfo,
+};
+
+/// Height of a tile and of the drawing, in points.
+const BAR: f32 = 17.0;
+const HEIGHT: f32 = 2.0 * BAR + 22.0;
+
+/// The width of a halo on the screen at the least, in points.
+const HALO: f32 = 3.0;
+
+/// How far apart the strokes over stale points are, in points.
+const HATCH: f32 = 5.0;
+
+/// Points of a tile, from its first to the one after its last, along the section.
+#[derive(Clone, Copy)]
+struct Section {
+    computed: [f32; 2],
+    owned: [f32; 2],
+    stale: [f32; 2],
+    /// Where its halo begins; it is one point wide.
+    halo: f32,
+}
+
+/// The left and the right one of two inner tiles. Points count from the first of the left one.
+fn sections(axis: &AxisTiling, k: usize) -> [Section; 2] {
+    let [tile, overlap] = [axis.tile(), axis.overlap()].map(|points| points as f32);
+    let border = tile - overlap / 2.0;
+    let far = 2.0 * tile - overlap;
+    // The first sweep reads a halo that is up to date; after that one more point is stale each time.
+    let depth = stale_depth(axis, k) as f32;
+    [
+        Section {
+            computed: [0.0, tile],
+            owned: [0.0, border],
+            stale: [tile - depth, tile],
+            halo: tile,
+        },
+        Section {
+            computed: [tile - overlap, far],
+            owned: [border, far],
+            stale: [tile - overlap, tile - overlap + depth],
+            halo: tile - overlap - 1.0,
+        },
+    ]
+}
+
+/// How many points from a halo are stale after a cycle of k subiterations.
+fn stale_depth(axis: &AxisTiling, k: usize) -> usize {
+    k.saturating_sub(1).min(axis.tile())
+}
+
+/// Draws the section, and what follows from it in a sentence; under it the update formula.
+pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
+    let method = &session.spec.method;
+    let tiling = session.tiling();
+    let tiled = tiling.as_ref().filter(|_| method.name == MethodName::Hierarchical);
+    if let Some(axis) = tiled.map(|tiling| tiling.x()).filter(|axis| axis.count() > 1) {
+        let sentence = sentence(axis, method.k);
+        let size = egui::vec2(ui.available_width(), HEIGHT);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+        let about = format!("Two neighbouring tiles. {sentence}");
+        response.widget_info(|| WidgetInfo::labeled(Role::Image, true, &about));
+        response.on_hover_text(
+            "A section through two neighbouring tiles. Solid: points that a tile owns and writes back. Light: points that it computes and drops. Hatched: points that are stale after a cycle. The dark cell is the frozen halo.",
+        );
+        draw(ui, rect, axis, method.k);
+        ui.add(Label::new(RichText::new(sentence).small()).wrap());
+    }
+    if let Some(report) = report {
+        let formula = formula(&report.plan.problem.stencil);
+        let about = "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle makes it k times in every tile.";
+        ui.add(Label::new(RichText::new(formula).small()).wrap()).on_hover_text(about);
+    }
+}
+
+/// What the overlap does about stale points.
+fn sentence(axis: &AxisTiling, k: usize) -> String {
+    let (stale, kept) = (stale_depth(axis, k), axis.overlap() / 2);
+    match (stale, kept) {
+        (0, _) => "k = 1: the halo is always up to date, exact Jacobi.".to_owned(),
+        (stale, 0) => {
+            format!("{stale} points from each halo go stale, and all of them are owned.")
+        }
+        (stale, kept) if stale <= kept => {
+            format!("{stale} points from each halo go stale, none of them is owned: exact Jacobi.")
+        }
+        (stale, kept) => format!(
+            "{stale} points from each halo go stale; overlap drops {kept} of them, {} are owned.",
+            stale - kept
+        ),
+    }
+}
+
+/// The update of a point from its neighbours, by the entries of its row over the diagonal.
+fn formula(stencil: &Stencil) -> String {
+    let Stencil { d, a, c, e, f, p, q } = *stencil;
+    let all =
+        [("u(i−1)", a), ("u(i+1)", c), ("u(j−1)", e), ("u(j+1)", f), ("u(k−1)", p), ("u(k+1)", q)];
+    let there: Vec<_> = all.into_iter().filter(|(_, entry)| *entry != 0.0).collect();
+    // Relative to the diagonal, as they enter the update.
+    let weights = there.iter().map(|(_, entry)| -entry / d);
+    let alike = |weight: f64| (weight - weights.clone().next().unwrap_or(0.0)).abs() < 1e-12;
+    if !there.is_empty() && weights.clone().all(alike) {
+        let sum: Vec<_> = there.iter().map(|(name, _)| *name).collect();
+        let count = 1.0 / weights.clone().next().unwrap_or(1.0);
+        return format!("u ← b/d + ({}) / {}", sum.join(" + "), trimmed(count));
+    }
+    let terms: Vec<_> = there
+        .iter()
+        .zip(weights.clone())
+        .map(|((name, _), w)| format!("{} {name}", trimmed(w)))
+        .collect();
+    format!("u ← b/d + {}", terms.join(" + ")).replace("+ −", "− ")
+}
+
+/// A number with at most three decimals.
+fn trimmed(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').replace('-', "−")
+}
+
+fn draw(ui: &Ui, rect: Rect, axis: &AxisTiling, k: usize) {
+    let sections = sections(axis, k);
+    let (first, last) = (sections[0].computed[0], sections[1].computed[1]);
+    let place = |point: f32| rect.left() + (point - first) / (last - first) * rect.width();
+    let painter = ui.painter();
+    let ink = ui.visuals().text_color();
+    let border = place(sections[0].owned[1]);
+    for (index, section) in sections.iter().enumerate() {
+        let top = rect.top() + index as f32 * (BAR + 4.0);
+        let y = Rangef::new(top, top + BAR);
+        let bar = |[from, to]: [f32; 2]| Rect::from_x_y_ranges(place(from)..=place(to), y);
+        let colour = theme::curve(ui, index);
+        painter.rect_filled(bar(section.computed), 0.0, colour.gamma_multiply(0.25));
+        painter.rect_filled(bar(section.owned), 0.0, colour.gamma_multiply(0.75));
+        hatch(ui, bar(section.stale), ui.visuals().error_fg_color);
+        painter.rect_stroke(
+            bar(section.computed),
+            0.0,
+            Stroke::new(1.0, ink),
+            egui::StrokeKind::Inside,
+        );
+        let halo = bar([section.halo, section.halo + 1.0]);
+        // However small the tile, its halo can be seen; at the side where it lies.
+        let wide = halo.width().max(HALO);
+        let halo = match index {
+            0 => Rect::from_x_y_ranges(halo.left()..=halo.left() + wide, y),
+            _ => Rect::from_x_y_ranges(halo.right() - wide..=halo.right(), y),
+        };
+        painter.rect_filled(halo, 0.0, ink);
+    }
+    let foot = rect.top() + 2.0 * BAR + 8.0;
+    painter.extend(egui::Shape::dashed_line(
+        &[egui::pos2(border, rect.top() - 1.0), egui::pos2(border, foot)],
+        Stroke::new(1.5, ink),
+        3.0,
+        2.0,
+    ));
+    let font = TextStyle::Small.resolve(ui.style());
+    let label = |x: f32, align: Align2, text: &str, colour: Color32| {
+        painter.text(egui::pos2(x, foot), align, text, font.clone(), colour);
+    };
+    let weak = ui.visuals().weak_text_color();
+    label(rect.left(), Align2::LEFT_TOP, "owned", theme::curve(ui, 0));
+    let at = border.clamp(rect.left() + 74.0, rect.right() - 74.0);
+    label(at, Align2::CENTER_TOP, "tile border", weak);
+    label(rect.right(), Align2::RIGHT_TOP, "owned", theme::curve(ui, 1));
+}
+
+/// Strokes over a part of a tile.
+fn hatch(ui: &Ui, part: Rect, colour: Color32) {
+    if part.width() < 1.0 {
+        return;
+    }
+    let painter = ui.painter().with_clip_rect(part.intersect(ui.clip_rect()));
+    painter.rect_filled(part, 0.0, colour.gamma_multiply(0.18));
+    let steps = ((part.width() + part.height()) / HATCH).ceil() as usize;
+    for step in 0..=steps {
+        let x = part.left() + step as f32 * HATCH;
+        let ends = [egui::pos2(x, part.top()), egui::pos2(x - part.height(), part.bottom())];
+        painter.line_segment(ends, Stroke::new(1.0, colour));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Shape;
+
+    fn axis(tile: usize, overlap: usize) -> AxisTiling {
+        let tiling = crate::grid::Tiling::new(&[256, 256], &[tile; 2], &[overlap; 2]).unwrap();
+        tiling.x().clone()
+    }
+
+    #[test]
+    fn stale_points_are_owned_unless_the_overlap_is_wide_enough() {
+        for (k, overlap, expected) in [
+            (1, 0, "up to date"),
+            (16, 0, "15 points from each halo go stale, and all of them are owned."),
+            (16, 4, "overlap drops 2 of them, 13 are owned."),
+            (8, 14, "7 points from each halo go stale, none of them is owned: exact Jacobi."),
+            (256, 4, "32 points from each halo"),
+        ] {
+            let told = sentence(&axis(32, overlap), k);
+            assert!(told.contains(expected), "{told}");
+            let tiling = crate::grid::Tiling::new(&[256, 256], &[32; 2], &[overlap; 2]).unwrap();
+            assert_eq!(told.contains("exact Jacobi"), tiling.is_exact(k), "{told}");
+            let [left, right] = sections(&axis(32, overlap), k);
+            assert_eq!(left.owned[1], right.owned[0]);
+            // What is owned and stale, as the sentence says.
+            let owned = (left.owned[1] - left.stale[0]).max(0.0) as usize;
+            assert_eq!(owned > 0, !tiling.is_exact(k));
+        }
+    }
+
+    #[test]
+    fn the_formula_has_the_numbers_of_the_stencil() {
+        let shape = Shape::grid_2d(8, 8).unwrap();
+        let poisson = formula(&Stencil::poisson(&shape));
+        assert_eq!(poisson, "u ← b/d + (u(i−1) + u(i+1) + u(j−1) + u(j+1)) / 4");
+        let stencil = Stencil { d: 4.0, a: -1.5, c: -0.5, e: -1.0, f: 1.0, ..Stencil::default() };
+        let other = formula(&stencil);
+        assert_eq!(other, "u ← b/d + 0.375 u(i−1) + 0.125 u(i+1) + 0.25 u(j−1) − 0.25 u(j+1)");
+    }
+}

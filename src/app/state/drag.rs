@@ -1,0 +1,169 @@
+//! Settings that change while the picture stays: where the old run and the new one are compared.
+
+use crate::app::state::travel::Travel;
+use crate::picture::{grouped, number};
+use crate::run::{MethodName, Milestone, Phase, Plan, ProblemSpec, Report, RunSpec, reduction};
+
+/// The time that a new run may take to catch up, in seconds of the solver: with the time of two
+/// frames, a picture follows a notch of a slider within 150 ms.
+const IN_TIME: f64 = 0.06;
+
+/// The redundant work of the settings that are reached in that time. More is shown later.
+const REDUNDANT_WORK: f64 = 2.0;
+
+/// What two runs have in common when their pictures are exchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HoldAt {
+    #[default]
+    Sweeps,
+    Residual,
+}
+
+impl HoldAt {
+    pub const ALL: [Self; 2] = [Self::Sweeps, Self::Residual];
+
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Sweeps => "Equal sweeps",
+            Self::Residual => "Equal residual",
+        }
+    }
+
+    /// A description in one sentence.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Sweeps => {
+                "A changed setting is shown once it has made as many sweeps as the run before it."
+            }
+            Self::Residual => {
+                "A changed setting is shown once its relative residual is as small as that of the run before it."
+            }
+        }
+    }
+
+    /// Where a run with `spec` is shown in place of the run of a report.
+    pub fn milestone(self, report: &Report, spec: &RunSpec) -> Milestone {
+        let each = report.plan.sweeps_per_cycle();
+        let shown = report.observation.cycle * each;
+        let sweeps = reached_in_time(shown, report, spec);
+        let known = report.observation.norms.residual.filter(|_| sweeps == shown).or_else(|| {
+            let before = report.curve.iter().rev().filter(|record| record.cycle * each <= sweeps);
+            before.filter_map(|record| record.residual).next()
+        });
+        match (self, known) {
+            (Self::Residual, Some(residual)) => {
+                Milestone::Reduction(reduction(residual.l2, report.start_residual))
+            }
+            _ => Milestone::Sweeps(sweeps),
+        }
+    }
+}
+
+/// A setting that is being dragged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drag {
+    /// Where its values are compared, from the first change on.
+    pub goal: Option<Milestone>,
+    /// The sweeps to which the picture was moved, where those that were shown are too many for
+    /// other values to reach in time.
+    pub moved_to: Option<u64>,
+    /// The epoch and the cycle that were shown before.
+    pub from: (u64, u64),
+    /// The cycle that was chosen before.
+    pub before: Travel,
+}
+
+impl Drag {
+    /// At what the picture is held.
+    pub fn caption(&self, report: &Report) -> String {
+        let sweeps = report.observation.cycle * report.plan.sweeps_per_cycle();
+        let shown = grouped(sweeps);
+        match (self.goal, self.moved_to) {
+            (Some(Milestone::Sweeps(goal)), _) if report.phase == Phase::CatchingUp => {
+                format!("{shown} of {} sweeps …", grouped(goal))
+            }
+            (Some(Milestone::Reduction(goal)), _) if report.phase == Phase::CatchingUp => {
+                format!("{shown} sweeps, on the way to ‖r‖₂/‖r₀‖₂ = {} …", number(goal))
+            }
+            (Some(Milestone::Reduction(goal)), _) => {
+                format!("Held at ‖r‖₂/‖r₀‖₂ = {}: {shown} sweeps", number(goal))
+            }
+            (_, Some(moved_to)) => {
+                format!("Held at {} sweeps, which other values reach in time", grouped(moved_to))
+            }
+            _ => format!("Held at {shown} sweeps"),
+        }
+    }
+
+    /// Whether the picture of a report is the one to which the drag moved, or a later one.
+    pub fn has_moved(&self, report: &Report) -> bool {
+        self.moved_to.is_none() || (report.epoch, report.observation.cycle) != self.from
+    }
+}
+
+/// The sweeps at which a run with `spec` is compared with the run of a report that is shown after
+/// so many: these, or the next smaller power of two that is reached in time, which is a whole
+/// number of cycles for most k.
+pub fn reached_in_time(shown: u64, report: &Report, spec: &RunSpec) -> u64 {
+    let plan = &report.plan;
+    let sweeps = report.latest.cycle * plan.sweeps_per_cycle();
+    // Of the point updates that are computed, whether they are kept or not.
+    let updates = sweeps as f64 * points(&plan.spec.problem) * redundant_work(plan);
+    let sweep = report.latest.seconds / updates * points(&spec.problem) * REDUNDANT_WORK;
+    let most = IN_TIME / sweep;
+    // At the initial guess the time of a sweep is unknown, and not needed.
+    if !most.is_finite() || shown as f64 <= most {
+        return shown;
+    }
+    1 << (most.max(1.0) as u64).ilog2()
+}
+
+fn points(problem: &ProblemSpec) -> f64 {
+    problem.shape.iter().map(|&n| n as f64).product::<f64>() * problem.batch as f64
+}
+
+fn redundant_work(plan: &Plan) -> f64 {
+    match plan.spec.method.name {
+        MethodName::Hierarchical => plan.tiling.redundancy(),
+        MethodName::Classic => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Worker;
+    use std::time::Duration;
+
+    /// A report of the default run, said to have made so many sweeps in so many seconds.
+    fn report(sweeps: u64, seconds: f64) -> Box<Report> {
+        let worker = Worker::start(|| {}).unwrap();
+        let session = crate::app::state::session::Session::default();
+        worker.request(session.request(session.observation(None, [8, 8], None)));
+        let mut report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
+        report.latest.cycle = sweeps / report.plan.sweeps_per_cycle();
+        report.latest.seconds = seconds;
+        report
+    }
+
+    #[test]
+    fn what_is_reached_in_time_depends_on_the_speed_and_on_the_points() {
+        // Without overlap nothing is redundant: 10,000 sweeps a second, of which 300 are in time.
+        let report = report(16_000, 1.6);
+        let (spec, mut larger) = (report.plan.spec.clone(), report.plan.spec.clone());
+        for (shown, expected) in [(0, 0), (299, 299), (301, 256), (16_000, 256)] {
+            assert_eq!(reached_in_time(shown, &report, &spec), expected, "{shown}");
+        }
+        larger.problem.shape = vec![512, 512];
+        assert_eq!(reached_in_time(16_000, &report, &larger), 64);
+        larger.problem.shape = vec![65_536, 65_536];
+        assert_eq!(reached_in_time(16_000, &report, &larger), 1);
+    }
+
+    #[test]
+    fn without_a_known_speed_all_sweeps_are_in_time() {
+        let report = report(0, 0.0);
+        let spec = report.plan.spec.clone();
+        assert_eq!(reached_in_time(640, &report, &spec), 640);
+    }
+}

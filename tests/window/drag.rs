@@ -1,0 +1,155 @@
+//! Settings that are dragged: the picture stays until the new run is as far as the one before it.
+
+use crate::controls::small;
+use crate::driver::Window;
+use eframe::egui::{Key, Pos2, accesskit::Role};
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_dragged_setting_is_shown_at_equally_many_sweeps", equally_many_sweeps),
+    ("a_converged_run_moves_once_and_returns_if_nothing_was_changed", a_converged_run_moves_once),
+    ("a_changed_setting_is_shown_at_an_equally_small_residual", an_equally_small_residual),
+    ("the_range_stays_while_a_setting_is_dragged", the_range_stays),
+];
+
+/// Puts the pointer on a slider, and grabs it.
+fn grab(window: &mut Window, slider: &str, part: f32) {
+    let at = place(window, slider, part);
+    window.harness.hover_at(at);
+    window.harness.drag_at(at);
+    window.frame();
+}
+
+fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
+    let rect = window.rect(Role::Slider, slider);
+    Pos2::new(rect.left() + part * rect.width(), rect.center().y)
+}
+
+/// Moves the pointer, and waits for the picture with that setting. In no frame on the way is the
+/// map empty, or at fewer sweeps.
+fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
+    let before = points_at_borders(window);
+    let at = place(window, slider, part);
+    window.harness.hover_at(at);
+    window.until("the new setting", |window| {
+        assert!(window.has_picture() && window.says(sweeps), "{:?}", window.texts());
+        points_at_borders(window) != before
+    });
+}
+
+/// How many points lie beside tile borders: it identifies the tiles of the picture.
+fn points_at_borders(window: &Window) -> String {
+    let texts = window.texts();
+    let share = texts.iter().find(|text| text.starts_with("Edge share"));
+    share.and_then(|text| text.rsplit("on ").next()).unwrap_or_default().to_owned()
+}
+
+/// The labels of the colour bar, which stand for its range.
+fn range(window: &Window) -> Vec<String> {
+    let map = window.rect(Role::Image, "Heat map of the residual");
+    let bar = window.painted().into_iter().filter(|painted| {
+        painted.rect.left() > map.right() && map.y_range().contains(painted.rect.center().y)
+    });
+    let panes = window.rect(Role::Region, "Heat map");
+    bar.filter(|painted| panes.contains(painted.rect.center())).map(|it| it.text).collect()
+}
+
+fn equally_many_sweeps() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    grab(&mut window, "Overlap", 0.0);
+    for part in [0.2, 0.35, 0.5, 0.2] {
+        notch(&mut window, "Overlap", part, "· 40 sweeps");
+        assert!(window.says("Held at 40 sweeps"), "{:?}", window.texts());
+    }
+    let end = place(&window, "Overlap", 0.2);
+    window.harness.drop_at(end);
+    window.frames(3);
+    assert!(!window.says("Held at"));
+    window.until_text("paused");
+    // It goes on from there.
+    window.key(Key::ArrowRight);
+    window.until_text("cycle 11 · 44 sweeps");
+    // Any other change is shown there, too: k = 8 makes 40 or 48 of them.
+    window.set_slider("k", 8.0);
+    window.until("shown", |window| {
+        assert!(window.has_picture() && !window.says("cycle 0"), "{:?}", window.texts());
+        window.cycle() == 6
+    });
+}
+
+fn a_converged_run_moves_once() {
+    let mut run = small();
+    // So many sweeps that no machine makes them in time.
+    run.stop.tolerance = Some(1e-12);
+    let mut window = Window::with(run);
+    window.click(Role::CheckBox, "Classic");
+    window.until_text("✓ converged");
+    window.settle();
+    let end = window.cycle();
+    grab(&mut window, "Overlap", 0.0);
+    window.until_text("which other values reach in time");
+    let texts = window.texts();
+    let held = texts.iter().find(|text| text.starts_with("Held at")).expect("it is said");
+    let sweeps = held.split(' ').nth(2).expect("a number").to_owned();
+    let number: u64 = sweeps.replace(',', "").parse().expect("a number");
+    assert!(number.is_power_of_two() && number < 4 * end, "{held}");
+    window.until("moved", |window| !window.says(", live"));
+    // Released without a change, it is as before.
+    let at = place(&window, "Overlap", 0.0);
+    window.harness.drop_at(at);
+    window.until_text("live");
+    assert_eq!(window.cycle(), end);
+    grab(&mut window, "Overlap", 0.0);
+    let texts = |window: &Window| window.texts().join("\n");
+    for part in [0.2, 0.4] {
+        let at = place(&window, "Overlap", part);
+        window.harness.hover_at(at);
+        window.until("held", |window| {
+            assert!(window.has_picture());
+            window.says("held") && texts(window).contains("sweeps, which other values reach")
+        });
+    }
+    let at = place(&window, "Overlap", 0.4);
+    window.harness.drop_at(at);
+    window.until_text("✓ converged");
+    assert!(window.cycle() > 0);
+}
+
+fn an_equally_small_residual() {
+    let mut run = small();
+    run.method.k = 16;
+    let mut window = Window::paused(run);
+    window.step(10);
+    window.button("View");
+    window.frames(2);
+    window.click(Role::RadioButton, "Equal residual");
+    window.key(Key::Escape);
+    let last = |window: &Window| {
+        let texts = window.texts();
+        let at = texts.iter().position(|text| text == "This run" || text == "this run");
+        at.map(|at| texts[at..at + 5].to_vec()).unwrap_or_default()
+    };
+    let before = last(&window);
+    window.set_slider("Overlap", 6.0);
+    window.until("shown", |window| window.cycle() != 10 && window.says("paused"));
+    let after = last(&window);
+    assert!(window.cycle() < 10, "overlap needs fewer sweeps: {before:?} {after:?}");
+}
+
+fn the_range_stays() {
+    let mut window = Window::paused(small());
+    window.step(10);
+    let before = range(&window);
+    assert!(before.len() > 2, "{before:?}");
+    grab(&mut window, "Overlap", 0.0);
+    for part in [0.2, 0.5] {
+        notch(&mut window, "Overlap", part, "40 sweeps");
+        assert_eq!(range(&window), before);
+    }
+    let at = place(&window, "Overlap", 0.5);
+    window.harness.drop_at(at);
+    window.settle_some();
+    assert_eq!(range(&window), before, "until another cycle is shown");
+    window.key(Key::ArrowRight);
+    window.until("another", |window| window.cycle() == 11 && range(window) != before);
+}
