@@ -175,7 +175,9 @@ fn stepped(
     let slider = slider.integer().logarithmic(*range.start() > 0);
     // The value of an opened run stays until the slider is moved.
     let slider = slider.clamping(SliderClamping::Never).show_value(false);
-    let slider = named(ui.add(slider), name).on_hover_text(about);
+    let slider = named(ui.add(slider), name);
+    // While it is dragged, a tooltip would cover what moves with it.
+    let slider = if slider.dragged() { slider } else { slider.on_hover_text(about) };
     let number = typed(ui, value, (*range.start()).min(1)..=limit).speed(0.1);
     let number = named(ui.add(number), name).on_hover_text(about);
     slider.drag_started() || number.drag_started()

@@ -12,7 +12,7 @@ use crate::picture::{
     CLASSIC_NAME, FigureKind, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
     number, rounded, seconds as time, sweeps_per_axis_cycle,
 };
-use crate::run::{Record, Report, StopRule};
+use crate::run::{Phase, Record, Report, StopRule};
 use eframe::egui::{
     self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
 };
@@ -152,7 +152,13 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
     let so_far = shown.filter(|record| value(record).is_some()).count();
     let run = Series { so_far, ..Series::line(name, points, theme.curve(0)) };
     let classic = session.view.reference.then(|| {
-        let points = norm_points(&*report.reference, 1, over, cycle, value);
+        // It may be far ahead of a run that is held, whose curve would be a dot then.
+        let most = match report.phase {
+            Phase::Held | Phase::CatchingUp => report.observation.cycle * cycle,
+            _ => u64::MAX,
+        };
+        let count = report.reference.partition_point(|record| record.cycle <= most);
+        let points = norm_points(&report.reference[..count], 1, over, cycle, value);
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
     let series = [run].into_iter().chain(pinned).chain(classic).collect();

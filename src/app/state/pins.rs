@@ -376,7 +376,7 @@ mod tests {
         let plan = Arc::new(Planner::default().plan(&other).unwrap());
         let other = Pin { archive: Arc::new(RunArchive::new(&plan, 0)), ..pin(1, 0, 4, 0.5) };
         let speedups: Vec<_> =
-            pins(vec![pin(0, 0, 4, 1.0), other]).rows().iter().map(|row| row.speedup).collect();
+            pins(vec![pin(0, 0, 4, 1.0), other]).rows(None).iter().map(|row| row.speedup).collect();
         assert_eq!(speedups, [Some(1.0), None]);
     }
 

@@ -1,6 +1,7 @@
 //! How far a new run goes before it is shown in place of the run before it.
 
 use crate::clock::Instant;
+use crate::run::history::reduction;
 use crate::run::runner::Run;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ impl Milestone {
                 cycles.saturating_sub(run.cycle())
             }
             Self::Reduction(goal) => {
-                let reached = |l2: f64| crate::run::reduction(l2, run.start_residual()) <= goal;
+                let reached = |l2: f64| reduction(l2, run.start_residual()) <= goal;
                 let residual = run.history().latest().residual;
                 u64::from(!residual.is_some_and(|residual| reached(residual.l2)))
             }
