@@ -63,7 +63,9 @@ fn stale_depth(axis: &AxisTiling, k: usize) -> usize {
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let method = &session.spec.method;
     let tiling = session.tiling();
-    let tiled = tiling.as_ref().filter(|_| method.name == MethodName::Hierarchical);
+    // Blocks of a matrix have no halo of one point.
+    let is_grid = session.spec.problem.matrix.is_none();
+    let tiled = tiling.as_ref().filter(|_| is_grid && method.name == MethodName::Hierarchical);
     if let Some(axis) = tiled.map(|tiling| tiling.x()).filter(|axis| axis.count() > 1) {
         let sentence = sentence(axis, method.k);
         let size = egui::vec2(ui.available_width(), HEIGHT);
@@ -76,8 +78,8 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         draw(ui, rect, axis, method.k);
         ui.add(Label::new(RichText::new(sentence).small()).wrap());
     }
-    if let Some(report) = report {
-        let formula = formula(&report.plan.problem.stencil);
+    if let Some(stencil) = report.and_then(|report| report.plan.problem.operator.stencil()) {
+        let formula = formula(stencil);
         let about = "The update of Jacobi's iteration, with the numbers of this problem; d is the diagonal of the matrix. A cycle makes it k times in every tile.";
         ui.add(Label::new(RichText::new(formula).small()).wrap()).on_hover_text(about);
     }
