@@ -219,7 +219,7 @@ fn a_cycle_is_stepped_through() {
     let mut window = Window::paused(line());
     window.step(1);
     show(&mut window, "Inside a cycle");
-    window.until_text("Tile 0, 4 of ");
+    window.until_text("Tile 1, 4 of ");
     window.click(Role::CheckBox, "All tiles");
     window.until_text("All tiles, 4 of ");
     let cells = window.rect(Role::Image, "All tiles inside a cycle");
