@@ -41,7 +41,7 @@ const SEED: u64 = 1;
 enum Named {
     Generated(Generated),
     /// A problem on a grid.
-    Grid(ProblemSpec),
+    Grid(Box<ProblemSpec>),
     File,
 }
 
@@ -73,7 +73,7 @@ impl MatrixSpec {
         if let Some(generated) = Generated::named(name) {
             return Named::Generated(generated);
         }
-        grid_problem(name).map_or(Named::File, Named::Grid)
+        grid_problem(name).map_or(Named::File, |problem| Named::Grid(Box::new(problem)))
     }
 
     /// Its rows. Of a file its header alone is read.
@@ -103,7 +103,7 @@ impl MatrixSpec {
             Named::Generated(generated) => generated.matrix(),
             Named::File => read_matrix(&self.source, &mut |_| {})?,
             Named::Grid(problem) => {
-                let run = RunSpec { problem, ..RunSpec::default() };
+                let run = RunSpec { problem: *problem, ..RunSpec::default() };
                 let plan = Planner::default().plan(&run)?;
                 let refuse = || {
                     super::plan::value("matrix", self.source.display(), "it has too many points")

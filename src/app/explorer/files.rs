@@ -27,7 +27,7 @@ pub enum JobResult {
     Opened(Box<Opened>),
     /// The other runs of an opened figure.
     OtherRuns(OtherRuns),
-    Problem(ProblemSpec),
+    Problem(Box<ProblemSpec>),
     /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
@@ -383,19 +383,19 @@ fn open(path: &Path) -> Result<JobResult, String> {
     if is_market(path) {
         let matrix = MatrixSpec::new(path);
         let rows = matrix.rows().map_err(|error| error.to_string())?;
-        return Ok(JobResult::Problem(ProblemSpec {
+        return Ok(JobResult::Problem(Box::new(ProblemSpec {
             kind: ProblemKind::Matrix,
             shape: vec![rows],
             matrix: Some(matrix),
             ..ProblemSpec::default()
-        }));
+        })));
     }
     let shape = input::natural_shape(path).map_err(|error| error.to_string())?;
-    Ok(JobResult::Problem(ProblemSpec {
+    Ok(JobResult::Problem(Box::new(ProblemSpec {
         kind: ProblemKind::Picture,
         shape: shape.axes().to_vec(),
         batch: shape.batch(),
         rhs: Some(path.to_owned()),
         ..ProblemSpec::default()
-    }))
+    })))
 }

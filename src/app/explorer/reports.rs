@@ -103,7 +103,7 @@ impl Explorer {
                 self.undo.record(&self.session);
                 let mut spec = RunSpec::clone(&self.session.spec);
                 spec.stop = problem.kind.default_stop();
-                spec.problem = problem;
+                spec.problem = *problem;
                 self.session.begin(spec);
             }
             Ok(JobResult::SettingsSaved(written)) => self.take_settings_saved(written),

@@ -239,13 +239,13 @@ impl<R: Real> Task for BlockCycle<'_, R> {
                 }
                 Layout::Reorganised | Layout::Hoisted => {
                     if sweep == 0 || layout == Layout::Reorganised {
-                        for place in 0..count {
+                        for (place, sum) in sums.iter_mut().enumerate() {
                             let g = system.g[block.computed[place] as usize];
-                            sums[place] = block.outside.add(place, from, g);
+                            *sum = block.outside.add(place, from, g);
                         }
                     }
-                    for place in 0..count {
-                        new[place] = block.inside.add(place, old, sums[place]);
+                    for (place, (new, sum)) in new.iter_mut().zip(&*sums).enumerate() {
+                        *new = block.inside.add(place, old, *sum);
                     }
                 }
             }
