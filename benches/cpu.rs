@@ -103,7 +103,7 @@ struct Entry {
 
 impl Entry {
     fn new(name: &'static str, n: usize, method: Method, threads: usize) -> Self {
-        let owned = n * n * method.sweeps_per_cycle();
+        let owned = n * n * method.sweeps_per_cycle() as usize;
         Self { name, solver: solver(n, method, threads), owned }
     }
 }

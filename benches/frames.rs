@@ -317,7 +317,7 @@ fn keyframes() {
         for _ in 0..8 {
             for (memory, rates) in [0, 512_000_000].into_iter().zip(&mut rates) {
                 let mut run = run(side);
-                run.method.k = k;
+                run.method.k = k.into();
                 rates.push(rate_of(WorkerRequest { memory, ..request(1, run) }, false));
             }
         }

@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     run.problem.shape = vec![128, 128];
     let mut sweep = Sweep::new(SweepSpec {
         run,
-        k: vec![4, 8, 16],
+        k: [4, 8, 16].map(Into::into).to_vec(),
         overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
         tile: vec![PerAxis::all(32)],
         kernel: vec![Kernel::AUTO],

@@ -25,12 +25,17 @@ import sys
 import zipfile
 
 PACKAGE = "nvidia-cuda-nvrtc-cu12==12.4.127"
-PTX_FOR = "compute_70"
+# By source file; all others are for any GPU.
+PTX_FOR = {"spectral_tensor": "compute_90"}
+PTX_FOR_ANY = "compute_70"
 # The TITAN V of the paper, and an H200.
-CHECKED_ON = ["sm_70", "sm_90"]
+CHECKED_ON = {"spectral_tensor": ["sm_90"]}
+CHECKED_ON_ANY = ["sm_70", "sm_90"]
 OPTIONS = ["--std=c++17", "--fmad=false"]
 
 PRECISIONS = {"f32": 32, "f64": 64}
+# The source files that are compiled for one precision alone.
+PRECISION_OF = {"spectral_tensor": "f64"}
 # In the order of FORM in stencil.cuh.
 FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
 
@@ -41,6 +46,8 @@ KERNELS = {
     "shared": FORMS,
     "register_1d": FORMS_1D,
     "register_2d": FORMS_2D,
+    "spectral": FORMS,
+    "spectral_tensor": FORMS_2D,
     "observe": FORMS,
     "statistics": FORMS,
     "gather": FORMS,
@@ -59,6 +66,7 @@ def variants(kernel):
     return [
         (f"{precision}-{form}", [f"-DREAL_BITS={bits}", f"-DFORM={FORMS.index(form)}"])
         for precision, bits in PRECISIONS.items()
+        if PRECISION_OF.get(kernel, precision) == precision
         for form in KERNELS[kernel]
     ]
 
@@ -119,7 +127,7 @@ def compile_ptx(nvrtc, kernel):
     """The PTX of all variants of a source file, as it is committed."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         compiled = [
-            (name, pool.submit(compile_file, nvrtc, kernel, options, PTX_FOR))
+            (name, pool.submit(compile_file, nvrtc, kernel, options, PTX_FOR.get(kernel, PTX_FOR_ANY)))
             for name, options in variants(kernel)
         ]
     return "".join(f"// variant {name}\n" + tidy(ptx.result()[0]) for name, ptx in compiled)
@@ -130,7 +138,7 @@ def resources(nvrtc, kernel):
     that it spills."""
     pattern = r"entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"
     for name, options in variants(kernel):
-        for architecture in CHECKED_ON:
+        for architecture in CHECKED_ON.get(kernel, CHECKED_ON_ANY):
             _, log = compile_file(nvrtc, kernel, [*options, "--ptxas-options=-v"], architecture)
             for function, spilled, registers in re.findall(pattern, log, flags=re.DOTALL):
                 yield f"{kernel} {name} {function} {architecture}", int(registers), int(spilled)

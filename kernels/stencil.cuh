@@ -112,3 +112,14 @@ static_assert(OFFSET(CycleArguments, weights) == 80);
 static_assert(OFFSET(CycleArguments, k) == 80 + 4 * sizeof(real));
 static_assert(OFFSET(CycleArguments, split) == 84 + 4 * sizeof(real));
 static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 128 : 112));
+
+/// The arguments of a kernel that makes subiterations in the sine basis. `SpectralArguments` in
+/// `solver/cuda/arguments.rs` has the same layout.
+struct SpectralArguments {
+    CycleArguments cycle;
+    /// The tables of a tile, laid out as the kernel says.
+    const real *tables;
+};
+
+static_assert(OFFSET(SpectralArguments, tables) == sizeof(CycleArguments));
+static_assert(sizeof(SpectralArguments) == sizeof(CycleArguments) + 8);

@@ -18,7 +18,7 @@
 //!
 //! let mut spec = RunSpec::default(); // −∇²u = 1 with u = 0 on the boundary, solved in tiles of 32²
 //! spec.problem.shape = vec![64, 48]; // interior points along x and y
-//! (spec.method.k, spec.method.overlap) = (8, vec![4]);
+//! (spec.method.k, spec.method.overlap) = (8.into(), vec![4]);
 //! let plan = Arc::new(Planner::default().plan(&spec)?);
 //! let mut run = Run::new(&plan)?;
 //! while run.outcome().is_none() {

@@ -35,7 +35,7 @@ fn small() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![24, 20];
     run.method.tile = vec![8];
-    run.method.k = 4;
+    run.method.k = 4.into();
     run
 }
 
@@ -180,7 +180,8 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
         .iter()
         .map(|row| (row["name"].as_str().unwrap(), row["k"].as_u64().unwrap()))
         .collect();
-    assert_eq!(settings, [("classic", 1), ("tiled", 2), ("tiled", 4)]);
+    let expected = [("classic", 1), ("tiled", 2), ("tiled", 4), ("spectral", 2), ("spectral", 4)];
+    assert_eq!(settings, expected);
     for row in rows {
         for part in ["median", "least", "largest"] {
             assert!(row["cycle_us"][part].as_f64().unwrap() > 0.0);
@@ -217,7 +218,7 @@ fn the_kernel_comparison_as_csv_has_one_line_per_setting_and_plain_numbers() {
     let said = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> = said.lines().collect();
     assert!(lines[0].starts_with("kernel,backend,tile,k,overlap,cycle_us,"), "{said}");
-    assert_eq!(lines.len(), 4, "{said}");
+    assert_eq!(lines.len(), 6, "{said}");
     assert!(lines[3].starts_with("tiled,cpu,8,2,4,"), "{said}");
     let column = |name| lines[0].split(',').position(|head| head == name).unwrap();
     let number = |name| lines[3].split(',').nth(column(name)).unwrap().parse::<f64>().unwrap();
@@ -343,7 +344,7 @@ fn a_saved_field_is_the_solution_of_the_library() {
         spec.problem.shape = numbers.map(|n| n.parse().unwrap()).collect();
         spec.problem.batch = if arguments.contains("batch") { 3 } else { 1 };
         spec.method.tile = vec![8];
-        spec.method.k = 4;
+        spec.method.k = 4.into();
         if kind == "'<f4'" {
             spec.method.precision = tilescope::grid::Precision::F32;
         }
@@ -559,7 +560,7 @@ fn a_figure_of_any_kind_is_reproduced_from_its_own_file() {
     let mut other = small();
     other.method.overlap = vec![2];
     save_run(&folder.path().join("o2.toml"), &other).unwrap();
-    (other.method.k, other.problem.shape) = (8, vec![40, 20]);
+    (other.method.k, other.problem.shape) = (8.into(), vec![40, 20]);
     save_run(&folder.path().join("k8.toml"), &other).unwrap();
     let places = "--place inside=0,0,.5,.5 --place probes=.5,0,.5,.5 --place edge-share=0,.5,.5,.5 \
                   --place distance=.5,.5,.3,.5 --place curves=.8,.5,.2,.5";
@@ -669,7 +670,7 @@ fn figures_are_saved_as_tables_too() {
 fn an_animation_pairs_runs_by_the_chosen_rule() {
     let folder = folder();
     let mut other = small();
-    other.method.k = 8;
+    other.method.k = 8.into();
     save_run(&folder.path().join("k8.toml"), &other).unwrap();
     let film = |options: &str| {
         let drawn = format!(
@@ -964,8 +965,8 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--overlap 32", &["overlap 32 is too large for tile 32", "0 to 30"]),
         ("--tile 0", &["tile is 0", "at least 1"]),
         ("--tile 32x16x8", &["tile", "one for each of the 2 axes"]),
-        ("--k 0", &["k is 0", "1 to 4096"]),
-        ("--k 5000", &["k is 5000", "1 to 4096"]),
+        ("--k 0", &["k is 0", "1 to 1000000, or inf"]),
+        ("--k 2000000", &["k is 2000000", "1 to 1000000, or inf"]),
         ("--k -3", &["'-3'", "--k", "whole number"]),
         ("--k many", &["'many'", "--k", "whole number"]),
         ("--shape 0", &["shape is 0", "at least 1"]),
@@ -1003,7 +1004,11 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--kernel shared", &["kernel is shared", "backend cpu", "backend cuda"]),
         (
             "--backend cuda --kernel classic",
-            &["kernel is classic", "method hierarchical", "auto, register, shared"],
+            &[
+                "kernel is classic",
+                "method hierarchical",
+                "auto, fastest, spectral, register, shared",
+            ],
         ),
         (
             "--backend cuda --method classic --kernel register",

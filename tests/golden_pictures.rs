@@ -306,9 +306,9 @@ fn the_convergence_of_several_runs_beside_jacobis() {
     (view.classic, view.over) = (Some(960), Over::Sweeps);
     let mut run = RunSpec::default();
     (run.problem.shape, run.method.tile) = (vec![64, 64], vec![16]);
-    let with = |k, overlap| {
+    let with = |k: usize, overlap| {
         let mut run = run.clone();
-        (run.method.k, run.method.overlap) = (k, vec![overlap]);
+        (run.method.k, run.method.overlap) = (k.into(), vec![overlap]);
         run
     };
     let runs = [run.clone(), with(16, 8), with(8, 0), with(32, 4)];

@@ -23,7 +23,7 @@ fn small() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![64, 48];
     run.method.tile = vec![16];
-    run.method.k = 4;
+    run.method.k = 4.into();
     run
 }
 
@@ -127,7 +127,7 @@ fn the_newest_of_many_requests_wins() {
     let storm = 1000;
     for epoch in 1..=storm {
         run.method.overlap = vec![2 * (epoch as usize % 16)];
-        run.method.k = 1 + epoch as usize % 7;
+        run.method.k = (1 + epoch as usize % 7).into();
         worker.request(request(epoch, &run));
     }
     let mut before = 0;
@@ -318,7 +318,7 @@ fn staleness_is_zero_where_the_overlap_is_wide_enough_and_nowhere_else() {
     let _guard = ALONE.read();
     for (overlap, exact) in [(8, true), (6, false), (0, false)] {
         let mut run = small();
-        (run.method.k, run.method.overlap) = (5, vec![overlap]);
+        (run.method.k, run.method.overlap) = (5.into(), vec![overlap]);
         let worker = worker();
         let mut request = paused(1, &run, 4);
         request.observation.field = FieldKind::Staleness;
@@ -475,7 +475,7 @@ fn the_first_iterate_that_meets_the_tolerance_is_the_last() {
     // and is known only when the next cycle was made.
     let mut overshoot = small();
     overshoot.problem.shape = vec![16, 16];
-    (overshoot.method.tile, overshoot.method.k) = (vec![16], 400);
+    (overshoot.method.tile, overshoot.method.k) = (vec![16], 400.into());
     for (run, tolerance) in
         [(small(), 1e-2), (small(), 0.3), (overshoot.clone(), 1e-1), (overshoot.clone(), 1e-6)]
     {

@@ -12,6 +12,7 @@ use crate::run::{
     StopRule, StopSpec,
 };
 use crate::solver::Kernel;
+use crate::solver::Subiterations;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -174,15 +175,9 @@ pub struct RunArgs {
     /// Iterative method
     #[arg(long, help_heading = "Method")]
     method: Option<MethodName>,
-    /// Subiterations per cycle
-    #[arg(
-        long,
-        value_name = "K",
-        help_heading = "Method",
-        value_parser = values::whole::<usize>,
-        allow_negative_numbers = true
-    )]
-    k: Option<usize>,
+    /// Subiterations per cycle, 1 to 1000000, or inf for exact local solves
+    #[arg(long, value_name = "K", help_heading = "Method", allow_negative_numbers = true)]
+    k: Option<Subiterations>,
     /// Overlap of neighbouring tiles in points, even: 4, or 4x2 for 4 along x and 2 along y
     #[arg(
         long,
@@ -201,7 +196,8 @@ pub struct RunArgs {
         allow_negative_numbers = true
     )]
     tile: Option<Axes>,
-    /// GPU kernel [default: auto]. Results do not depend on it
+    /// How a cycle is computed [default: auto]. Results do not depend on it, but for spectral, which
+    /// rounds differently
     #[arg(long, help_heading = "Method")]
     kernel: Option<Kernel>,
 }

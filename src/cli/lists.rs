@@ -1,16 +1,16 @@
 //! Options for lists of settings, shared by `sweep`, `tune` and `bench kernels`.
 
-use super::values::{self, List, PerAxisList};
+use super::values::{self, PerAxisList, SubiterationsList};
 use crate::run::PerAxis;
-use crate::solver::Kernel;
+use crate::solver::{Kernel, Subiterations};
 use clap::Args;
 
 /// Lists of settings. Each subcommand has its own defaults.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ListArgs {
-    /// Subiterations per cycle: comma-separated values and ranges (from:to:step)
-    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::list)]
-    k: Option<List>,
+    /// Subiterations per cycle: comma-separated values, ranges (from:to:step), and inf
+    #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::subiterations_list)]
+    k: Option<SubiterationsList>,
     /// Overlap of neighbouring tiles in points, even; 4x2 is 4 along x and 2 along y
     #[arg(long, value_name = "LIST", help_heading = "Settings", value_parser = values::per_axis_list)]
     overlap: Option<PerAxisList>,
@@ -24,8 +24,8 @@ pub struct ListArgs {
 
 impl ListArgs {
     /// The values of k; `default` if there are none.
-    pub fn k(&self, default: &[usize]) -> Vec<usize> {
-        self.k.clone().map_or_else(|| default.to_vec(), |List(values)| values)
+    pub fn k(&self, default: &[Subiterations]) -> Vec<Subiterations> {
+        self.k.clone().map_or_else(|| default.to_vec(), |SubiterationsList(values)| values)
     }
 
     /// The overlaps; `default` if there are none.

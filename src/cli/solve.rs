@@ -13,6 +13,7 @@ use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
     reduction, save_solution, save_unknowns,
 };
+use crate::solver::Subiterations;
 use crate::solver::{EdgeShare, Kernel};
 use clap::Args;
 use serde::Serialize;
@@ -230,7 +231,7 @@ struct Summary {
     problem: &'static str,
     shape: Vec<usize>,
     method: &'static str,
-    k: u64,
+    k: Subiterations,
     overlap: Vec<usize>,
     tile: Vec<usize>,
     /// Of a matrix.
@@ -241,7 +242,8 @@ struct Summary {
     kernel: Option<&'static str>,
     device: Option<String>,
     cycles: u64,
-    sweeps: u64,
+    /// None for k = ∞.
+    sweeps: Option<u64>,
     converged: bool,
     /// Why it stopped.
     stopped: &'static str,
@@ -334,7 +336,7 @@ impl Summary {
             problem: spec.problem.kind.name(),
             shape: problem.shape.axes().to_vec(),
             method: spec.method.name.name(),
-            k: run.sweeps_per_cycle(),
+            k: run.k(),
             overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
             matrix: MatrixSummary::of(run.plan(), setup_seconds),
@@ -343,7 +345,7 @@ impl Summary {
             kernel: run.solver().device().map(|device| device.kernel.name()),
             device: run.solver().device().map(|device| device.name.clone()),
             cycles: run.cycle(),
-            sweeps: run.sweeps(),
+            sweeps: run.k().finite().map(|_| run.sweeps()),
             converged: run.outcome() == Some(&Outcome::Converged),
             stopped: match run.outcome() {
                 Some(Outcome::Converged) => "converged",
@@ -392,7 +394,8 @@ impl Summary {
             method_title(&plan.spec),
             self.device(plan.spec.method.kernel),
             counted(self.cycles, "cycle"),
-            counted(self.sweeps, "sweep"),
+            self.sweeps
+                .map_or_else(|| "exact local solves".to_owned(), |sweeps| counted(sweeps, "sweep")),
             seconds(self.seconds),
         );
         let criterion = |rule: StopRule| match plan.stop.tolerance {

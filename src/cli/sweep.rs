@@ -348,7 +348,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
 
 /// A row in one line.
 fn described(row: &SweepRow) -> String {
-    let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
+    let mut text = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
     if Kernel::ALL.iter().any(|kernel| kernel.name() == row.kernel) {
         text.push_str(&format!(", {} kernel", row.kernel));
     }

@@ -9,6 +9,7 @@ use super::sweep::{best, none_reached, usage};
 use crate::picture::{counted, rounded};
 use crate::run::{CostPrediction, Measure, PerAxis, Sweep, SweepRow, SweepSpec, by_predicted_cost};
 use crate::solver::Kernel;
+use crate::solver::Subiterations;
 use clap::Args;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -71,7 +72,7 @@ impl Tune {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let spec = SweepSpec {
             run: self.common.spec()?,
-            k: self.lists.k(&K),
+            k: self.lists.k(&K.map(Subiterations::Finite)),
             overlap: self.lists.overlap(&OVERLAPS.map(PerAxis::all)),
             tile: self.lists.tile(&TILES.map(PerAxis::all)),
             kernel: self.lists.kernel(&[Kernel::AUTO]),
@@ -148,7 +149,7 @@ fn summary(sweep: &Sweep, settings: usize, tried: &[SweepRow]) -> String {
         counted(settings as u64, "setting"),
     );
     for row in tried {
-        let name = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
+        let name = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
         let seconds = row.seconds.map_or_else(|| "–".to_owned(), |s| rounded(s) + " s");
         text.push_str(&format!("  {name:<32}{seconds:<12}"));
         if let (Some(predicted), Some(cycles)) = (row.predicted_seconds, row.predicted_cycles) {

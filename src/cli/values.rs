@@ -4,7 +4,8 @@
 
 use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
-use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_numbers, parse_per_axis};
+use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_per_axis, parse_subiterations};
+use crate::solver::Subiterations;
 
 /// A number per axis, x first; a single one holds for all axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +35,13 @@ pub(super) fn jobs(text: &str) -> Result<usize, String> {
     if jobs > MOST_THREADS { Err(format!("it must be at most {MOST_THREADS}")) } else { Ok(jobs) }
 }
 
-/// Values of a sweep: `4,8,16`, ranges `0:30:2` (from, to inclusive, step) and `1:8`, and
-/// comma-separated combinations.
+/// Subiterations of a sweep over settings: `4,8,16`, ranges `0:30:2` (from, to inclusive, step) and `1:8`,
+/// `inf`, and comma-separated combinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct List(pub Vec<usize>);
+pub(super) struct SubiterationsList(pub Vec<Subiterations>);
 
-pub(super) fn list(text: &str) -> Result<List, String> {
-    parse_numbers(text).map(List)
+pub(super) fn subiterations_list(text: &str) -> Result<SubiterationsList, String> {
+    parse_subiterations(text).map(SubiterationsList)
 }
 
 /// A list of numbers per axis; `4x2` is 4 along x and 2 along y.

@@ -15,6 +15,7 @@ use crate::picture::{FigureSpec, SCREEN_DPI};
 use crate::run::any::{number, run};
 use crate::run::{CutLine, FieldKind, Measure, PerAxis, RunSpec, Sweep, SweepSpec};
 use crate::solver::Kernel;
+use crate::solver::Subiterations;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -95,7 +96,7 @@ pub(crate) fn sweep(k: &[usize]) -> Sweep {
     run.problem.shape = vec![24, 20];
     let spec = SweepSpec {
         run,
-        k: k.to_vec(),
+        k: k.iter().map(|k| Subiterations::Finite(*k)).collect(),
         overlap: [0, 2, 8].map(PerAxis::all).to_vec(),
         tile: [4, 8].map(PerAxis::all).to_vec(),
         kernel: vec![Kernel::AUTO],

@@ -7,7 +7,7 @@ use super::spec::{
 use crate::grid::Precision;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, Stencil};
-use crate::solver::Kernel;
+use crate::solver::{Kernel, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ prop_compose! {
     pub(crate) fn run()(
         problem in problem(),
         classic in any::<bool>(),
-        k in 0..5000_usize,
+        k in prop_oneof![(0..5000_usize).prop_map(Subiterations::Finite), Just(Subiterations::Infinite)],
         tile in prop::collection::vec(0..300_usize, 1..=2),
         overlap in prop::collection::vec(0..300_usize, 1..=2),
         single in any::<bool>(),

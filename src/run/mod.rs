@@ -46,15 +46,15 @@ pub use record::{
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
-    Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError, StopRule,
-    StopSpec, TOLERANCE, VERSION,
+    Backend, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError,
+    StopRule, StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,
     CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
     RowOutcome, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
     SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, parse_numbers,
-    parse_per_axis, pyramid_seconds,
+    parse_per_axis, parse_subiterations, pyramid_seconds,
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};

@@ -1,14 +1,18 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
 use super::matrix::{Matrices, Ordered};
-use super::spec::{Backend, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec};
+use super::spec::{
+    Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
+};
 use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
 use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
-use crate::solver::{Layout, Method, MethodName, Place};
+use crate::solver::{
+    Kernel, Layout, Method, MethodName, Place, Spectral, SpectralError, Subiterations,
+};
 use std::sync::Arc;
 
 /// A valid description, with everything that it describes.
@@ -48,6 +52,14 @@ pub enum PlanError {
         /// What it may be.
         allowed: String,
     },
+    /// A kernel that cannot make the subiterations.
+    #[error("kernel {} cannot take {why}", .kernel.name())]
+    Kernel {
+        /// The kernel.
+        kernel: Kernel,
+        /// What it cannot take, and what it can.
+        why: String,
+    },
     /// An invalid shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -68,8 +80,8 @@ pub enum PlanError {
     Matrix(#[from] MarketError),
 }
 
-/// The most subiterations of a cycle: a cycle is what a run can be stopped after.
-pub const MOST_SUBITERATIONS: usize = 4096;
+/// The most subiterations of a cycle, but for infinitely many.
+pub const MOST_SUBITERATIONS: usize = 1_000_000;
 
 /// Arrays of the grid that every method needs: an iterate and the next.
 const FEWEST_ARRAYS: usize = 2;
@@ -129,11 +141,12 @@ impl Planner {
             memory::check(&shape, FEWEST_ARRAYS, spec.method.precision)?;
         }
         let tiling = tiling(&spec.method, &shape)?;
-        let method = method(&spec.method, &tiling)?;
+        check_k(&spec.method)?;
         let problem = match known {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
         };
+        let method = method(&spec.method, &tiling, &problem.operator)?;
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         Ok(Plan {
             spec: spec.clone(),
@@ -204,7 +217,8 @@ impl Planner {
                     format!("for a matrix it may be {}", names.join(", "))
                 }
                 Backend::Cpu => {
-                    "backend cpu has auto alone; the others go with backend cuda".to_owned()
+                    "backend cpu has auto, fastest and spectral; the others go with backend cuda"
+                        .to_owned()
                 }
                 Backend::Cuda => {
                     format!("with method {} it may be {}", spec.name.name(), names.join(", "))
@@ -222,7 +236,10 @@ impl Planner {
             }
             Backend::Cuda => {
                 let devices = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
-                Place::Cuda { devices, kernel: spec.kernel }
+                // What it stands for was decided by the method.
+                let is_choice = spec.kernel == Kernel::FASTEST;
+                let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
+                Place::Cuda { devices, kernel }
             }
         })
     }
@@ -241,7 +258,7 @@ impl Planner {
 impl Plan {
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
-        self.method.sweeps_per_cycle() as u64
+        self.method.sweeps_per_cycle()
     }
 
     /// Where the points of the problem lie: the rows of a matrix lie along a line, in the order of its
@@ -336,14 +353,43 @@ fn tiling(spec: &MethodSpec, shape: &Shape) -> Result<Tiling, PlanError> {
     Ok(Tiling::new(shape.axes(), &tile, &overlap)?)
 }
 
-fn method(spec: &MethodSpec, tiling: &Tiling) -> Result<Method, PlanError> {
-    if !(1..=MOST_SUBITERATIONS).contains(&spec.k) {
-        return Err(value("k", spec.k, format!("it must be 1 to {MOST_SUBITERATIONS}")));
+fn check_k(spec: &MethodSpec) -> Result<(), PlanError> {
+    match spec.k {
+        Subiterations::Finite(1..=MOST_SUBITERATIONS) | Subiterations::Infinite => Ok(()),
+        k => Err(value("k", k, format!("it must be 1 to {MOST_SUBITERATIONS}, or inf"))),
     }
-    Ok(match spec.name {
-        MethodName::Classic => Method::Classic,
-        MethodName::Hierarchical => Method::Hierarchical { k: spec.k, tiling: tiling.clone() },
-    })
+}
+
+/// The method that was chosen. Kernel `spectral` is refused where the weights or the tiles do not allow it;
+/// where it was not chosen by name, sweeps are made if there are few enough.
+fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Method, PlanError> {
+    if spec.name == MethodName::Classic {
+        return Ok(Method::Classic);
+    }
+    let sweeps = match spec.k {
+        Subiterations::Finite(k @ ..=MOST_SWEEPS) => {
+            Some(Method::Hierarchical { k, tiling: tiling.clone() })
+        }
+        _ => None,
+    };
+    if !spec.prefers_spectral() {
+        let why = format!(
+            "k {}; it makes at most {MOST_SWEEPS} sweeps, kernel spectral any number",
+            spec.k
+        );
+        return sweeps.ok_or(PlanError::Kernel { kernel: spec.kernel, why });
+    }
+    let spectral = match operator {
+        Operator::Stencil(stencil) => Spectral::new(spec.k, tiling, stencil),
+        Operator::Csr(_) => Err(SpectralError::Rows),
+    };
+    match (spectral, sweeps) {
+        (Ok(spectral), _) => Ok(Method::Spectral(spectral)),
+        (Err(_), Some(sweeps)) if spec.kernel != Kernel::SPECTRAL => Ok(sweeps),
+        (Err(error), _) => {
+            Err(PlanError::Kernel { kernel: Kernel::SPECTRAL, why: error.to_string() })
+        }
+    }
 }
 
 /// The system that was chosen.

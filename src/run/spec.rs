@@ -6,8 +6,8 @@ use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
 use crate::grid::Precision;
 use crate::problem::{Boundary, Stencil};
-use crate::solver::Kernel;
 pub use crate::solver::MethodName;
+use crate::solver::{Kernel, Subiterations};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ const CPU_ALONE: u32 = 1;
 /// another name for the batch.
 const FIRST_GPU: u32 = 2;
 
-/// The version that had 3D grids and other GPUs, but no matrices.
+/// The version that had 3D grids and other GPUs, but no matrices, and sweeps alone.
 const GRIDS: u32 = 3;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
@@ -159,7 +159,7 @@ pub struct MethodSpec {
     /// Which method.
     pub name: MethodName,
     /// Subiterations of a cycle.
-    pub k: usize,
+    pub k: Subiterations,
     /// Points of a tile along each axis; one number stands for all axes.
     pub tile: Vec<usize>,
     /// Points that neighbouring tiles share, even; one number stands for all axes.
@@ -174,7 +174,7 @@ pub struct MethodSpec {
     /// depends on it.
     #[serde(skip_serializing_if = "is_first_gpu")]
     pub devices: Vec<u32>,
-    /// How it runs on a GPU. No result depends on it.
+    /// How cycles are made. All but `spectral` give the same results.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
 }
@@ -202,6 +202,12 @@ pub struct StopSpec {
     /// Stop after this number of cycles in any case.
     pub max_cycles: u64,
 }
+
+/// The most subiterations of a cycle that is made by sweeps: a cycle is what a run can be stopped after.
+pub const MOST_SWEEPS: usize = 4096;
+
+/// The largest k that kernel `auto` makes by sweeps.
+const MOST_SWEEPS_BY_ITSELF: usize = 1024;
 
 /// The tolerance of the papers' experiments (Islam & Wang, section III-A).
 pub const TOLERANCE: f64 = 1e-4;
@@ -238,7 +244,7 @@ impl Default for MethodSpec {
     fn default() -> Self {
         Self {
             name: MethodName::Hierarchical,
-            k: 16,
+            k: Subiterations::Finite(16),
             tile: vec![32],
             overlap: vec![0],
             precision: Precision::F64,
@@ -385,7 +391,7 @@ impl MethodSpec {
     pub fn sweeps_per_cycle(&self) -> u64 {
         match self.name {
             MethodName::Classic => 1,
-            MethodName::Hierarchical => self.k as u64,
+            MethodName::Hierarchical => self.k.counted_sweeps(),
         }
     }
 
@@ -399,10 +405,25 @@ impl MethodSpec {
         of_axis(&self.overlap, axis)
     }
 
+    /// Whether the subiterations are made in the sine basis, as far as the kernel and k decide.
+    pub fn prefers_spectral(&self) -> bool {
+        match self.kernel {
+            _ if self.name == MethodName::Classic => false,
+            Kernel::SPECTRAL => true,
+            Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_BY_ITSELF),
+            // From there on the products cost less than the sweeps, on a CPU and on a GPU.
+            Kernel::FASTEST => {
+                let side = self.tile.iter().max().copied().unwrap_or(0);
+                self.k > Subiterations::Finite(3 * side / 4)
+            }
+            _ => false,
+        }
+    }
+
     /// The kernels that go with the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
         match self.backend {
-            Backend::Cpu => vec![Kernel::AUTO],
+            Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Cuda => Kernel::of(self.name),
         }
     }
@@ -474,6 +495,9 @@ impl RunSpec {
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, kernel, .. } = other.method;
+        if self.method.prefers_spectral() != other.method.prefers_spectral() {
+            return false;
+        }
         let devices = other.method.devices.clone();
         let method = MethodSpec { backend, threads, devices, kernel, ..self.method.clone() };
         Self { method, ..self.clone() } == *other
@@ -486,7 +510,9 @@ impl RunSpec {
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
         let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
         let is_matrix = self.problem.kind == ProblemKind::Matrix || self.problem.matrix.is_some();
-        let version = if is_matrix {
+        let is_spectral = [Kernel::SPECTRAL, Kernel::FASTEST].contains(kernel)
+            || self.method.k > Subiterations::Finite(MOST_SWEEPS);
+        let version = if is_matrix || is_spectral {
             VERSION
         } else if is_newest || !is_first_gpu(devices) {
             GRIDS
@@ -590,6 +616,38 @@ mod tests {
     }
 
     #[test]
+    fn infinitely_many_subiterations_are_kept() {
+        let mut spec = RunSpec::default();
+        for (k, kernel) in [
+            (Subiterations::Infinite, Kernel::AUTO),
+            (1_000_000.into(), Kernel::FASTEST),
+            (16.into(), Kernel::SPECTRAL),
+        ] {
+            (spec.method.k, spec.method.kernel) = (k, kernel);
+            let text = spec.to_toml();
+            assert!(text.starts_with("version = 4\n"), "{text}");
+            assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        }
+        let read = RunSpec::from_toml("version = 4\n[method]\nk = inf", "it").unwrap();
+        assert_eq!(read.method.k, Subiterations::Infinite);
+    }
+
+    /// Subiterations in the sine basis round differently: a run with them is another run.
+    #[test]
+    fn the_sine_basis_is_chosen_by_kernel_and_k() {
+        let chosen = |k: usize, kernel| {
+            MethodSpec { k: k.into(), kernel, ..MethodSpec::default() }.prefers_spectral()
+        };
+        assert!(!chosen(1024, Kernel::AUTO) && chosen(1025, Kernel::AUTO));
+        assert!(!chosen(1025, Kernel::REGISTER) && chosen(1, Kernel::SPECTRAL));
+        assert!(!chosen(24, Kernel::FASTEST) && chosen(25, Kernel::FASTEST), "tile 32");
+        let spec = RunSpec::default();
+        let mut other = spec.clone();
+        other.method.kernel = Kernel::SPECTRAL;
+        assert!(!spec.is_same_run(&other));
+    }
+
+    #[test]
     fn a_batch_is_read_by_its_old_name_too() {
         let spec =
             RunSpec::from_toml("version = 1\n[problem]\nshape = [9]\ncopies = 4", "it").unwrap();
@@ -604,7 +662,7 @@ mod tests {
         (other.method.backend, other.method.kernel) = (Backend::Cuda, Kernel::SHARED);
         other.method.threads = 3;
         assert!(spec.is_same_run(&other) && other.is_same_run(&spec));
-        other.method.k += 1;
+        other.method.k = 17.into();
         assert!(!spec.is_same_run(&other));
         let mut other = spec.clone();
         other.stop.max_cycles = 1;

@@ -2,19 +2,24 @@
 
 use serde::{Serialize, Serializer};
 
-/// How a GPU makes cycles, by name. No result depends on it.
+/// How cycles are made, by name. All but `spectral` give the same results to the last bit; `spectral`
+/// agrees with them to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel(&'static str);
 
 impl Kernel {
-    /// The fastest that accepts the setting.
+    /// The fastest that accepts the setting, of those that make sweeps where these are few.
     pub const AUTO: Self = Self("auto");
+    /// The fastest that accepts the setting, `spectral` included.
+    pub const FASTEST: Self = Self("fastest");
     /// Kernels that comparisons and tests name. A new kernel needs no constant.
     pub const CLASSIC: Self = Self("classic");
     /// The papers' kernel.
     pub const SHARED: Self = Self("shared");
-    /// The fastest kernel so far.
+    /// The fastest kernel that makes sweeps.
     pub const REGISTER: Self = Self("register");
+    /// All subiterations at once, in the sine basis of a tile.
+    pub const SPECTRAL: Self = Self("spectral");
 
     /// The kernel of this name.
     pub(super) const fn named(name: &'static str) -> Self {

@@ -1,5 +1,6 @@
 //! Methods: how one cycle turns an iterate into the next.
 
+use super::{Spectral, Subiterations};
 use crate::grid::Tiling;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub enum Method {
         /// How the grid is cut.
         tiling: Tiling,
     },
+    /// The same with the subiterations of a tile made in its sine basis, for a price that does not
+    /// depend on k, which may be infinite. Its iterates are those of the sweeps to rounding.
+    Spectral(Spectral),
 }
 
 impl Method {
@@ -34,16 +38,31 @@ impl Method {
     pub fn name(&self) -> MethodName {
         match self {
             Self::Classic => MethodName::Classic,
-            Self::Hierarchical { .. } => MethodName::Hierarchical,
+            Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
         }
     }
 
-    /// Sweeps of one cycle.
-    pub fn sweeps_per_cycle(&self) -> usize {
+    /// Subiterations of one cycle: of a sweep, one.
+    pub fn k(&self) -> Subiterations {
         match self {
-            Self::Classic => 1,
-            Self::Hierarchical { k, .. } => *k,
+            Self::Classic => Subiterations::Finite(1),
+            Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
+            Self::Spectral(spectral) => spectral.k(),
         }
+    }
+
+    /// Its tiles, if it has any.
+    pub fn tiling(&self) -> Option<&Tiling> {
+        match self {
+            Self::Classic => None,
+            Self::Hierarchical { tiling, .. } => Some(tiling),
+            Self::Spectral(spectral) => Some(spectral.tiling()),
+        }
+    }
+
+    /// Sweeps that one cycle counts as ([`Subiterations::counted_sweeps`]).
+    pub fn sweeps_per_cycle(&self) -> u64 {
+        self.k().counted_sweeps()
     }
 }
 

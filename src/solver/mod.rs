@@ -15,7 +15,9 @@ mod norms;
 mod place;
 mod roles;
 mod sample;
+mod spectral;
 mod statistics;
+mod subiterations;
 mod unavailable;
 
 pub use cpu::{Followed, Inside, NextCycle, on_cpu};
@@ -29,5 +31,7 @@ pub use roles::{Advance, Batch, Describe, Observe, Solver};
 pub use sample::{
     EDGE_WIDTH, EdgeShare, FieldObservation, FieldRequest, Quantity, Samples, Window, larger,
 };
+pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
+pub use subiterations::{Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;

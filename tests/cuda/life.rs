@@ -29,7 +29,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
             let mut spec = RunSpec::default();
             spec.problem.shape = vec![96, 80];
             spec.method.name = name;
-            spec.method.k = k;
+            spec.method.k = k.into();
             spec.method.overlap = vec![overlap];
             spec.method.backend = backend;
             let plan = Planner::default().plan(&spec).expect("a plan");

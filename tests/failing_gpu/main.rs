@@ -130,7 +130,7 @@ fn a_run_goes_on_on_the_cpu() {
 
 fn goes_on_on_the_cpu() {
     let mut spec = RunSpec::default();
-    (spec.problem.shape, spec.method.tile, spec.method.k) = (vec![320, 256], vec![16], 4);
+    (spec.problem.shape, spec.method.tile, spec.method.k) = (vec![320, 256], vec![16], 4.into());
     (spec.stop.tolerance, spec.stop.max_cycles) = (None, 500);
     spec.method.backend = Backend::Cuda;
     let worker = Worker::start(|| {}).unwrap();

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use std::sync::Arc;
-use tilescope::grid::{Field, Shape, Tiling};
+use tilescope::grid::{AxisTiling, Field, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::solver::Method;
 
@@ -24,6 +24,17 @@ impl Case {
 
     pub fn hierarchical(&self) -> Method {
         Method::Hierarchical { k: self.k, tiling: self.tiling() }
+    }
+
+    /// How much smaller the least of the scaled values of a tile is than the largest.
+    pub fn loss(&self) -> f64 {
+        let pairs = self.problem.operator.stencil().expect("a grid").neighbours();
+        let axes = self.tiling();
+        let axes = axes.axes().iter().zip(pairs).filter(|(_, [previous, next])| previous != next);
+        let of = |(axis, [previous, next]): (&AxisTiling, [f64; 2])| {
+            (0.5 * (axis.tile() - 1) as f64 * (previous / next).ln().abs()).exp()
+        };
+        axes.map(of).product()
     }
 
     /// Some field of the problem's shape, to stand for an exact solution or another iterate.

@@ -9,6 +9,7 @@ mod limits;
 mod methods;
 mod naive;
 mod norms;
+mod spectral;
 mod statistics;
 mod tiles;
 

@@ -7,6 +7,7 @@ use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
 use std::collections::BTreeSet;
 use tilescope::run::{MethodName, PRESETS, Preset, ProblemKind, RunSpec};
+use tilescope::solver::Subiterations;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("every_control_has_a_name", every_control_has_a_name),
@@ -36,7 +37,7 @@ pub fn small() -> RunSpec {
     let mut run = RunSpec::default();
     run.problem.shape = vec![64, 64];
     run.method.tile = vec![16];
-    run.method.k = 4;
+    run.method.k = 4.into();
     run
 }
 
@@ -277,19 +278,25 @@ fn k_by_dragging_and_typing() {
     let values = window.drag_slider("k", &to);
     assert!(values.iter().all(|&value| (value as usize).is_power_of_two()), "{values:?}");
     assert_eq!((values[0], values[20]), (1.0, 256.0));
+    assert_eq!(window.run_under_way().method.k, Subiterations::Infinite);
+    assert!(window.says("exact local solve (restricted additive Schwarz)"));
     window.type_into("k", "13");
     assert_eq!(window.slider("k"), 13.0);
     assert_eq!(window.run_under_way().method.k, 13);
     window.type_into("k", "300");
     assert_eq!(window.run_under_way().method.k, 300);
+    window.type_into("k", "inf");
+    assert_eq!(window.run_under_way().method.k, Subiterations::Infinite);
+    window.type_into("k", "1000000");
+    assert_eq!(window.run_under_way().method.k, 1_000_000);
 }
 
 fn an_invalid_value_is_reported() {
     let mut window = Window::paused(small());
     window.step(3);
     let refused = [
-        ("k", "0", "k is 0; it must be 1 to 4096"),
-        ("k", "99999", "k is 99999; it must be 1 to 4096"),
+        ("k", "0", "k is 0; it must be 1 to 1000000, or inf"),
+        ("k", "9999999", "k is 9999999; it must be 1 to 1000000, or inf"),
         ("Overlap", "3", "overlap 3 is odd"),
         ("Overlap", "400", "overlap 400 is too large"),
         ("Tile", "0", "tile is 0"),

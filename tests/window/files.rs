@@ -48,7 +48,7 @@ pub const TESTS: &[(&str, fn())] = &[
 /// A run that differs from the small one in every visible setting.
 fn other() -> RunSpec {
     let mut run = small();
-    run.method.k = 8;
+    run.method.k = 8.into();
     run.method.overlap = vec![6];
     run.problem.shape = vec![48, 40];
     run
@@ -460,7 +460,7 @@ fn two_runs(path: &Path) -> RunSpec {
     window.key(Key::ArrowLeft);
     window.until_text("7 of 8");
     window.save_and_wait("Two maps side by side", path);
-    RunSpec { method: MethodSpec { k: 8, ..small().method }, ..small() }
+    RunSpec { method: MethodSpec { k: 8.into(), ..small().method }, ..small() }
 }
 
 fn a_figure_of_two_runs_restores_both() {
@@ -512,7 +512,7 @@ fn a_figure_of_many_runs_restores_all() {
         let (run, view) = picture::read_figure(&path(name)).unwrap();
         let view = view.unwrap();
         let told: Vec<_> = view.compared.iter().map(|other| other.run.method.k).collect();
-        assert_eq!((run.method.k, told), (6, vec![8, 2]), "{name}");
+        assert_eq!((run.method.k, told), (6.into(), vec![8.into(), 2.into()]), "{name}");
         assert_eq!(view.colours, [1, 2], "{name}");
         assert!(is_made_again(&path(name)), "{name}");
     }

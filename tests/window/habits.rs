@@ -104,7 +104,7 @@ fn an_opened_run_is_undone() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("other.toml");
     let mut other = small();
-    other.method.k = 16;
+    other.method.k = 16.into();
     fs::write(&path, other.to_toml()).expect("it can be written");
     let mut window = Window::paused(small());
     window.drop_file(&path);

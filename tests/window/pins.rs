@@ -160,7 +160,7 @@ fn pinned_runs_are_along_the_cut() {
 
 fn diagrams_stand_side_by_side() {
     let mut run = line();
-    run.method.k = 4;
+    run.method.k = 4.into();
     let mut window = Window::paused(run);
     window.step(6);
     window.key(Key::P);

@@ -2,8 +2,25 @@
 
 use crate::app::actions::action::{Action, BLANK, plain, shift};
 use crate::app::state::command::Command;
-use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, RunSpec};
+use crate::run::{MethodName, MethodSpec, RunSpec};
+use crate::solver::Subiterations;
 use eframe::egui::{Key, KeyboardShortcut};
+
+/// The largest finite k that steps lead to.
+const LARGEST: usize = 1024;
+
+/// The next power of two; after [`LARGEST`], infinity.
+fn doubled(k: Subiterations) -> Subiterations {
+    match k {
+        Subiterations::Finite(k) if k < LARGEST => (k + 1).next_power_of_two().into(),
+        _ => Subiterations::Infinite,
+    }
+}
+
+/// The power of two before, 1 at least; before infinity, [`LARGEST`].
+fn halved(k: Subiterations) -> Subiterations {
+    k.finite().map_or(LARGEST, |k| (k.next_power_of_two() / 2).max(1)).into()
+}
 
 /// A change of the method by a step.
 struct Setting {
@@ -16,15 +33,15 @@ struct Setting {
 const SETTINGS: [Setting; 7] = [
     Setting {
         name: "k up",
-        about: "Double the subiterations.",
+        about: "Double the subiterations; after the most come infinitely many.",
         keys: &[plain(Key::K)],
-        change: |method| method.k = (method.k + 1).next_power_of_two().min(MOST_SUBITERATIONS),
+        change: |method| method.k = doubled(method.k),
     },
     Setting {
         name: "k down",
         about: "Halve the subiterations.",
         keys: &[shift(Key::K)],
-        change: |method| method.k = (method.k.next_power_of_two() / 2).max(1),
+        change: |method| method.k = halved(method.k),
     },
     Setting {
         name: "overlap up",
@@ -101,13 +118,15 @@ mod tests {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
             (setting.change)(method);
         };
-        let mut method = MethodSpec { k: 13, ..MethodSpec::default() };
+        let mut method = MethodSpec { k: 13.into(), ..MethodSpec::default() };
         step("k up", &mut method);
         assert_eq!(method.k, 16);
         step("k up", &mut method);
         assert_eq!(method.k, 32);
         (0..20).for_each(|_| step("k up", &mut method));
-        assert_eq!(method.k, MOST_SUBITERATIONS);
+        assert_eq!(method.k, Subiterations::Infinite);
+        step("k down", &mut method);
+        assert_eq!(method.k, LARGEST);
         (0..20).for_each(|_| step("k down", &mut method));
         assert_eq!(method.k, 1);
         (0..40).for_each(|_| step("overlap up", &mut method));

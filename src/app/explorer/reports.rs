@@ -165,7 +165,10 @@ fn rounding_limit(report: &Report) -> String {
 pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
     (run.method.backend == Backend::Cuda).then(|| {
         let mut run = run.clone();
-        (run.method.backend, run.method.kernel) = (Backend::Cpu, Kernel::AUTO);
+        run.method.backend = Backend::Cpu;
+        if !run.method.kernels().contains(&run.method.kernel) {
+            run.method.kernel = Kernel::AUTO;
+        }
         ("Run on the CPU", Command::Change(run))
     })
 }

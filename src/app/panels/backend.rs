@@ -3,9 +3,11 @@
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::row;
-use crate::run::{Backend, MOST_THREADS, MethodName, MethodSpec};
+use crate::grid::Tiling;
+use crate::problem::Stencil;
+use crate::run::{Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec};
 use crate::solver::cuda::{self, Unavailable};
-use crate::solver::{Kernel, Method};
+use crate::solver::{Kernel, Method, Spectral};
 use eframe::egui::{Button, ComboBox, Ui};
 use std::sync::{Arc, OnceLock};
 
@@ -96,7 +98,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-    let about = "The GPU kernel that makes cycles. Results do not depend on it.";
+    let about = "The GPU kernel that makes cycles. Results do not depend on it, but for Spectral, which rounds differently.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         for kernel in Kernel::on_gpu() {
@@ -120,16 +122,36 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
 /// The kernel that runs where `kernel` is chosen; if it does not accept the setting, a sentence that says
 /// which does.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
+    let chosen = &MethodSpec { kernel, ..chosen.clone() };
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
-        (MethodName::Hierarchical, Some(tiling)) => Method::Hierarchical { k: chosen.k, tiling },
+        (MethodName::Hierarchical, Some(tiling)) => {
+            tiled(chosen, &tiling).map_err(|why| format!("It cannot take {why}."))?
+        }
         // The run is refused for its tiles, whichever kernel of the method is chosen.
         (MethodName::Hierarchical, None) if Kernel::of(chosen.name).contains(&kernel) => {
             return Ok(kernel);
         }
         (MethodName::Hierarchical, None) => return Err("It does not run tiles.".to_owned()),
     };
+    // What the fastest is, the method says.
+    let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
+    let kernel = if is_choice { Kernel::AUTO } else { kernel };
     cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
+}
+
+/// The method of tiles that a kernel makes. The weights are not known here; a run whose weights do not allow
+/// it is refused for them.
+fn tiled(chosen: &MethodSpec, tiling: &Tiling) -> Result<Method, String> {
+    if chosen.prefers_spectral() {
+        let weights = Stencil { d: 1.0, ..Stencil::default() };
+        let spectral = Spectral::new(chosen.k, tiling, &weights);
+        return spectral.map(Method::Spectral).map_err(|why| why.to_string());
+    }
+    match chosen.k.finite().filter(|k| *k <= MOST_SWEEPS) {
+        Some(k) => Ok(Method::Hierarchical { k, tiling: tiling.clone() }),
+        None => Err(format!("more than {MOST_SWEEPS} sweeps per cycle; Spectral can")),
+    }
 }
 
 #[cfg(test)]
@@ -147,7 +169,16 @@ mod tests {
         };
         for (method, expected) in [
             (MethodName::Classic, [Kernel::AUTO, Kernel::CLASSIC].as_slice()),
-            (MethodName::Hierarchical, &[Kernel::AUTO, Kernel::REGISTER, Kernel::SHARED]),
+            (
+                MethodName::Hierarchical,
+                &[
+                    Kernel::AUTO,
+                    Kernel::FASTEST,
+                    Kernel::SPECTRAL,
+                    Kernel::REGISTER,
+                    Kernel::SHARED,
+                ],
+            ),
         ] {
             let goes = Kernel::on_gpu().zip(allowed(method)).filter(|(_, is)| *is);
             assert_eq!(goes.map(|(kernel, _)| kernel).collect::<Vec<_>>(), expected);

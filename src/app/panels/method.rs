@@ -8,11 +8,19 @@ use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, Report, RunSpec};
-use eframe::egui::{Slider, SliderClamping, Ui};
+use crate::solver::Subiterations;
+use eframe::egui::{RichText, Slider, SliderClamping, Ui};
 use std::ops::RangeInclusive;
 
-/// The largest k on the slider; more can be typed.
-const LARGEST_K: usize = 256;
+/// The largest finite k on the slider; more can be typed.
+const LARGEST_K: usize = 128;
+
+/// Where ∞ lies on the slider, and where it begins.
+const INFINITE_K: f64 = 256.0;
+const NEARLY_INFINITE_K: f64 = 181.0;
+
+/// Larger numbers in the field of k are infinity.
+const MOST_SHOWN: f64 = 1e15;
 
 /// The tiles on the slider; others can be typed.
 const TILES: RangeInclusive<usize> = 4..=128;
@@ -86,10 +94,20 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
     let mut is_grabbed = false;
     let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
     row(ui, "k", about, |ui| {
-        let power = |k: usize| 1 << k.max(1).ilog2();
-        is_grabbed |=
-            stepped(ui, "k", about, &mut method.k, 1..=LARGEST_K, MOST_SUBITERATIONS, power);
+        is_grabbed |= subiterations(ui, about, &mut method.k);
     });
+    if method.k == Subiterations::Infinite {
+        let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method.";
+        row(ui, "", about, |ui| {
+            let text = "exact local solve (restricted additive Schwarz)";
+            ui.label(RichText::new(text).weak()).on_hover_text(about);
+        });
+    } else if method.prefers_spectral() {
+        let about = "All subiterations of a tile are made at once, in its sine basis: for a price that does not depend on k, and equal to sweeps to rounding.";
+        row(ui, "", about, |ui| {
+            ui.label(RichText::new("spectral: sweeps to rounding").weak()).on_hover_text(about);
+        });
+    }
     let each = is_each(method);
     let lists = if each { axes } else { 1 };
     for (axis, axis_name) in AXIS_NAMES.iter().enumerate().take(lists) {
@@ -145,6 +163,51 @@ fn apart(ui: &mut Ui, method: &mut MethodSpec, axes: usize) {
 /// Whether the axes differ, or may.
 fn is_each(method: &MethodSpec) -> bool {
     method.tile.len() > 1 || method.overlap.len() > 1
+}
+
+/// k as a number of a slider or a field: infinity as the largest there is.
+fn number_of(k: Subiterations) -> f64 {
+    k.finite().map_or(f64::MAX, |k| k as f64)
+}
+
+/// The other way round.
+fn k_of(number: f64) -> Subiterations {
+    if number > MOST_SHOWN { Subiterations::Infinite } else { (number.round() as usize).into() }
+}
+
+/// A slider of powers of two with ∞ at its end, and a number field for any k. Returns whether a drag of
+/// either began.
+fn subiterations(ui: &mut Ui, about: &str, k: &mut Subiterations) -> bool {
+    let old = *k;
+    let by_key = !ui.input(|input| input.pointer.any_down() || input.pointer.any_released());
+    let slider = Slider::from_get_set(1.0..=INFINITE_K, |new| {
+        if let Some(new) = new {
+            let steps_up = by_key && old.finite().is_some_and(|old| new == old as f64 + 1.0);
+            let power = 1_usize << (new.round().max(1.0) as usize).ilog2();
+            *k = match power {
+                _ if new >= NEARLY_INFINITE_K => Subiterations::Infinite,
+                power if steps_up && power < LARGEST_K => (2 * power).into(),
+                _ if steps_up => Subiterations::Infinite,
+                power => power.min(LARGEST_K).into(),
+            };
+        }
+        number_of(*k).min(INFINITE_K)
+    });
+    let slider = slider.integer().logarithmic(true);
+    let slider = slider.clamping(SliderClamping::Never).show_value(false);
+    let slider = named(ui.add(slider), "k");
+    let slider = if slider.dragged() { slider } else { slider.on_hover_text(about) };
+    let mut number = number_of(*k);
+    let field = typed(ui, &mut number, 1.0..=MOST_SUBITERATIONS as f64)
+        .speed(0.1)
+        .max_decimals(0)
+        .custom_formatter(|number, _| k_of(number).label())
+        .custom_parser(|text| text.parse().ok().map(number_of));
+    let field = named(ui.add(field), "k").on_hover_text(about);
+    if field.changed() {
+        *k = k_of(number.max(0.0));
+    }
+    slider.drag_started() || field.drag_started()
 }
 
 /// A slider with the stops that `stop` returns, and beside it a number field for any value up to

@@ -55,14 +55,20 @@ fn tiles(ui: &mut Ui, session: &Session) {
     });
     let about = "Point updates computed for each one that is kept: the cost of overlap.";
     row(ui, "Redundant work", about, |ui| ui.label(format!("{:.2}×", tiling.redundancy())));
-    let needed = 2 * method.k.saturating_sub(1);
-    if tiling.is_exact(method.k) {
+    let Some(k) = method.k.finite() else {
+        let about = "Every tile is solved exactly for its frozen halo; overlapping exact solves are the restricted additive Schwarz method.";
+        ui.label(RichText::new("Exact local solves").strong()).on_hover_text(about);
+        return;
+    };
+    let needed = 2 * k.saturating_sub(1);
+    if tiling.is_exact(k) {
+        let equals = if method.prefers_spectral() { "to rounding" } else { "bit for bit" };
         let reason = if tiling.count() == 1 {
             "One tile covers the whole grid. Its halo is the boundary, which is never stale."
                 .to_owned()
         } else {
             format!(
-                "Staleness moves one point inwards per sweep. With o ≥ 2 (k − 1) = {needed} it never reaches an owned point: the result equals Jacobi's, bit for bit."
+                "Staleness moves one point inwards per sweep. With o ≥ 2 (k − 1) = {needed} it never reaches an owned point: the result equals Jacobi's, {equals}."
             )
         };
         let text = RichText::new("✓ exact Jacobi").strong();

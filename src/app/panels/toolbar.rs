@@ -11,6 +11,7 @@ use crate::app::widgets::labels::{cycles_per_second, named};
 use crate::app::widgets::theme;
 use crate::picture::grouped;
 use crate::run::{Outcome, PRESETS, Phase, Report};
+use crate::solver::Subiterations;
 use eframe::egui::{
     self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
 };
@@ -175,7 +176,8 @@ fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     let cycle = report.map_or(0, |report| report.observation.cycle);
     let sweeps = cycle * report.map_or(1, |report| report.plan.sweeps_per_cycle());
     let cycle = format!("cycle {}", grouped(cycle));
-    if narrow || (!roomy && sweeps > MAX_SWEEPS) {
+    let is_exact = report.is_some_and(|report| report.plan.method.k() == Subiterations::Infinite);
+    if narrow || is_exact || (!roomy && sweeps > MAX_SWEEPS) {
         cycle
     } else {
         format!("{cycle} · {} sweeps", grouped(sweeps))

@@ -154,7 +154,7 @@ fn point_of_grid(inside: &Inside, [x, y]: [usize; 2], line: bool) -> Option<[usi
 fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<Command>) {
     let mut view = session.view.clone();
     let inside = &mut view.inside;
-    let k = usize::try_from(report.plan.sweeps_per_cycle()).unwrap_or(usize::MAX);
+    let k = report.plan.method.k().followed();
     let mut at = inside.subiteration.min(k);
     let room = ui.available_width() - CONTROLS;
     let slider = |ui: &mut Ui, at: &mut usize, room: f32| {

@@ -69,7 +69,7 @@ impl Experiment {
     /// The run.
     pub fn run(&self) -> RunSpec {
         let mut run = RunSpec::default();
-        run.method.k = self.k;
+        run.method.k = self.k.into();
         run.method.overlap = vec![self.overlap];
         run
     }

@@ -96,7 +96,7 @@ mod tests {
 
     fn change(session: &mut Session, undo: &mut Undo, k: usize) {
         undo.record(session);
-        Arc::make_mut(&mut session.spec).method.k = k;
+        Arc::make_mut(&mut session.spec).method.k = k.into();
     }
 
     fn restore(session: &mut Session, settings: Option<Settings>) -> bool {
@@ -118,7 +118,7 @@ mod tests {
         for (k, field) in [(8, FieldKind::Residual), (4, FieldKind::Residual)] {
             let before = undo.undo(&session);
             assert!(restore(&mut session, before));
-            assert_eq!((session.spec.method.k, session.view.field), (k, field));
+            assert_eq!((session.spec.method.k, session.view.field), (k.into(), field));
         }
         let next = undo.redo(&session);
         assert!(restore(&mut session, next));
@@ -144,7 +144,7 @@ mod tests {
         (undo.is_held, undo.is_recorded) = (false, false);
         change(&mut session, &mut undo, 0);
         // The worker refuses 0; the controls return to the valid setting.
-        Arc::make_mut(&mut session.spec).method.k = 99;
+        Arc::make_mut(&mut session.spec).method.k = 99.into();
         assert!(undo.can_undo(&session));
         let before = undo.undo(&session);
         assert!(restore(&mut session, before));

@@ -8,6 +8,7 @@ use crate::picture::{
     Layer, Level, MapValue, Plot, PlotAxis, Range, ScaleKind, Series, SweepMap, TickStyle, rounded,
 };
 use crate::run::{CostPrediction, SweepRow};
+use crate::solver::Subiterations;
 use eframe::egui::{RichText, Ui};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
@@ -114,7 +115,7 @@ fn against_overlap(ui: &mut Ui, results: &MapResults, layer: Layer, value: MapVa
         if measured.len() < predicted.len() {
             series.push(Series { dashed: true, ..Series::line("", predicted, colour) });
         }
-        let line = Series::line(format!("k = {k}"), measured, colour);
+        let line = Series::line(format!("k = {}", k.label()), measured, colour);
         series.push(Series { has_dots: true, errors, ..line });
     }
     let levels = classic.filter(|classic| *classic > 0.0);
@@ -138,14 +139,16 @@ fn noise(value: MapValue, row: &SweepRow) -> Option<f64> {
 }
 
 /// The predicted value.
-fn predicted(prediction: CostPrediction, value: MapValue, k: usize) -> Option<f64> {
+fn predicted(prediction: CostPrediction, value: MapValue, k: Subiterations) -> Option<f64> {
     let cycles = prediction.cycles.map(|cycles| cycles.cycles);
     match value {
         MapValue::Time => Some(cycles? * prediction.seconds_per_cycle?),
         MapValue::Cycles => cycles,
-        MapValue::Sweeps => cycles.map(|cycles| cycles * k as f64),
+        MapValue::Sweeps => cycles.zip(k.finite()).map(|(cycles, k)| cycles * k as f64),
         MapValue::CycleTime => prediction.seconds_per_cycle,
-        MapValue::SweepTime => prediction.seconds_per_cycle.map(|seconds| seconds / k as f64),
+        MapValue::SweepTime => {
+            prediction.seconds_per_cycle.and_then(|seconds| k.per_sweep(seconds))
+        }
         MapValue::EdgeShare | MapValue::Error => None,
     }
 }
@@ -189,7 +192,7 @@ fn speedup(ui: &mut Ui, results: &MapResults, layer: Layer, height: f32) {
     let ratio = |down: usize, row: Option<&SweepRow>| {
         let (row, ratio) = (row?, classic / row?.cost()?);
         let error = ratio * (row.cost_error() / row.cost()? + classic_error);
-        Some(((map.ks[down] as f64).log2(), ratio, error))
+        Some(((map.ks[down].finite()? as f64).log2(), ratio, error))
     };
     let best: Vec<_> = (best_of_k(&map).into_iter().enumerate())
         .filter_map(|(down, row)| ratio(down, row))
@@ -232,7 +235,7 @@ fn best_overlap(ui: &mut Ui, results: &MapResults, layer: Layer, height: f32) {
     let mut equal = Vec::new();
     for (down, row) in best_of_k(&map).into_iter().enumerate() {
         let Some(row) = row else { continue };
-        let k = (map.ks[down] as f64).log2();
+        let Some(k) = map.ks[down].finite().map(|k| (k as f64).log2()) else { continue };
         let equal_rows = map.cells[down].iter().filter_map(|cell| cell.row);
         let equal_rows = equal_rows.filter(|other| other.equals_within_noise(row));
         let overlaps = equal_rows.map(|other| other.overlap.largest() as f64);

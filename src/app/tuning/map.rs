@@ -216,7 +216,7 @@ fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     };
     for down in (0..cells.high).step_by(every(cells.high, cells.area.height(), 14.0)) {
         let at = egui::pos2(cells.area.left() - 6.0, cells.rect([0, down]).center().y);
-        painter.text(at, Align2::RIGHT_CENTER, map.ks[down], font.clone(), colour);
+        painter.text(at, Align2::RIGHT_CENTER, map.ks[down].label(), font.clone(), colour);
     }
     let longest = map.overlaps.iter().map(|sides| sides.to_string().len()).max().unwrap_or(1);
     let each = 7.0 * longest as f32 + 8.0;

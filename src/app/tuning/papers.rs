@@ -119,7 +119,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     run.method.devices.clone_from(&method.devices);
     run.method.precision = Precision::F64;
     let tiled = |experiment: &Experiment| match experiment.how {
-        How::Tiled { k, overlap, .. } => Some((k, PerAxis::all(overlap))),
+        How::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
         _ => None,
     };
     // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
@@ -197,7 +197,7 @@ fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
         return None;
     }
     let is_it = |row: &&SweepRow| {
-        (row.k, row.overlap, row.tile) == (k, PerAxis::all(overlap), PerAxis::all(tile))
+        (row.k, row.overlap, row.tile) == (k.into(), PerAxis::all(overlap), PerAxis::all(tile))
     };
     let times = (results.rows.iter().flatten().filter(is_it))
         .filter_map(|row| Some((row, row.seconds_per_cycle?, row.seconds_per_cycle_error?)));

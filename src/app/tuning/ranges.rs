@@ -5,7 +5,7 @@ use crate::app::state::session::Session;
 use crate::app::tuning::results::system;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
-use crate::run::{Backend, Measure, MethodName, SweepSpec, parse_numbers, parse_per_axis};
+use crate::run::{Backend, Measure, MethodName, SweepSpec, parse_per_axis, parse_subiterations};
 use crate::solver::Kernel;
 use eframe::egui::{Button, RichText, TextEdit, Ui};
 
@@ -127,7 +127,7 @@ impl Ranges {
         };
         let spec = SweepSpec {
             run: (*session.spec).clone(),
-            k: parse_numbers(&self.k).map_err(|why| of("k", why))?,
+            k: parse_subiterations(&self.k).map_err(|why| of("k", why))?,
             overlap: parse_per_axis(&self.overlap).map_err(|why| of("Overlap", why))?,
             tile: parse_per_axis(&self.tile).map_err(|why| of("Tile", why))?,
             kernel,

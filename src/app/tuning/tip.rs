@@ -7,14 +7,16 @@ use eframe::egui::{Grid, RichText, Ui};
 
 /// A row in one line.
 pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
-    let mut text = format!("k = {}, overlap {}, tile {}", row.k, row.overlap, row.tile);
+    let mut text = format!("k = {}, overlap {}, tile {}", row.k.label(), row.overlap, row.tile);
     if results.outline.spec.kernel.len() > 1 {
         text.push_str(&format!(", {}", row.kernel));
     }
     if let Some(seconds) = row.seconds {
         text.push_str(&format!(": {} ± {}", time(seconds), time(row.cost_error())));
     } else if let Some(seconds) = row.seconds_per_cycle {
-        text.push_str(&format!(": {} per sweep", time(seconds / row.k as f64)));
+        if let Some(seconds) = row.k.per_sweep(seconds) {
+            text.push_str(&format!(": {} per sweep", time(seconds)));
+        }
     }
     if let Some(cycles) = row.cycles {
         text.push_str(&format!(" · {} cycles", grouped(cycles.count)));
@@ -36,7 +38,7 @@ pub(super) fn ui(
     index: Option<usize>,
 ) {
     let cell = &map.cells[row][column];
-    let head = format!("k = {}, overlap {}", map.ks[row], map.overlaps[column]);
+    let head = format!("k = {}, overlap {}", map.ks[row].label(), map.overlaps[column]);
     if let Some(why) = cell.cannot_run {
         ui.label(RichText::new(head).strong());
         ui.label(format!("It cannot run: {why}."));

@@ -10,9 +10,10 @@ use super::record::Record;
 use super::{Output, backends, frames};
 use crate::grid::Precision;
 use crate::run::{
-    Backend, MethodName, MethodSpec, PerAxis, Plan, Planner, ProblemKind, ProblemSpec, RunSpec,
-    StopRule, StopSpec, TOLERANCE,
+    Backend, MethodName, MethodSpec, PerAxis, Plan, PlanError, Planner, ProblemKind, ProblemSpec,
+    RunSpec, StopRule, StopSpec, TOLERANCE,
 };
+use crate::solver::Subiterations;
 use crate::solver::{Kernel, SolverError};
 use clap::Args;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ Examples:
   tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
       what is left of the speed while the window shows 60 frames per second
 
-Defaults: kernels classic,shared,register (on the CPU classic,auto), k 8,16,32, overlap 0,4, tile 32;
+Defaults: kernels classic,shared,register,spectral (on the CPU classic,auto,spectral), k 8,16,32, overlap 0,4, tile 32;
 in 1D k 16,64, overlap 0, tile 32,1024. Times are taken by the solver's own clock (on a GPU by its
 events), without set-up and transfers, which have columns of their own. Each is the median of several
 samples after a warm-up; ± is half the range of the samples.";
@@ -140,10 +141,17 @@ impl Kernels {
         self.output.check()?;
         let backends = backends(&self.backend)?;
         let mut planner = Planner::default();
-        let plans = backends.iter().flat_map(|&backend| self.specs(backend, backends.len() > 1));
-        // Invalid settings are refused before the first measurement.
-        let plans: Vec<_> =
-            plans.map(|spec| planner.plan(&spec).map(Arc::new)).collect::<Result<_, _>>()?;
+        let specs = backends.iter().flat_map(|&backend| self.specs(backend, backends.len() > 1));
+        // Invalid settings are refused before the first measurement; those that are not for their kernel are
+        // left out.
+        let mut plans = Vec::new();
+        for spec in specs {
+            match planner.plan(&spec) {
+                Ok(plan) => plans.push(Arc::new(plan)),
+                Err(error @ PlanError::Kernel { .. }) => print_note(&error.to_string()),
+                Err(error) => return Err(error.into()),
+            }
+        }
         let Some(first) = plans.first() else {
             return Ok(ExitCode::from(FAILED));
         };
@@ -203,14 +211,15 @@ impl Kernels {
         let Axes(shape) = &self.shape;
         let (k, overlap, tile) = if shape.len() == 1 { DEFAULTS_1D } else { DEFAULTS_2D };
         let sides = |points: &[usize]| points.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
-        let k = self.lists.k(k);
+        let k = self.lists.k(&k.iter().map(|k| Subiterations::Finite(*k)).collect::<Vec<_>>());
         let (overlaps, tiles) =
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let classic = Kernel::compared(MethodName::Classic);
-        let tiled = match backend {
+        let mut tiled = match backend {
             Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
+        tiled.push(Kernel::SPECTRAL);
         let defaults = [classic.clone(), tiled].concat();
         let mut kernels = self.lists.kernel(&defaults);
         if backend == Backend::Cpu && beside_others {

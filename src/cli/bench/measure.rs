@@ -6,6 +6,7 @@ use crate::clock::Instant;
 use crate::grid::{Field, Precision, Shape, Tiling};
 use crate::problem::Problem;
 use crate::run::{Backend, MethodName, Outcome, Plan, Run};
+use crate::solver::Subiterations;
 use crate::solver::{self, Batch, Footprint, Kernel, Method, NormRequest, Solver, SolverError};
 use serde::Serialize;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(super) struct Row {
     pub name: &'static str,
     pub backend: &'static str,
     pub tile: Vec<usize>,
-    pub k: usize,
+    pub k: Subiterations,
     pub overlap: Vec<usize>,
     #[serde(skip)]
     pub method: Method,
@@ -107,7 +108,7 @@ impl Timing {
 impl Row {
     /// Microseconds per sweep.
     pub fn sweep_us(&self) -> Timing {
-        self.cycle_us.times(1.0 / self.k as f64)
+        self.cycle_us.times(1.0 / self.k.counted_sweeps() as f64)
     }
 
     /// Computed point updates per second, owned or not.
@@ -122,7 +123,10 @@ impl Row {
 
     /// Owned point updates per second as a fraction of the GPU's peak; `None` on the CPU.
     pub fn of_peak(&self) -> Option<f64> {
-        Some(self.owned_updates_per_second / self.footprint?.points_per_second)
+        // In the sine basis no point is updated k times.
+        let updates = self.owned_updates_per_second;
+        let makes_sweeps = !matches!(self.method, Method::Spectral(_));
+        Some(updates / self.footprint.filter(|_| makes_sweeps)?.points_per_second)
     }
 }
 
@@ -131,6 +135,9 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, method.backend) {
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
+        (MethodName::Hierarchical, _) if matches!(plan.method, Method::Spectral(_)) => {
+            Kernel::SPECTRAL.name()
+        }
         (MethodName::Hierarchical, Backend::Cpu) => "tiled",
         (MethodName::Hierarchical, Backend::Cuda) => method.kernel.name(),
     }
@@ -178,13 +185,13 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     let with_norms_us = time(repeats, || solver.cycles(u64::MAX, NormRequest::RESIDUAL_L2))?;
     let shape = plan.problem.shape;
     let points = shape.nx() * shape.rows();
-    let k = plan.method.sweeps_per_cycle();
+    let k = plan.method.k();
     let axes = |of: fn(&crate::grid::AxisTiling) -> usize, tiling: &Tiling| {
         tiling.axes().iter().map(of).collect::<Vec<_>>()
     };
-    let (tile, overlap, redundancy) = match &plan.method {
-        Method::Classic => (Vec::new(), Vec::new(), 1.0),
-        Method::Hierarchical { tiling, .. } => (
+    let (tile, overlap, redundancy) = match plan.method.tiling() {
+        None => (Vec::new(), Vec::new(), 1.0),
+        Some(tiling) => (
             axes(crate::grid::AxisTiling::tile, tiling),
             axes(crate::grid::AxisTiling::overlap, tiling),
             tiling.redundancy(),
@@ -197,7 +204,8 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
         k,
         overlap,
         method: plan.method.clone(),
-        owned_updates_per_second: (points * k) as f64 / (cycle_us.median * 1e-6),
+        owned_updates_per_second: (points as u64 * k.counted_sweeps()) as f64
+            / (cycle_us.median * 1e-6),
         cycle_us,
         with_norms_us,
         least_bytes: (3 * points * plan.precision.bytes()) as f64,

@@ -156,7 +156,7 @@ impl Paper {
                 };
                 let with = |kernel| MethodSpec {
                     tile: vec![tile],
-                    k,
+                    k: k.into(),
                     overlap: vec![overlap],
                     kernel,
                     ..method.clone()

@@ -6,6 +6,7 @@ use super::measure::{Row, Timing, Transfers};
 use super::table::{NOTHING, Table, axes, csv, known, percent};
 use crate::picture::{digits, grouped, number, problem_title};
 use crate::run::Plan;
+use crate::solver::{Method, Subiterations};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -73,7 +74,7 @@ impl Formats for Record {
             kernel: &'static str,
             backend: &'static str,
             tile: String,
-            k: usize,
+            k: Subiterations,
             overlap: String,
             cycle_us: f64,
             least_us: f64,
@@ -163,6 +164,7 @@ impl Record {
 
     /// Time of a classic sweep over the time of a sweep of this row.
     fn ratio_to_classic(&self, row: &Row) -> Option<f64> {
+        row.k.finite()?;
         Some(self.classic()?.sweep_us().median / row.sweep_us().median)
     }
 
@@ -254,7 +256,7 @@ impl Record {
             };
             Some(vec![
                 grouped(cycles),
-                grouped(cycles * row.k as u64),
+                row.k.finite().map_or_else(|| "–".to_owned(), |k| grouped(cycles * k as u64)),
                 digits(time.median * 1e3),
                 digits(time.spread() * time.median * 1e3),
                 known(self.speedup(row), |ratio| format!("{ratio:.2}")),
@@ -314,7 +316,12 @@ impl Record {
                 _ = write!(text, "; equal within noise: {}", row.setting());
             }
         }
-        text + "."
+        text.push('.');
+        if self.rows.iter().any(|row| matches!(row.method, Method::Spectral(_))) {
+            text += " Kernel spectral with k inf solves every tile exactly; a tile that covers the grid makes \
+                     it a direct solver.";
+        }
+        text
     }
 }
 
@@ -328,6 +335,11 @@ impl Row {
             return format!("{} on {}", self.name, self.backend);
         }
         let (tile, overlap) = (axes(&self.tile), axes(&self.overlap));
-        format!("{} on {}, tile {tile}, k {}, overlap {overlap}", self.name, self.backend, self.k)
+        format!(
+            "{} on {}, tile {tile}, k {}, overlap {overlap}",
+            self.name,
+            self.backend,
+            self.k.label()
+        )
     }
 }

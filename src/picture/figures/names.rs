@@ -99,7 +99,7 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         data.into_iter().flatten().collect::<Vec<_>>().join(", "),
         match method.name {
             MethodName::Classic => "classic Jacobi".to_owned(),
-            MethodName::Hierarchical => format!("k = {}", method.k),
+            MethodName::Hierarchical => format!("k = {}", method.k.label()),
         },
         tiled("overlap", &method.overlap),
         tiled("tile", &method.tile),
@@ -160,7 +160,7 @@ mod tests {
         classic.method.name = MethodName::Classic;
         random.problem.kind = ProblemKind::Random;
         random.problem.seed = Some(3);
-        random.method.k = 8;
+        random.method.k = 8.into();
         let named = |other: &RunSpec| {
             let (common, each) = distinguish(&[&run, other]);
             [vec![common], each].concat()

@@ -4,6 +4,7 @@ use crate::picture::axis::number::{counted, grouped, rounded};
 use crate::picture::figures::names::{distinguish, problem_title};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{RunSpec, Snapshot, reduction};
+use crate::solver::Subiterations;
 
 /// The texts of a figure.
 pub(crate) struct Titles {
@@ -89,7 +90,10 @@ pub(crate) fn field_title(first: &Snapshot) -> String {
 /// How far a run is: its sweeps, and what is left of the residual.
 fn progress_of(snapshot: &Snapshot) -> String {
     let sweeps = snapshot.cycle() * snapshot.plan.sweeps_per_cycle();
-    let mut text = format!(" · {}", counted(sweeps, "sweep"));
+    let mut text = match snapshot.plan.method.k() {
+        Subiterations::Finite(_) => format!(" · {}", counted(sweeps, "sweep")),
+        Subiterations::Infinite => " · exact local solves".to_owned(),
+    };
     if let Some(reduction) = reduction_of(snapshot) {
         text.push_str(&format!(" · {reduction}"));
     }

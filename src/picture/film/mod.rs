@@ -307,7 +307,7 @@ mod tests {
 
     fn small(shape: &[usize]) -> RunSpec {
         let mut run = RunSpec::default();
-        (run.problem.shape, run.method.tile, run.method.k) = (shape.to_vec(), vec![8], 4);
+        (run.problem.shape, run.method.tile, run.method.k) = (shape.to_vec(), vec![8], 4.into());
         run
     }
 

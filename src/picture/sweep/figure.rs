@@ -52,7 +52,9 @@ fn subtitle(outline: &SweepOutline, rows: &[SweepRow], classic: Option<ClassicBa
     if let Some(best) = SweepRow::best(rows) {
         text.push_str(&format!(
             " · best: k = {}, overlap {}, tile {}",
-            best.k, best.overlap, best.tile
+            best.k.label(),
+            best.overlap,
+            best.tile
         ));
         if let Some(seconds) = best.seconds {
             text.push_str(&format!(", {} s", rounded(seconds)));

@@ -8,6 +8,7 @@ use crate::run::{
     ClassicBaseline, Measure, PerAxis, RowOutcome, SweepOutline, SweepRow, SweepSpec,
 };
 use crate::solver::Kernel;
+use crate::solver::Subiterations;
 
 /// What is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl MapValue {
             Self::Cycles => row.sweeps.and(row.cycles).map(|cycles| cycles.count as f64),
             Self::Sweeps => row.sweeps.map(|sweeps| sweeps as f64),
             Self::CycleTime => row.seconds_per_cycle,
-            Self::SweepTime => row.seconds_per_cycle.map(|seconds| seconds / row.k as f64),
+            Self::SweepTime => row.seconds_per_cycle.and_then(|seconds| row.k.per_sweep(seconds)),
             Self::EdgeShare => row.edge_share,
             Self::Error => row
                 .seconds_prediction_error
@@ -139,7 +140,7 @@ pub struct SweepMap<'a> {
     /// Under the columns.
     pub overlaps: &'a [PerAxis],
     /// Beside the rows.
-    pub ks: &'a [usize],
+    pub ks: &'a [Subiterations],
     /// Row by row, a k each.
     pub cells: Vec<Vec<MapCell<'a>>>,
     /// Across and down.
@@ -230,7 +231,8 @@ impl<'a> SweepMap<'a> {
                 cell.beats_classic = classic.and_then(|classic| classic.cost()).and_then(beats);
                 let shape = &spec.run.problem.shape;
                 cell.is_exact = (0..shape.len()).all(|axis| {
-                    shape[axis] <= row.tile.of(axis) || row.overlap.of(axis) + 2 >= 2 * row.k
+                    shape[axis] <= row.tile.of(axis)
+                        || row.k.finite().is_some_and(|k| row.overlap.of(axis) + 2 >= 2 * k)
                 });
             }
         }

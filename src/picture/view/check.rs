@@ -3,7 +3,8 @@
 use crate::grid::{Geometry, Shape};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::spec::{Place, ViewSpec};
-use crate::run::Snapshot;
+use crate::run::{FieldKind, Snapshot};
+use crate::solver::Subiterations;
 
 impl ViewSpec {
     /// Whether it can be drawn of runs on these grids.
@@ -65,6 +66,15 @@ impl ViewSpec {
     /// # Errors
     /// [`ViewError`] saying why it was not.
     pub fn check_observed(&self, snapshots: &[&Snapshot]) -> Result<(), ViewError> {
+        let is_exact = |snapshot: &&Snapshot| snapshot.plan.method.k() == Subiterations::Infinite;
+        if self.field == FieldKind::Staleness && snapshots.iter().any(is_exact) {
+            let allowed = "with k inf a cycle has no number of sweeps to compare".to_owned();
+            return Err(ViewError::Value {
+                field: "field",
+                value: "staleness".to_owned(),
+                allowed,
+            });
+        }
         snapshots.first().map_or(Ok(()), |first| self.kind.check_observed(first))
     }
 }

@@ -25,7 +25,7 @@ fn small() -> RunSpec {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![24, 18];
     spec.method.tile = vec![8];
-    spec.method.k = 4;
+    spec.method.k = 4.into();
     spec.stop.tolerance = None;
     spec
 }
@@ -98,7 +98,7 @@ fn specs() -> impl Strategy<Value = RunSpec> {
         |(shape, k, tile, overlap, [single, classic])| {
             let mut spec = small();
             spec.problem.shape = shape;
-            (spec.method.k, spec.method.tile) = (k, vec![tile]);
+            (spec.method.k, spec.method.tile) = (k.into(), vec![tile]);
             // Even, and so small that a tile owns something.
             spec.method.overlap = vec![2 * overlap.min((tile - 2) / 2)];
             spec.method.precision = if single { Precision::F32 } else { Precision::F64 };

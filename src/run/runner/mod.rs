@@ -13,7 +13,7 @@ use crate::run::history::{History, Record};
 use crate::run::plan::{Plan, Stop};
 use crate::run::spec::StopRule;
 use crate::solver::{
-    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, Solver, SolverError,
+    self, CycleNorms, Kernel, Method, NextCycle, NormRequest, Solver, SolverError, Subiterations,
 };
 use back::Back;
 use checkpoint::Checkpoint;
@@ -464,7 +464,7 @@ impl Run {
     /// The next cycle, to observe its inside.
     pub fn next_cycle(&self) -> NextCycle<'_> {
         let Plan { problem, tiling, precision, .. } = &*self.plan;
-        let k = self.method.sweeps_per_cycle();
+        let k = self.method.k().followed();
         NextCycle { solver: self.solver(), problem, tiling, k, precision: *precision }
     }
 
@@ -488,9 +488,14 @@ impl Run {
         self.cycle * self.sweeps_per_cycle()
     }
 
+    /// Subiterations of a cycle.
+    pub fn k(&self) -> Subiterations {
+        self.method.k()
+    }
+
     /// Sweeps that a cycle makes.
     pub fn sweeps_per_cycle(&self) -> u64 {
-        self.method.sweeps_per_cycle() as u64
+        self.method.sweeps_per_cycle()
     }
 
     /// Seconds that the solver took, set-up and looking at fields not counted.

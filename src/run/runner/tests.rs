@@ -18,7 +18,7 @@ fn small() -> RunSpec {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![48, 40];
     spec.method.tile = vec![16];
-    spec.method.k = 4;
+    spec.method.k = 4.into();
     spec.method.threads = 1;
     spec
 }
@@ -82,7 +82,7 @@ fn the_first_iterate_that_meets_the_tolerance_ends_it() {
     // One tile that a cycle all but solves, too.
     let mut overshoot = small();
     overshoot.problem.shape = vec![16, 16];
-    overshoot.method.k = 400;
+    overshoot.method.k = 400.into();
     for rule in [StopRule::Residual, StopRule::Change] {
         for (mut spec, tolerance) in
             [(small(), 0.3), (small(), 1e-2), (small(), 1e-4), (overshoot.clone(), 1e-3)]
@@ -221,7 +221,7 @@ fn a_run_at_rest_stops() {
     spec.problem.kind = ProblemKind::ConvectionDiffusion;
     spec.problem.shape = vec![32, 32];
     spec.problem.velocity = Some([90.0, 90.0, 0.0]);
-    (spec.method.tile, spec.method.k) = (vec![32], 16);
+    (spec.method.tile, spec.method.k) = (vec![32], 16.into());
     let with_tolerance = is_the_same_for_all_sizes(&spec);
     spec.stop.tolerance = None;
     for run in [with_tolerance, finished(&spec, vec![7], u64::MAX)] {
@@ -331,7 +331,7 @@ fn a_run_whose_gpu_failed_goes_on_elsewhere() {
     change.stop.rule = StopRule::Change;
     let mut overshoot = small();
     overshoot.problem.shape = vec![16, 16];
-    overshoot.method.k = 400;
+    overshoot.method.k = 400.into();
     overshoot.stop.tolerance = Some(1e-3);
     let mut limited = small();
     limited.stop.max_cycles = 60;
@@ -406,7 +406,7 @@ fn a_place_that_cannot_be_had_leaves_the_run_where_it_is() {
 fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     let with = |k: usize, tolerance: Option<f64>, max_cycles: u64| {
         let mut spec = small();
-        spec.method.k = k;
+        spec.method.k = k.into();
         (spec.stop.tolerance, spec.stop.max_cycles) = (tolerance, max_cycles);
         spec
     };

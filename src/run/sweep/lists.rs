@@ -1,6 +1,7 @@
 //! Lists of settings as they are typed: `4,8,16`, `0:30:2`, `32x16,64`.
 
 use super::per_axis::PerAxis;
+use crate::solver::Subiterations;
 
 /// The most values in a list.
 const LONGEST: usize = 4096;
@@ -36,6 +37,24 @@ pub fn parse_numbers(text: &str) -> Result<Vec<usize>, String> {
             return Err(format!("it has more than {LONGEST} values"));
         }
         values.extend((from..=to).step_by(step));
+    }
+    Ok(values)
+}
+
+/// The same for subiterations, of which `inf` is one: `4,8:32:8,inf`.
+///
+/// # Errors
+/// As [`parse_numbers`].
+pub fn parse_subiterations(text: &str) -> Result<Vec<Subiterations>, String> {
+    let mut values = Vec::new();
+    for part in text.split(',') {
+        match part.parse() {
+            Ok(Subiterations::Infinite) => values.push(Subiterations::Infinite),
+            _ => values.extend(parse_numbers(part)?.into_iter().map(Subiterations::Finite)),
+        }
+        if values.len() > LONGEST {
+            return Err(format!("it has more than {LONGEST} values"));
+        }
     }
     Ok(values)
 }

@@ -18,7 +18,7 @@ mod sweep;
 mod table;
 
 pub use baseline::ClassicBaseline;
-pub use lists::{parse_numbers, parse_per_axis};
+pub use lists::{parse_numbers, parse_per_axis, parse_subiterations};
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
 pub use order::coarse_to_fine;
 pub use outline::{RowMismatch, SweepCell, SweepOutline};

@@ -55,7 +55,7 @@ mod tests {
         ) {
             let spec = SweepSpec {
                 run: RunSpec::default(),
-                k: (1..=6).collect(),
+                k: (1..=6).map(Into::into).collect(),
                 overlap: (0..8).map(|o| PerAxis::all(2 * o)).collect(),
                 tile: vec![PerAxis::all(32)],
                 kernel: vec![Kernel::AUTO],

@@ -144,7 +144,7 @@ impl SweepOutline {
 fn check_columns(row: &SweepRow, here: &SweepRow) -> Result<(), RowMismatch> {
     let sweeps = |row: &SweepRow| {
         let cycles = row.cycles.filter(|cycles| !cycles.capped)?;
-        Some(cycles.count.saturating_mul(row.k as u64))
+        row.k.finite().map(|k| cycles.count.saturating_mul(k as u64))
     };
     let shown =
         |sweeps: Option<u64>| sweeps.map_or_else(|| "empty".to_owned(), |it| it.to_string());
@@ -177,7 +177,7 @@ mod tests {
         run.problem.shape = vec![24, 20];
         let spec = SweepSpec {
             run,
-            k: vec![2, 4],
+            k: [2, 4].map(Into::into).to_vec(),
             overlap: vec![PerAxis::all(0)],
             tile: vec![PerAxis::all(8)],
             kernel: vec![Kernel::AUTO],
@@ -200,7 +200,7 @@ mod tests {
         counted.sweeps = Some(29);
         let edited = said(&[counted]);
         assert!(edited.ends_with("has sweeps = 29, where the others make it 28"), "{edited}");
-        let edited = said(&[SweepRow { k: 3, ..rows[0].clone() }]);
+        let edited = said(&[SweepRow { k: 3.into(), ..rows[0].clone() }]);
         assert!(edited.ends_with("has k = 3, where the others make it 2"), "{edited}");
     }
 }

@@ -6,6 +6,7 @@ use super::predict::CyclePrediction;
 use super::spec::{Measure, Setting, SweepSpec};
 use crate::run::command::command_line;
 use crate::run::spec::Backend;
+use crate::solver::{Kernel, Subiterations};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;
 
@@ -41,7 +42,7 @@ pub struct SweepRow {
     /// Interior points of each axis, as on the command line: `1024x512`.
     pub shape: String,
     /// Subiterations of a cycle.
-    pub k: usize,
+    pub k: Subiterations,
     /// Points that neighbouring tiles share.
     pub overlap: PerAxis,
     /// Points of a tile.
@@ -135,6 +136,7 @@ impl SweepRow {
             overlap: setting.overlap,
             tile: setting.tile,
             kernel: match run.method.backend {
+                Backend::Cpu if run.method.prefers_spectral() => Kernel::SPECTRAL.name().to_owned(),
                 Backend::Cpu => TILED.to_owned(),
                 Backend::Cuda => setting.kernel.name().to_owned(),
             },
@@ -182,7 +184,7 @@ impl SweepRow {
                 CountOutcome::Diverged => RowOutcome::Diverged,
             };
             if outcome == CountOutcome::Converged {
-                self.sweeps = Some(cycles * self.k as u64);
+                self.sweeps = self.k.finite().map(|k| cycles * k as u64);
                 self.seconds = time.map(|time| time.median * cycles as f64);
             }
             if matches!(outcome, CountOutcome::Converged | CountOutcome::Capped) {
@@ -195,7 +197,8 @@ impl SweepRow {
         self.seconds_per_cycle_error = time.map(|time| time.error);
         self.repeats = time.map(|time| time.repeats);
         let cycle_prediction = cycle_prediction.filter(|prediction| prediction.cycles.is_finite());
-        let counted = self.sweeps.and(self.cycles).map(|cycles| cycles.count as f64);
+        let is_counted = self.outcome == RowOutcome::Measured;
+        let counted = self.cycles.filter(|_| is_counted).map(|cycles| cycles.count as f64);
         let error = |predicted: Option<f64>, measured: Option<f64>| {
             predicted.zip(measured).map(|(predicted, measured)| predicted / measured - 1.0)
         };
@@ -225,7 +228,7 @@ impl SweepRow {
         match self.measured.as_str() {
             _ if self.outcome != RowOutcome::Measured => None,
             measured if measured == Measure::Time.name() => {
-                self.seconds_per_cycle.map(|seconds| seconds / self.k as f64)
+                self.seconds_per_cycle.and_then(|seconds| self.k.per_sweep(seconds))
             }
             measured if measured == Measure::Cycles.name() => {
                 self.cycles.map(|cycles| cycles.count as f64)

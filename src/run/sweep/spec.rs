@@ -3,6 +3,7 @@
 use super::per_axis::PerAxis;
 use crate::run::plan::PlanError;
 use crate::run::spec::{MethodName, RunSpec, TOLERANCE};
+use crate::solver::Subiterations;
 use crate::solver::{Kernel, cuda};
 
 /// The most settings of a sweep. Each takes a good part of a second to measure.
@@ -45,7 +46,7 @@ pub struct SweepSpec {
     /// limit of cycles. Of its method only precision, back end, threads and devices are used.
     pub run: RunSpec,
     /// Subiterations of a cycle.
-    pub k: Vec<usize>,
+    pub k: Vec<Subiterations>,
     /// Overlaps.
     pub overlap: Vec<PerAxis>,
     /// Tiles.
@@ -62,7 +63,7 @@ pub struct Setting {
     /// Points of a tile.
     pub tile: PerAxis,
     /// Subiterations of a cycle.
-    pub k: usize,
+    pub k: Subiterations,
     /// Points that neighbouring tiles share.
     pub overlap: PerAxis,
     /// The kernel on a GPU.
@@ -197,7 +198,7 @@ mod tests {
         /// Every setting occurs once, in an order that does not depend on the order of the lists.
         #[test]
         fn settings_are_complete_and_distinct(
-            k in list(),
+            k in list().prop_map(|list| list.into_iter().map(Into::into).collect::<Vec<_>>()),
             overlap in sides(),
             tile in sides(),
             kernel in prop::collection::vec(proptest::sample::select(&Kernel::ALL), 0..6),
@@ -229,7 +230,7 @@ mod tests {
         let sides: Vec<_> = many.iter().copied().map(PerAxis::all).collect();
         let spec = SweepSpec {
             run: RunSpec::default(),
-            k: many,
+            k: many.into_iter().map(Into::into).collect(),
             overlap: sides.clone(),
             tile: sides,
             kernel: vec![Kernel::AUTO],

@@ -159,7 +159,8 @@ pub(super) fn of_this_setting(error: SolverError) -> Result<String, SolverError>
     }
 }
 
-/// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it.
+/// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it or
+/// cannot make so many subiterations.
 ///
 /// # Errors
 /// [`PlanError`] for everything that is wrong whatever the other settings are.
@@ -174,6 +175,7 @@ fn why_not(planner: &mut Planner, run: &RunSpec) -> Result<Option<String>, PlanE
         Err(PlanError::Tiling(why @ TilingError::OverlapTooLarge { .. })) => {
             Ok(Some(why.to_string()))
         }
+        Err(error @ PlanError::Kernel { .. }) => Ok(Some(error.to_string())),
         Err(error) => Err(error),
     }
 }

@@ -4,6 +4,7 @@
 use super::outline::RowMismatch;
 use super::row::SweepRow;
 use crate::files::{FileError, reason, write_atomically};
+use crate::solver::Subiterations;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -276,6 +277,12 @@ fn message(error: &csv::Error, row: &csv::ByteRecord) -> String {
     let csv::ErrorKind::Deserialize { err, .. } = error.kind() else {
         return "it has more or fewer columns than the first line".to_owned();
     };
+    // k is a number or inf, of which the reader does not say which column it is.
+    if let (Kind::Message(_), Some(k)) = (err.kind(), row.get(1).map(String::from_utf8_lossy))
+        && let Err(why) = k.parse::<Subiterations>()
+    {
+        return format!("k is “{k}”; {why}");
+    }
     let field = err.field().and_then(|field| usize::try_from(field).ok());
     let column = field.and_then(|field| SweepRow::NAMES.get(field));
     let value = field.and_then(|field| row.get(field)).map(String::from_utf8_lossy);
@@ -317,7 +324,7 @@ mod tests {
         ) -> SweepRow {
             SweepRow {
                 shape: "24x20".into(),
-                k,
+                k: k.into(),
                 overlap: PerAxis::all(overlap),
                 tile: "8x4".parse().unwrap(),
                 kernel: "auto".into(),

@@ -26,7 +26,7 @@ impl RemainingTime {
     pub fn new(outline: &SweepOutline, predictions: &[CostPrediction], times: bool) -> Self {
         let mut cells = vec![0.0; outline.cells.len()];
         for CostPrediction { index, cycles, seconds_per_cycle, .. } in predictions {
-            let k = outline.cells[*index].setting.k as f64;
+            let k = outline.cells[*index].setting.k.followed() as f64;
             let counting = cycles.map_or(0.0, |cycles| {
                 cycles.cycles.min(MOST_CYCLES) * seconds_per_cycle.unwrap_or(SECONDS_PER_SWEEP * k)
             });

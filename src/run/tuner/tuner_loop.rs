@@ -180,7 +180,7 @@ mod tests {
         run.problem.shape = vec![64, 64];
         SweepSpec {
             run,
-            k: vec![1, 2, 4, 8],
+            k: [1, 2, 4, 8].map(Into::into).to_vec(),
             overlap: [0, 2, 4, 8].map(PerAxis::all).to_vec(),
             tile: vec![PerAxis::all(8)],
             kernel: vec![Kernel::AUTO],

@@ -8,6 +8,7 @@ use crate::run::plan::Plan;
 use crate::run::record::{ProbeSeries, Snapshot, SnapshotRequest};
 use crate::run::runner::Outcome;
 use crate::run::spec::RunSpec;
+use crate::solver::Subiterations;
 use crate::solver::{Footprint, Kernel};
 use std::sync::Arc;
 
@@ -139,6 +140,11 @@ impl Report {
             (Phase::Failed { why }, ..) => Some(why),
             (_, ExactState::Failed(why), _) if field == FieldKind::Error => Some(why),
             (_, _, Some(why)) if field == FieldKind::Staleness => Some(why),
+            _ if field == FieldKind::Staleness
+                && self.plan.method.k() == Subiterations::Infinite =>
+            {
+                Some("With k = ∞ a cycle has no number of sweeps, so there is no staleness.")
+            }
             _ => None,
         }
     }

@@ -1,11 +1,11 @@
-//! Islam & Wang's hierarchical iteration: `k` sweeps inside every tile, its halo frozen.
+//! Islam & Wang's hierarchical iteration: subiterations inside every tile, its halo frozen.
 //!
 //! Here the tiles are distributed over tasks; `patch` has what happens to one.
 
 use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
-use super::patch::{Extent, Measured, Patch, Piece, Place, Scratch};
+use super::patch::{Extent, Local, Measured, Patch, Piece, Place, Scratch};
 use super::update::{Update, WithUpdate, with_update};
 use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
@@ -17,7 +17,6 @@ const POINTS_IN_1D: usize = 1024;
 /// The hierarchical method on one grid: the tiles, distributed over tasks.
 #[derive(Clone, Debug)]
 pub(super) struct Hierarchical {
-    k: usize,
     tiling: Tiling,
     /// The tiles of each task: all with the same position along y and z, or, in 1D, tiles counted
     /// through all systems of the batch.
@@ -28,7 +27,7 @@ pub(super) struct Hierarchical {
 }
 
 impl Hierarchical {
-    pub fn new(shape: &Shape, k: usize, tiling: &Tiling) -> Self {
+    pub fn new(shape: &Shape, tiling: &Tiling) -> Self {
         let tiling = tiling.clone();
         let across = tiling.x().count();
         let mut pieces = Vec::new();
@@ -58,12 +57,7 @@ impl Hierarchical {
             }
             pieces.sort_unstable_by_key(|(stored, _)| stored.start);
         }
-        Self { k, tiling, tasks, pieces }
-    }
-
-    /// Sweeps that a cycle makes inside every tile.
-    pub fn sweeps(&self) -> usize {
-        self.k
+        Self { tiling, tasks, pieces }
     }
 
     /// Tasks that a cycle is distributed over.
@@ -71,8 +65,8 @@ impl Hierarchical {
         self.tasks.len()
     }
 
-    /// Makes one cycle.
-    pub fn cycle<R: Real>(&self, pass: Pass<'_, R>) -> PartialNorms {
+    /// Makes one cycle, with these subiterations inside every tile.
+    pub fn cycle<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>) -> PartialNorms {
         let Pass { system, from, exact, to, measure, level, team } = pass;
         let with_room = |tiles: &Range<usize>| (tiles.clone(), Vec::with_capacity(1));
         let mut works: Vec<(Range<usize>, Vec<Piece<'_, R>>)> =
@@ -83,10 +77,10 @@ impl Hierarchical {
             (rest, passed) = (tail, stored.end);
             works[*task].1.push(Piece { first: stored.start, values });
         }
-        let updates = system.shape().points() * self.k;
+        let updates = system.shape().points() * local.sweeps();
         let parts = team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
-            let (k, measured) = (self.k, Measured::default());
-            let patch = Patch { system, k, from, exact, measure, level, to, scratch, measured };
+            let measured = Measured::default();
+            let patch = Patch { system, local, from, exact, measure, level, to, scratch, measured };
             level.run(Work { tiling: &self.tiling, tiles, patch })
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)

@@ -11,6 +11,7 @@ mod matrix;
 mod norms;
 mod observe;
 mod patch;
+mod spectral;
 mod team;
 mod thin_out;
 mod update;
@@ -32,6 +33,8 @@ use hierarchical::Hierarchical;
 use matrix::{MatrixPass, MatrixSystem};
 use norms::PartialNorms;
 use observe::Rows;
+use patch::Local;
+use spectral::Tables;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -112,7 +115,7 @@ pub(crate) struct Sharing {
 impl Sharing {
     /// Of a cycle of `k` sweeps on some tiles; `threads` of 0 means one for each core.
     pub fn of(shape: &Shape, k: usize, tiling: &Tiling, threads: usize) -> Self {
-        let parts = Hierarchical::new(shape, k, tiling).parts();
+        let parts = Hierarchical::new(shape, tiling).parts();
         let threads = team::threads(threads);
         let is_shared = team::is_shared(parts, shape.points() * k);
         Self { parts, at_once: if is_shared { threads } else { 1 }, threads }
@@ -158,30 +161,40 @@ impl<R: Real> Divided<R> {
 }
 
 /// A method, prepared for a grid or a matrix.
-#[derive(Debug)]
 enum Cycle<R> {
     Classic,
-    Hierarchical(Hierarchical),
+    Hierarchical { tiles: Hierarchical, k: usize },
+    Spectral { tiles: Hierarchical, tables: Box<Tables<R>> },
     Blocks(Blocks<R>),
 }
 
 impl<R: Real> Cycle<R> {
-    fn new(problem: &Problem, system: &Divided<R>, method: Method, layout: Layout) -> Self {
-        let Method::Hierarchical { k, tiling } = method else { return Self::Classic };
-        match (&problem.operator, system) {
-            (Operator::Csr(matrix), Divided::Matrix(system)) => {
-                Self::Blocks(Blocks::new(matrix, system, k, tiling.x(), layout))
+    fn new(problem: &Problem, system: &Divided<R>, method: &Method, layout: Layout) -> Self {
+        let shape = &problem.shape;
+        match (method, &problem.operator, system) {
+            (Method::Classic, ..) => Self::Classic,
+            (
+                Method::Hierarchical { k, tiling },
+                Operator::Csr(matrix),
+                Divided::Matrix(system),
+            ) => Self::Blocks(Blocks::new(matrix, system, *k, tiling.x(), layout)),
+            (Method::Hierarchical { k, tiling }, ..) => {
+                Self::Hierarchical { tiles: Hierarchical::new(shape, tiling), k: *k }
             }
-            _ => Self::Hierarchical(Hierarchical::new(&problem.shape, k, &tiling)),
+            (Method::Spectral(spectral), ..) => Self::Spectral {
+                tiles: Hierarchical::new(shape, spectral.tiling()),
+                tables: Box::new(Tables::new(spectral)),
+            },
         }
     }
 
-    /// Sweeps of a cycle.
+    /// The sweeps that take as long as a cycle, about.
     fn sweeps(&self) -> usize {
         match self {
             Self::Classic => 1,
-            Self::Hierarchical(method) => method.sweeps(),
-            Self::Blocks(method) => method.sweeps(),
+            Self::Hierarchical { k, .. } => *k,
+            Self::Spectral { tables, .. } => tables.sweeps(),
+            Self::Blocks(blocks) => blocks.sweeps(),
         }
     }
 }
@@ -227,13 +240,13 @@ impl<R: Real> CpuSolver<R> {
         memory::check(&problem.shape, ARRAYS, R::PRECISION)?;
         let system = Divided::new(problem);
         let level = level.min(Level::best());
-        Ok(Self::at_start(Arc::clone(problem), system, method, layout, level, Team::new(threads)))
+        Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, Team::new(threads)))
     }
 
     fn at_start(
         problem: Arc<Problem>,
         system: Divided<R>,
-        method: Method,
+        method: &Method,
         layout: Layout,
         level: Level,
         team: Team,
@@ -259,7 +272,8 @@ impl<R: Real> CpuSolver<R> {
                     team,
                 };
                 match &self.method {
-                    Cycle::Hierarchical(method) => method.cycle(pass),
+                    Cycle::Hierarchical { tiles, k } => tiles.cycle(Local::Sweeps(*k), pass),
+                    Cycle::Spectral { tiles, tables } => tiles.cycle(Local::Spectral(tables), pass),
                     _ => classic::cycle(pass),
                 }
             }
@@ -414,7 +428,7 @@ impl<R: Real> Solver for CpuSolver<R> {
         let mut solver = Self::at_start(
             Arc::clone(&self.problem),
             self.system.clone(),
-            method,
+            &method,
             self.layout,
             self.level,
             self.team.clone(),

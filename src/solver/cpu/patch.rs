@@ -6,6 +6,7 @@
 
 use super::level::{Level, Task};
 use super::norms::{Lanes, Largest, Measure, PartialNorms};
+use super::spectral::Tables;
 use super::update::{Block, MeasuredSweep, STRIPE, Sweep, Update, copy};
 use crate::grid::Real;
 use crate::problem::System;
@@ -15,7 +16,33 @@ use std::ops::{Deref, DerefMut, Range};
 const CACHE_LINE: usize = 64;
 
 /// Values that rows are padded to: a cache line of f64.
-const PADDING: usize = 8;
+pub(super) const PADDING: usize = 8;
+
+/// How the subiterations inside a tile are made.
+pub(super) enum Local<'a, R> {
+    /// So many sweeps.
+    Sweeps(usize),
+    /// All of them at once, in the sine basis of the tile.
+    Spectral(&'a Tables<R>),
+}
+
+impl<R> Clone for Local<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Local<'_, R> {}
+
+impl<R: Real> Local<'_, R> {
+    /// The sweeps that take about as long.
+    pub fn sweeps(&self) -> usize {
+        match self {
+            Self::Sweeps(k) => *k,
+            Self::Spectral(tables) => tables.sweeps(),
+        }
+    }
+}
 
 /// A tile with its halo, twice, and its right-hand side.
 #[derive(Default)]
@@ -23,18 +50,20 @@ pub(super) struct Scratch<R> {
     here: Aligned<R>,
     there: Aligned<R>,
     g: Aligned<R>,
+    /// Where the tile is transformed to its sine basis: two arrays.
+    modes: [Aligned<R>; 2],
 }
 
 /// Values that begin at the start of a cache line.
 #[derive(Default)]
-struct Aligned<R> {
+pub(super) struct Aligned<R> {
     values: Vec<R>,
     first: usize,
 }
 
 impl<R: Real> Aligned<R> {
     /// Makes room for `length` values, whose contents are unspecified.
-    fn resize(&mut self, length: usize) {
+    pub fn resize(&mut self, length: usize) {
         if self.values.len() < length + CACHE_LINE {
             self.values = vec![R::default(); length + CACHE_LINE];
             // Where the address is not known, only alignment is lost.
@@ -92,12 +121,12 @@ impl Extent {
     }
 
     /// Rows of all planes.
-    fn rows(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.height * self.depth
     }
 
     /// Where a row's first point lies. Rows are numbered through all planes.
-    fn row(&self, row: usize) -> usize {
+    pub fn row(&self, row: usize) -> usize {
         if self.dim < 3 {
             return PADDING + (row + usize::from(self.dim > 1)) * self.stride();
         }
@@ -136,7 +165,7 @@ pub(super) struct Piece<'a, R> {
 /// What one thread needs to take patches through a cycle.
 pub(super) struct Patch<'a, R> {
     pub system: &'a System<R>,
-    pub k: usize,
+    pub local: Local<'a, R>,
     pub from: &'a [R],
     pub exact: Option<&'a [f64]>,
     pub measure: bool,
@@ -184,9 +213,17 @@ impl<R: Real> Patch<'_, R> {
         } else {
             self.scratch.sweep(self.level, update, extent);
         }
-        for sweep in 1..self.k {
-            self.prefetch(extent, places, next, sweep);
-            self.scratch.sweep(self.level, update, extent);
+        match self.local {
+            Local::Sweeps(k) => {
+                for sweep in 1..k {
+                    self.prefetch(extent, places, next, (sweep, k));
+                    self.scratch.sweep(self.level, update, extent);
+                }
+            }
+            Local::Spectral(tables) => {
+                let Scratch { here, there, modes, .. } = &mut *self.scratch;
+                tables.correct(self.level, extent, here, there, modes);
+            }
         }
         if self.measure {
             if let Some(exact) = self.exact {
@@ -224,7 +261,7 @@ impl<R: Real> Patch<'_, R> {
     #[inline(always)]
     fn load(&mut self, extent: &Extent, places: &[Place]) {
         let (width, height, depth) = (extent.width, extent.height, extent.depth);
-        let Scratch { here, there, g } = &mut *self.scratch;
+        let Scratch { here, there, g, .. } = &mut *self.scratch;
         here.resize(extent.stored());
         there.resize(extent.stored());
         g.resize(extent.rows() * extent.g_stride());
@@ -263,9 +300,15 @@ impl<R: Real> Patch<'_, R> {
     /// result, while this one is swept: rows lie a whole row of the grid apart, which no hardware
     /// prefetcher follows. Each sweep asks for a few rows.
     #[inline(always)]
-    fn prefetch(&self, extent: &Extent, places: &[Place], next: Option<usize>, sweep: usize) {
+    fn prefetch(
+        &self,
+        extent: &Extent,
+        places: &[Place],
+        next: Option<usize>,
+        (sweep, k): (usize, usize),
+    ) {
         let rows = |all: usize| {
-            let a_sweep = all.div_ceil(self.k - 1);
+            let a_sweep = all.div_ceil(k - 1);
             (sweep - 1) * a_sweep..(sweep * a_sweep).min(all)
         };
         for Place { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {

@@ -124,6 +124,15 @@ pub(super) struct CycleArguments<R> {
     pub split: SplitArgument,
 }
 
+/// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SpectralArguments<R> {
+    pub cycle: CycleArguments<R>,
+    /// The tables of a tile, laid out as the kernel says.
+    pub tables: Pointer,
+}
+
 const fn assert_layout<R>() {
     let weights = 4 * size_of::<R>();
     assert!(size_of::<WeightsArgument<R>>() == weights);
@@ -134,6 +143,8 @@ const fn assert_layout<R>() {
     assert!(offset_of!(CycleArguments<R>, weights) == 80);
     assert!(offset_of!(CycleArguments<R>, k) == 80 + weights);
     assert!(offset_of!(CycleArguments<R>, split) == 84 + weights);
+    assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<CycleArguments<R>>());
+    assert!(size_of::<SpectralArguments<R>>() == size_of::<CycleArguments<R>>() + 8);
 }
 
 const _: () = {
@@ -201,6 +212,8 @@ unsafe impl DeviceRepr for AxisArgument {}
 unsafe impl DeviceRepr for SplitArgument {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for CycleArguments<R> {}
+// SAFETY: as above.
+unsafe impl<R: Real> DeviceRepr for SpectralArguments<R> {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for WindowArgument {}
 // SAFETY: as above.

@@ -1,8 +1,8 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, GridArgument, Pointer, RightHandSideArgument, SplitArgument,
-    WeightsArgument, counted,
+    AxisArgument, CycleArguments, GridArgument, Pointer, RightHandSideArgument, SpectralArguments,
+    SplitArgument, WeightsArgument, counted,
 };
 use super::gpu::Gpu;
 use super::ptx::{File, Form};
@@ -111,6 +111,15 @@ impl Cycle {
             split: SplitArgument { x: counted(x)?, y: counted(y)? },
         })
     }
+
+    /// The arguments of one cycle.
+    fn arguments<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> CycleArguments<R> {
+        let Step { from, to, squares } = step;
+        let Self { x, y, k, split } = *self;
+        let DeviceSystem { grid, weights, .. } = *system;
+        let g = system.g.interior;
+        CycleArguments { from, g, to, squares, grid, x, y, weights, k, split }
+    }
 }
 
 /// A kernel with the shape that it is launched in.
@@ -175,13 +184,25 @@ impl Launch {
         step: Step,
         cycle: &Cycle,
     ) -> Result<(), DriverError> {
-        let Step { from, to, squares } = step;
-        let Cycle { x, y, k, split } = *cycle;
-        let DeviceSystem { grid, weights, .. } = *system;
-        let g = system.g.interior;
-        let arguments = CycleArguments { from, g, to, squares, grid, x, y, weights, k, split };
+        let arguments = cycle.arguments(system, step);
         let mut launch = stream.launch_builder(&self.function);
         // SAFETY: all kernels that make cycles take these arguments, and the arrays have the grid's size.
+        unsafe { launch.arg(&arguments).launch(self.config) }.map(|_| ())
+    }
+
+    /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`.
+    pub fn spectral_cycle<R: Real + DeviceRepr>(
+        &self,
+        stream: &Arc<CudaStream>,
+        system: &DeviceSystem<R>,
+        step: Step,
+        cycle: &Cycle,
+        tables: Pointer,
+    ) -> Result<(), DriverError> {
+        let arguments = SpectralArguments { cycle: cycle.arguments(system, step), tables };
+        let mut launch = stream.launch_builder(&self.function);
+        // SAFETY: the kernels of `spectral.rs` take these arguments; arrays and tables have the sizes of the
+        // grid and of its tiles.
         unsafe { launch.arg(&arguments).launch(self.config) }.map(|_| ())
     }
 

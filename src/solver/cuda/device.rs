@@ -1,10 +1,10 @@
 //! A GPU as a value.
 
-use super::Unavailable;
 #[cfg(feature = "cuda")]
 use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
 use crate::solver::SolverError;
+use crate::solver::Unavailable;
 use std::fmt;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError};

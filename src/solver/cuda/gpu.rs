@@ -1,9 +1,9 @@
 //! An open GPU: its context, the kernels that it has loaded, and its failures.
 
+use super::properties::{DeviceProperties, OLDEST_CUDA, check_age};
 use super::ptx::{self, File, Form};
-use super::{DeviceProperties, OLDEST_CUDA, Unavailable, check_age};
 use crate::grid::Precision;
-use crate::solver::SolverError;
+use crate::solver::{SolverError, Unavailable};
 use cudarc::driver::sys::{CUdevice_attribute_enum as Attribute, CUresult};
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;

@@ -6,14 +6,24 @@
 #[cfg(feature = "cuda")]
 use super::build::Build;
 #[cfg(feature = "cuda")]
-use super::{classic, register, shared};
+use super::{classic, register, shared, spectral};
 use crate::grid::Precision;
 #[cfg(feature = "cuda")]
 use crate::solver::SolverError;
 use crate::solver::{Kernel, Method, MethodName};
 
 /// The kernels, the fastest first on every setting that was measured (`benches/results`).
-pub(super) static KERNELS: [KernelType; 3] = [
+pub(super) static KERNELS: [KernelType; 4] = [
+    KernelType {
+        name: "spectral",
+        label: "Spectral",
+        about: "All k subiterations of a tile at once, in its sine basis: as dear for any k, equal to sweeps to rounding.",
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| spectral::layout(setting).map(drop),
+        #[cfg(feature = "cuda")]
+        build: Build { f32: spectral::build, f64: spectral::build },
+    },
     KernelType {
         name: "register",
         label: "Register",
@@ -105,7 +115,10 @@ pub(super) fn choose(
     setting: &Setting<'_>,
 ) -> Result<&'static KernelType, Refused> {
     let is_auto = chosen == Kernel::AUTO;
-    let mut rows = KERNELS.iter().filter(|row| is_auto || row.name == chosen.name());
+    let is_meant = |row: &&KernelType| {
+        if is_auto { row.runs(setting.method).is_ok() } else { row.name == chosen.name() }
+    };
+    let mut rows = KERNELS.iter().filter(is_meant);
     let refused = match rows.next().map(|row| (row, row.check(setting))) {
         Some((row, Ok(()))) => return Ok(row),
         Some((_, Err(refused))) => refused,
@@ -121,13 +134,22 @@ pub(super) fn choose(
 impl KernelType {
     /// Whether it runs the method and accepts the setting; if not, what it does not accept.
     fn check(&self, setting: &Setting<'_>) -> Result<(), String> {
-        let method = setting.method.name();
-        if !self.methods.contains(&method) {
-            return Err(format!("method {}", method.name()));
-        }
+        self.runs(setting.method)?;
         #[cfg(feature = "cuda")]
         (self.accepts)(setting)?;
         Ok(())
+    }
+
+    /// Whether it runs the method, and makes its subiterations so.
+    fn runs(&self, method: &Method) -> Result<(), String> {
+        if !self.methods.contains(&method.name()) {
+            return Err(format!("method {}", method.name().name()));
+        }
+        match (method, self.name == Kernel::SPECTRAL.name()) {
+            (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
+            (Method::Hierarchical { .. }, true) => Err("subiterations by sweeps".to_owned()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -153,6 +175,8 @@ pub(super) fn takes(
 mod tests {
     use super::*;
     use crate::grid::Tiling;
+    use crate::problem::Stencil;
+    use crate::solver::{Spectral, Subiterations};
 
     fn tiles(axes: &[usize], tile: &[usize]) -> Method {
         let tiling = Tiling::new(axes, tile, &[0, 0]).unwrap();
@@ -181,6 +205,8 @@ mod tests {
         for kernel in [Kernel::AUTO, Kernel::REGISTER, Kernel::SHARED] {
             assert_eq!(refused(kernel, &huge, MOST_SHARED), ["tile 512x512", NO_KERNEL]);
         }
+        let said = refused(Kernel::SPECTRAL, &large, MOST_SHARED);
+        assert_eq!(said, ["subiterations by sweeps", "kernel shared"]);
     }
 
     #[test]
@@ -188,6 +214,19 @@ mod tests {
         let method = tiles(&[1024, 1024], &[32, 32]);
         assert_eq!(chosen(Kernel::AUTO, &method, MOST_SHARED), Ok("register"));
         assert_eq!(chosen(Kernel::AUTO, &Method::Classic, MOST_SHARED), Ok("classic"));
+    }
+
+    #[test]
+    fn the_sine_basis_has_its_own_kernel() {
+        let tiling = Tiling::new(&[512, 512], &[96, 40], &[8, 8]).unwrap();
+        let stencil = Stencil { a: -1.0, c: -1.0, e: -1.0, f: -1.0, d: 4.0, p: 0.0, q: 0.0 };
+        let spectral = Spectral::new(Subiterations::Infinite, &tiling, &stencil).unwrap();
+        let method = Method::Spectral(spectral);
+        assert_eq!(chosen(Kernel::AUTO, &method, MOST_SHARED), Ok("spectral"));
+        let said = refused(Kernel::REGISTER, &method, MOST_SHARED);
+        assert_eq!(said, ["subiterations in the sine basis", "kernel spectral"]);
+        let said = refused(Kernel::AUTO, &method, 16 * 1024);
+        assert_eq!(said, ["tile 96x40", NO_KERNEL]);
     }
 
     #[test]

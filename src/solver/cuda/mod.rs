@@ -22,6 +22,7 @@ mod kernels;
 mod names;
 #[cfg(feature = "cuda")]
 mod observe;
+mod properties;
 #[cfg(feature = "cuda")]
 mod ptx;
 #[cfg(feature = "cuda")]
@@ -31,10 +32,13 @@ mod shared;
 #[cfg(feature = "cuda")]
 mod solver;
 #[cfg(feature = "cuda")]
+mod spectral;
+#[cfg(feature = "cuda")]
 mod statistics;
 
 pub use super::Unavailable;
 pub use device::Device;
+pub use properties::DeviceProperties;
 
 use super::{Kernel, Method, Solver, SolverError};
 use crate::grid::Precision;
@@ -59,55 +63,6 @@ pub fn gpus() -> Result<Vec<String>, Unavailable> {
 pub fn gpus() -> Result<Vec<String>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
-
-/// A GPU, as its driver describes it.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct DeviceProperties {
-    /// Its place in the driver's order, from 0.
-    pub ordinal: u32,
-    /// Its name.
-    pub name: String,
-    /// Its compute capability, such as 9.0.
-    pub capability: (i32, i32),
-    /// Its multiprocessors.
-    pub multiprocessors: u32,
-    /// Bytes of shared memory that a block may have.
-    pub shared_bytes_per_block: u64,
-    /// Bytes of memory.
-    pub memory_bytes: u64,
-    /// Bytes of memory that are free; `None` if no context can be made.
-    pub free_bytes: Option<u64>,
-    /// Bytes per second that its memory moves by its clock and width, where the driver reports both.
-    pub memory_bytes_per_second: Option<f64>,
-    /// Bytes of its L2 cache, where the driver reports them.
-    pub l2_bytes: Option<u64>,
-}
-
-impl DeviceProperties {
-    /// Whether the kernels can run on it.
-    ///
-    /// # Errors
-    /// [`Unavailable::OldGpu`].
-    pub fn check(&self) -> Result<(), Unavailable> {
-        check_age(&self.name, self.capability)
-    }
-}
-
-/// Refuses a GPU that the kernels are not made for.
-fn check_age(name: &str, capability: (i32, i32)) -> Result<(), Unavailable> {
-    if capability >= OLDEST {
-        return Ok(());
-    }
-    Err(Unavailable::OldGpu { name: name.to_owned(), capability })
-}
-
-/// The oldest compute capability that the kernels are made for.
-const OLDEST: (i32, i32) = (7, 0);
-
-/// The oldest CUDA whose driver understands the kernels, as drivers tell it: that of the compiler that
-/// `kernels/build.py` takes.
-#[cfg(feature = "cuda")]
-const OLDEST_CUDA: i32 = 12_040;
 
 /// The GPUs, in the driver's order; at least one. Like [`gpus`], it may take a second.
 ///

@@ -13,6 +13,8 @@ pub(super) enum File {
     Shared,
     Register1d,
     Register2d,
+    Spectral,
+    SpectralTensor,
     Observe,
     Statistics,
     Gather,
@@ -26,6 +28,8 @@ impl File {
             Self::Shared => "shared",
             Self::Register1d => "register_1d",
             Self::Register2d => "register_2d",
+            Self::Spectral => "spectral",
+            Self::SpectralTensor => "spectral_tensor",
             Self::Observe => "observe",
             Self::Statistics => "statistics",
             Self::Gather => "gather",
@@ -142,6 +146,7 @@ mod tests {
             (File::Register1d, &one, &["full_measured", "partial_measured", "full_long_measured"]),
             (File::Register2d, &two, &["full", "partial", "full_warps", "partial_warps"]),
             (File::Register2d, &two, &["small", "small_partial"]),
+            (File::Spectral, &all, &["four_rows", "eight_rows"]),
             (File::Observe, &all, &["residual", "other_norms", "distance", "sample"]),
             (File::Observe, &all, &["residual_samples_same", "residual_samples_varied"]),
             (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
@@ -157,19 +162,25 @@ mod tests {
                 }
             }
         }
+        for form in two {
+            for function in ["side_32", "side_48", "side_64", "side_128"] {
+                let text = source(File::SpectralTensor, Precision::F64, form, function);
+                assert!(text.is_some(), "{form:?} {function}");
+            }
+        }
         assert_eq!(source(File::Classic, Precision::F64, Isotropic2d, "unknown"), None);
     }
 
     #[test]
     fn the_embedded_kernels_are_small() {
-        assert!(BINARY.len() <= 800_000, "{} bytes", BINARY.len());
+        assert!(BINARY.len() <= 1_400_000, "{} bytes", BINARY.len());
     }
 
     /// PTX 8.n is that of CUDA 12.n.
     #[test]
     fn the_oldest_driver_is_that_of_the_compiler() {
         let text = source(File::Classic, Precision::F64, Form::General2d, "sweep").unwrap();
-        let minor = super::super::OLDEST_CUDA - 12_000;
+        let minor = super::super::properties::OLDEST_CUDA - 12_000;
         assert!(text.contains(&format!(".version 8.{}\n", minor / 10)), "{text:.400}");
     }
 }

@@ -138,7 +138,7 @@ mod tests {
     fn a_count_ends_as_its_run_does() {
         let mut spec = RunSpec::default();
         spec.problem.shape = vec![24, 20];
-        (spec.method.tile, spec.method.k) = (vec![8], 4);
+        (spec.method.tile, spec.method.k) = (vec![8], 4.into());
         let plan = Arc::new(Planner::default().plan(&spec).unwrap());
         let counted = count(&plan, &|| false).unwrap().unwrap();
         assert_eq!(counted.outcome, CountOutcome::Converged);
@@ -156,7 +156,7 @@ mod tests {
         let plan = |k: usize| {
             let mut spec = RunSpec::default();
             spec.problem.shape = vec![24, 20];
-            (spec.method.tile, spec.method.k) = (vec![8], k);
+            (spec.method.tile, spec.method.k) = (vec![8], k.into());
             Arc::new(Planner::default().plan(&spec).unwrap())
         };
         let plans = [plan(2), plan(4), plan(6)];

@@ -10,7 +10,8 @@
 //! ```
 //!
 //! a, b and c are constants of this machine, fitted to a short probe, for each tile size and each kernel:
-//! a tile that fits another cache has constants of its own. `imbalance` is the time of parallel work over
+//! a tile that fits another cache has constants of its own. In the sine basis a cycle makes no sweeps but products
+//! with T × T matrices along every axis: T stands for k there. `imbalance` is the time of parallel work over
 //! its time with perfect balance: rows of tiles are shared among the threads of a CPU, and tiles fill a GPU
 //! in whole waves.
 //!
@@ -32,7 +33,10 @@ type Constants = [f64; CONSTANTS];
 
 /// The model of one machine and one problem: constants for each tile size and kernel that was probed.
 #[derive(Clone, Debug, Default)]
-pub(in crate::run::sweep) struct CostModel(HashMap<(PerAxis, Kernel), Fitted>);
+pub(in crate::run::sweep) struct CostModel(HashMap<Key, Fitted>);
+
+/// Tile size, kernel, and whether subiterations are made in the sine basis.
+type Key = (PerAxis, Kernel, bool);
 
 /// The constants of a tile size and a kernel.
 #[derive(Clone, Copy, Debug)]
@@ -50,10 +54,15 @@ pub(in crate::run::sweep) fn concurrent_tiles(
     plan: &Plan,
     footprint: Option<Footprint>,
 ) -> Option<f64> {
-    let Method::Hierarchical { tiling, .. } = &plan.method else { return None };
+    let tiling = plan.method.tiling()?;
     let waves = footprint?.waves();
     let systems = if plan.problem.shape.dim() == 1 { plan.problem.shape.batch() } else { 1 };
     (waves > 0.0).then(|| (tiling.count() * systems) as f64 / waves)
+}
+
+/// Whether a plan's subiterations are made in the sine basis.
+pub(in crate::run::sweep) fn is_spectral(plan: &Plan) -> bool {
+    matches!(plan.method, Method::Spectral(_))
 }
 
 impl CostModel {
@@ -62,15 +71,16 @@ impl CostModel {
         &mut self,
         tile: PerAxis,
         kernel: Kernel,
+        is_spectral: bool,
         concurrent: Option<f64>,
         probes: &[Probe],
     ) {
-        self.0.insert((tile, kernel), Fitted { constants: fit(probes), concurrent });
+        self.0.insert((tile, kernel, is_spectral), Fitted { constants: fit(probes), concurrent });
     }
 
     /// Predicted seconds per cycle; `None` if the tile size and the kernel were not probed.
     pub fn seconds(&self, tile: PerAxis, kernel: Kernel, plan: &Plan) -> Option<f64> {
-        let Fitted { constants, concurrent } = self.0.get(&(tile, kernel))?;
+        let Fitted { constants, concurrent } = self.0.get(&(tile, kernel, is_spectral(plan)))?;
         let work = work(plan, *concurrent);
         Some(work.iter().zip(constants).map(|(work, constant)| work * constant).sum())
     }
@@ -78,7 +88,7 @@ impl CostModel {
     /// The pyramid of least run time by Kochurov's formula, with the fitted seconds per update and per
     /// value; `None` if the tile size was not probed, or is too small for a pyramid.
     pub fn pyramid(&self, tile: PerAxis, kernel: Kernel) -> Option<Pyramid> {
-        let [update, value, _] = self.0.get(&(tile, kernel))?.constants;
+        let [update, value, _] = self.0.get(&(tile, kernel, false))?.constants;
         let base = tile.largest();
         let heights = (1..base.div_ceil(2)).map(|height| Pyramid {
             height,
@@ -117,9 +127,14 @@ pub fn pyramid_seconds(base: usize, height: usize, transfer: f64, update: f64) -
 pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64; CONSTANTS] {
     let shape = &plan.problem.shape;
     let points = shape.points() as f64;
-    let Method::Hierarchical { k, tiling } = &plan.method else {
+    let Some(tiling) = plan.method.tiling() else {
         // A sweep over the grid reads the iterate and the right-hand side, and writes.
         return [points, 3.0 * points, 1.0];
+    };
+    let sweeps = match &plan.method {
+        Method::Hierarchical { k, .. } => *k,
+        // A product with a small matrix along every axis and back, whatever k is.
+        _ => tiling.axes().iter().map(AxisTiling::tile).sum(),
     };
     let product = |of: fn(&AxisTiling) -> usize| {
         tiling.axes().iter().map(|axis| of(axis) as f64).product::<f64>()
@@ -132,9 +147,9 @@ pub(in crate::run::sweep) fn work(plan: &Plan, concurrent: Option<f64>) -> [f64;
             let waves = tiles / concurrent;
             waves.ceil() / waves
         }),
-        Place::Cpu { threads, .. } => Sharing::of(shape, *k, tiling, threads).waiting(),
+        Place::Cpu { threads, .. } => Sharing::of(shape, sweeps, tiling, threads).waiting(),
     };
-    let updates = tiles * tile * *k as f64;
+    let updates = tiles * tile * sweeps as f64;
     let values = tiles * (with_halo + tile) + points;
     [imbalance * updates, imbalance * values, 1.0]
 }
@@ -207,7 +222,7 @@ mod tests {
 
     fn plan(k: usize, overlap: usize) -> Plan {
         let mut spec = RunSpec::default();
-        (spec.method.k, spec.method.overlap, spec.method.threads) = (k, vec![overlap], 1);
+        (spec.method.k, spec.method.overlap, spec.method.threads) = (k.into(), vec![overlap], 1);
         Planner::default().plan(&spec).unwrap()
     }
 
@@ -222,7 +237,7 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let seconds = |work: [f64; 3]| update * work[0] + value * work[1];
             let probes = probed.map(|plan| (work(&plan, None), seconds(work(&plan, None))));
-            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
+            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
             model.pyramid(PerAxis::all(32), Kernel::AUTO).unwrap().height
         };
         assert_eq!(best(1e-9, 0.0), 1);
@@ -251,7 +266,7 @@ mod tests {
         assert_eq!(sharing(4, 1).waiting(), 16.0);
         let of = |k| {
             let plan = plan(k, 0);
-            let Method::Hierarchical { tiling, .. } = &plan.method else { panic!("it has tiles") };
+            let tiling = plan.method.tiling().expect("it has tiles");
             Sharing::of(&plan.problem.shape, k, tiling, 4)
         };
         assert_eq!((of(1).at_once, of(4)), (1, Sharing { parts: 8, at_once: 4, threads: 4 }));
@@ -271,7 +286,7 @@ mod tests {
             let probed = [(1, 0), (32, 0), (1, 16), (32, 16)].map(|(k, overlap)| plan(k, overlap));
             let probes: Vec<_> = probed.iter().map(|plan| (work(plan, None), seconds(plan))).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
+            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
             let asked = plan(k, 2 * overlap);
             let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &asked).unwrap();
             prop_assert!((predicted / seconds(&asked) - 1.0).abs() < 1e-3);
@@ -285,7 +300,7 @@ mod tests {
             let probes: Vec<_> =
                 probed.iter().zip(&times).map(|(plan, time)| (work(plan, None), *time)).collect();
             let mut model = CostModel::default();
-            model.fit(PerAxis::all(32), Kernel::AUTO, None, &probes);
+            model.fit(PerAxis::all(32), Kernel::AUTO, false, None, &probes);
             let predicted = model.seconds(PerAxis::all(32), Kernel::AUTO, &plan(8, 4)).unwrap();
             prop_assert!(predicted >= 0.0 && predicted.is_finite());
         }

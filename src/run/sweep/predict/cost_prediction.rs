@@ -1,6 +1,7 @@
 //! The predicted cost of a setting.
 
 use super::cycle_predictor::CyclePrediction;
+use crate::solver::Subiterations;
 use std::cmp::Ordering;
 
 /// The predicted cost of a setting.
@@ -21,14 +22,14 @@ impl CostPrediction {
     /// whether the sweep counts cycles.
     pub(in crate::run::sweep) fn new(
         index: usize,
-        k: usize,
+        k: Subiterations,
         cycles: Option<CyclePrediction>,
         seconds_per_cycle: Option<f64>,
         counts: bool,
     ) -> Self {
         let cost = match (cycles.filter(|_| counts), seconds_per_cycle) {
             (Some(cycles), Some(seconds)) => Some(cycles.cycles * seconds),
-            (None, Some(seconds)) if !counts => Some(seconds / k as f64),
+            (None, Some(seconds)) if !counts => k.per_sweep(seconds),
             (Some(cycles), None) => Some(cycles.cycles),
             _ => None,
         };

@@ -20,7 +20,7 @@ use crate::run::plan::{Plan, Planner};
 use crate::run::spec::{ProblemKind, RunSpec, StopRule};
 use crate::run::sweep::measure::{CountOutcome, Counting};
 use crate::run::sweep::stepping::ShouldStop;
-use crate::solver::{Layout, Method, Place, SolverError};
+use crate::solver::{Layout, Place, SolverError, Subiterations};
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -67,7 +67,7 @@ pub(in crate::run::sweep) struct CyclePredictor {
 type KnownSpectrum = (Arc<Problem>, Option<Arc<Spectrum>>);
 
 /// k, and for each axis its points, tile and overlap.
-type Key = (usize, Vec<[usize; 3]>);
+type Key = (Subiterations, Vec<[usize; 3]>);
 
 impl CyclePredictor {
     /// The spectrum of a problem; `None` where its modes are not sines.
@@ -92,7 +92,7 @@ impl CyclePredictor {
     }
 
     fn by_modes(&self, plan: &Plan, should_stop: ShouldStop<'_>) -> Option<CyclePrediction> {
-        let Method::Hierarchical { k, tiling } = &plan.method else { return None };
+        let (k, tiling) = (&plan.method.k().finite()?, plan.method.tiling()?);
         let error_factor = ERROR_FACTORS.get(plan.problem.shape.dim() - 1)?;
         let tolerance = plan.stop.tolerance.filter(|_| plan.stop.rule == StopRule::Residual)?;
         let spectrum = self.spectrum(&plan.problem)?;
@@ -165,9 +165,9 @@ pub(in crate::run::sweep) struct Predicting {
 impl Predicting {
     /// `None` if the plan has no cycles of tiles to predict.
     pub fn new(plan: &Arc<Plan>) -> Option<Self> {
-        let Method::Hierarchical { k, tiling } = &plan.method else { return None };
+        let (k, tiling) = (plan.method.k(), plan.method.tiling()?);
         let axis = |axis: &AxisTiling| [axis.n(), axis.tile(), axis.overlap()];
-        let key = (*k, tiling.axes().iter().map(axis).collect());
+        let key = (k, tiling.axes().iter().map(axis).collect());
         Some(Self { plan: Arc::clone(plan), key, extrapolation: None })
     }
 
@@ -291,7 +291,8 @@ mod tests {
     fn plan(shape: &[usize], k: usize, overlap: usize, tile: usize) -> Plan {
         let mut spec = RunSpec::default();
         spec.problem.shape = shape.to_vec();
-        (spec.method.k, spec.method.overlap, spec.method.tile) = (k, vec![overlap], vec![tile]);
+        (spec.method.k, spec.method.overlap, spec.method.tile) =
+            (k.into(), vec![overlap], vec![tile]);
         Planner::default().plan(&spec).unwrap()
     }
 
@@ -314,7 +315,8 @@ mod tests {
                 continue;
             }
             spec.problem.batch = 1;
-            (spec.method.k, spec.method.overlap, spec.method.tile) = (k, vec![overlap], vec![tile]);
+            (spec.method.k, spec.method.overlap, spec.method.tile) =
+                (k.into(), vec![overlap], vec![tile]);
             let plan = Arc::new(Planner::default().plan(&spec).unwrap());
             let prediction = predict(&plan, &predictor);
             let counted = experiment.cycles as f64;

@@ -4,7 +4,7 @@ use crate::run::plan::Plan;
 use crate::run::sweep::measure::{PROBE_BUDGET, Timed, Timing};
 use crate::run::sweep::outline::SweepOutline;
 use crate::run::sweep::per_axis::PerAxis;
-use crate::run::sweep::predict::{concurrent_tiles, work};
+use crate::run::sweep::predict::{concurrent_tiles, is_spectral, work};
 use crate::run::sweep::spec::{Setting, SweepSpec};
 use crate::run::sweep::sweep::{MeasureError, Sweep, of_this_setting};
 use crate::solver::Kernel;
@@ -62,26 +62,38 @@ impl Probe {
 
     fn fit(&mut self, sweep: &mut Sweep, tile: PerAxis, kernel: Kernel) {
         let timed = std::mem::take(&mut self.timed);
-        let Some((plan, first)) = timed.first() else { return };
-        let concurrent = concurrent_tiles(plan, first.footprint);
-        let probe = |(plan, timed): &(Arc<Plan>, Timed)| {
-            (work(plan, concurrent), timed.time.median / timed.slowdown)
-        };
-        let probes: Vec<_> = timed.iter().map(probe).collect();
-        sweep.model.fit(tile, kernel, concurrent, &probes);
+        let (spectral, sweeps): (Vec<_>, Vec<_>) =
+            timed.into_iter().partition(|(plan, _)| is_spectral(plan));
+        for timed in [sweeps, spectral] {
+            let Some((plan, first)) = timed.first() else { continue };
+            let concurrent = concurrent_tiles(plan, first.footprint);
+            let probe = |(plan, timed): &(Arc<Plan>, Timed)| {
+                (work(plan, concurrent), timed.time.median / timed.slowdown)
+            };
+            let probes: Vec<_> = timed.iter().map(probe).collect();
+            sweep.model.fit(tile, kernel, is_spectral(plan), concurrent, &probes);
+        }
     }
 }
 
-/// The settings of a tile size and a kernel that are timed: those between which the others lie, and two
-/// among them. Overlaps so large that a cycle takes many times as long as any worth choosing are left out.
+/// The settings of a tile size and a kernel that are timed. Those whose subiterations are sweeps and those that
+/// make them in the sine basis have constants of their own.
 fn settings_to_probe(outline: &SweepOutline, tile: PerAxis, kernel: Kernel) -> Vec<Setting> {
     let can_run = outline.cells.iter().filter(|cell| cell.cannot_run.is_none());
     let here = can_run.map(|cell| cell.setting);
-    let here: Vec<_> = here.filter(|s| (s.tile, s.kernel) == (tile, kernel)).collect();
+    let here = here.filter(|s| (s.tile, s.kernel) == (tile, kernel));
+    let (spectral, sweeps): (Vec<_>, Vec<_>) =
+        here.partition(|setting| outline.spec.run_of(setting).method.prefers_spectral());
+    [extremes(&sweeps), extremes(&spectral)].concat()
+}
+
+/// The settings between which the others lie, and two among them. Overlaps so large that a cycle takes many
+/// times as long as any worth choosing are left out.
+fn extremes(here: &[Setting]) -> Vec<Setting> {
     let (Some(first), Some(last)) = (here.first(), here.last()) else { return Vec::new() };
     // The largest overlap within that number of quarters of the tile.
     let overlap = |quarters: usize| {
-        let is_in = |overlap: &PerAxis| 4 * overlap.largest() <= quarters * tile.largest();
+        let is_in = |overlap: &PerAxis| 4 * overlap.largest() <= quarters * first.tile.largest();
         here.iter().map(|s| s.overlap).filter(is_in).max().unwrap_or(first.overlap)
     };
     let mut middle: Vec<_> = here.iter().map(|s| s.k).collect();
@@ -96,7 +108,7 @@ fn settings_to_probe(outline: &SweepOutline, tile: PerAxis, kernel: Kernel) -> V
         (last.k, overlap(2)),
     ];
     let mut settings: Vec<_> =
-        settings.map(|(k, overlap)| Setting { tile, k, overlap, kernel }).to_vec();
+        settings.map(|(k, overlap)| Setting { k, overlap, ..*first }).to_vec();
     settings.sort_unstable_by_key(|setting| (setting.k, setting.overlap));
     settings.dedup();
     settings

@@ -9,7 +9,7 @@ use crossbeam_channel::bounded;
 fn request(threads: usize) -> WorkerRequest {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![64, 48];
-    spec.method = MethodSpec { tile: vec![16], k: 4, threads, ..spec.method };
+    spec.method = MethodSpec { tile: vec![16], k: 4.into(), threads, ..spec.method };
     let observation = ObservationRequest {
         map: Some(MapRequest::whole([64; 2])),
         probe: Some([1, 1]),

@@ -1,0 +1,462 @@
+// One cycle of square 2D tiles in their sine basis, with FP64 tensor cores: all k subiterations at once (the
+// mathematics is in `solver/spectral.rs`).
+//
+// A tile of T x T points is split into four quadrants of H x H sums and differences of mirrored points,
+// H = T / 2. Differences alternate in sign along their axis, which reverses the order of their modes; so
+// all quadrants share one H x H matrix F. Of each quadrant, one or two warps compute
+//
+//     Q = F' (factors o (F Q F')) F        (' is the transpose; o multiplies value by value)
+//
+// as four products: x forward, y forward, factors, x backward, y backward. The quadrant is always operand B
+// of the tensor core and the matrix always operand A. What comes out (the new index on lane / 4, the other one
+// on the pair 2 (lane % 4)) is the operand B of the next product, along the other axis, so that the data stay
+// in registers and no transpose is needed.
+//
+// A group of 4 WARPS warps works on a tile; a block has GROUPS groups, and passes over the tiles.
+//
+// Tables, in pairs of doubles: F and its transpose as the lanes load them (H H / 2 pairs each), then the
+// factors of each quadrant likewise. `solver/cuda/spectral.rs` writes them.
+#include "norms.cuh"
+
+/// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.
+__device__ constexpr int lanes_of_row(int pairs) { return pairs <= 8 ? 8 : pairs <= 16 ? 16 : 32; }
+
+/// How tiles of a side are worked on.
+template <int SIDE_, int WARPS_, int GROUPS_, int CHUNK_, bool KEEPS_FACTORS_> struct Plan {
+    static constexpr int SIDE = SIDE_, HALF = SIDE / 2;
+    /// Warps of a quadrant: each has a strip.
+    static constexpr int WARPS = WARPS_;
+    static constexpr int GROUPS = GROUPS_, THREADS = 4 * WARP * WARPS;
+    /// 8 x 8 blocks along a quadrant, and those of a warp's strip.
+    static constexpr int BLOCKS = HALF / 8, STRIP = BLOCKS / WARPS;
+    /// Blocks of a product that are accumulated at a time.
+    static constexpr int CHUNK = CHUNK_;
+    /// Whether the factors stay in shared memory.
+    static constexpr bool KEEPS_FACTORS = KEEPS_FACTORS_;
+
+    /// Pairs of a row of a quadrant; the lanes for them; rows at a time; rows of a thread.
+    static constexpr int PAIRS = HALF / 2, LANES = lanes_of_row(PAIRS);
+    static constexpr int AT_ONCE = THREADS / LANES, ROWS = HALF / AT_ONCE;
+    /// Rows whose values are fetched before they are needed.
+    static constexpr int AHEAD = ROWS % 4 == 0 ? 4 : 1;
+
+    /// Pairs of double: the matrices, the quadrants of a tile.
+    static constexpr int MATRICES = HALF * HALF, FACTORS = 2 * HALF * HALF, QUADRANTS = 2 * HALF * HALF;
+    static constexpr int KEPT = MATRICES + (KEEPS_FACTORS ? FACTORS : 0);
+};
+
+extern __shared__ double2 memory[];
+
+/// C += A B of 16 x 8 blocks: `low` and `high` are A of the first and the second four columns.
+__device__ __forceinline__ void multiply_16(double2 &c, double2 &d, double2 low, double2 high, double2 b) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+        "{%0, %1, %2, %3};"
+        : "+d"(c.x), "+d"(c.y), "+d"(d.x), "+d"(d.y)
+        : "d"(low.x), "d"(low.y), "d"(high.x), "d"(high.y), "d"(b.x), "d"(b.y));
+}
+
+/// C += A B of 8 x 8 blocks.
+__device__ __forceinline__ void multiply_8(double2 &c, double2 a, double2 b) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.x), "+d"(c.y)
+        : "d"(a.x), "d"(b.x));
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c.x), "+d"(c.y)
+        : "d"(a.y), "d"(b.y));
+}
+
+/// A pair of a matrix from shared memory. Volatile, or the compiler merges the loads of different chunks and
+/// spills what it merged.
+__device__ __forceinline__ double2 of_table(unsigned address) {
+    double2 pair;
+    asm volatile("ld.volatile.shared.v2.f64 {%0, %1}, [%2];" : "=d"(pair.x), "=d"(pair.y) : "r"(address));
+    return pair;
+}
+
+/// Waits for some threads of the block.
+__device__ __forceinline__ void wait(int barrier, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// The same number, so that what follows from it is computed again and not kept in registers.
+__device__ __forceinline__ int unknown(int number) {
+    int same;
+    asm volatile("mov.u32 %0, %1;" : "=r"(same) : "r"(number));
+    return same;
+}
+
+/// The thread's number in the block, likewise.
+__device__ __forceinline__ int thread_of_block() {
+    int thread;
+    asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    return thread;
+}
+
+/// A matrix in shared memory, whose blocks are counted from a warp's strip on, along both indices.
+template <class P> struct Matrix {
+    static constexpr int BLOCK = WARP * sizeof(double2);
+    unsigned addresses[2][2];
+
+    __device__ __forceinline__ Matrix(const double2 *values, int strip) {
+        unsigned first = static_cast<unsigned>(__cvta_generic_to_shared(values));
+        int own = strip * BLOCK, other = -own;
+        if (P::WARPS == 1) own = other = 0;
+        addresses[0][0] = first + own * P::BLOCKS + own;
+        addresses[0][1] = first + own * P::BLOCKS + other;
+        addresses[1][0] = first + other * P::BLOCKS + own;
+        addresses[1][1] = first + other * P::BLOCKS + other;
+    }
+
+    __device__ __forceinline__ double2 at(int m, int k) const {
+        return of_table(addresses[m / P::STRIP % 2][k / P::STRIP % 2] + (m * P::BLOCKS + k) * BLOCK);
+    }
+};
+
+/// Multiplies a matrix by the data, in place. The index that is summed over is the first of
+/// `data` (the result has the new one there), or the second with TURNED.
+template <class P, bool TURNED, int COUNT>
+__device__ __forceinline__ void multiply(double2 (&data)[P::BLOCKS][COUNT], const Matrix<P> &matrix) {
+    constexpr int BLOCKS = P::BLOCKS, CHUNK = P::CHUNK;
+    constexpr int DOUBLE_ROWS = (BLOCKS + 1) / 2, STEPS = BLOCKS * DOUBLE_ROWS;
+#pragma unroll
+    for (int first = 0; first < COUNT; first += CHUNK) {
+        double2 sums[BLOCKS][CHUNK];
+#pragma unroll
+        for (int m = 0; m < BLOCKS; m++) {
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) sums[m][n] = make_double2(0, 0);
+        }
+        // The next step's part of the matrix is fetched before this step's products.
+        double2 low = matrix.at(0, 0), high = low;
+        if (BLOCKS > 1) high = matrix.at(1, 0);
+        double2 next_low = low, next_high = high;
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            int k = step / DOUBLE_ROWS, m = 2 * (step % DOUBLE_ROWS);
+            if (step + 1 < STEPS) {
+                int next_k = (step + 1) / DOUBLE_ROWS, next_m = 2 * ((step + 1) % DOUBLE_ROWS);
+                next_low = matrix.at(next_m, next_k);
+                if (next_m + 1 < BLOCKS) next_high = matrix.at(next_m + 1, next_k);
+            }
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) {
+                if (first + n >= COUNT) continue;
+                double2 b = TURNED ? data[first + n][k] : data[k][first + n];
+                if (m + 1 < BLOCKS) {
+                    multiply_16(sums[m][n], sums[m + 1][n], low, high, b);
+                } else {
+                    multiply_8(sums[m][n], low, b);
+                }
+            }
+            low = next_low;
+            high = next_high;
+        }
+#pragma unroll
+        for (int m = 0; m < BLOCKS; m++) {
+#pragma unroll
+            for (int n = 0; n < CHUNK; n++) {
+                if (first + n >= COUNT) continue;
+                if (TURNED) {
+                    data[first + n][m] = sums[m][n];
+                } else {
+                    data[m][first + n] = sums[m][n];
+                }
+            }
+        }
+    }
+}
+
+/// Where pair `x` of row `y` of a quadrant lies: odd rows are turned by half of the banks.
+template <class P> __device__ __forceinline__ int place(int y, int x) {
+    constexpr bool IS_EVEN = P::HALF % 16 == 0;
+    return y * P::PAIRS + (IS_EVEN ? x ^ ((y & 1) << 2) : x);
+}
+
+/// All four products of a quadrant, or of one warp's strip of it.
+template <class P> __device__ __forceinline__ void transform(const double2 *tables) {
+    constexpr int BLOCKS = P::BLOCKS, STRIP = P::STRIP;
+    int thread = thread_of_block(), group = thread / P::THREADS, warp = thread % P::THREADS / WARP;
+    int lane = thread % WARP, row = lane / 4, pair = lane % 4;
+    double2 *quadrant = memory + P::KEPT + group * P::QUADRANTS + warp % 4 * (P::QUADRANTS / 4);
+    const double2 *factors = (P::KEEPS_FACTORS ? memory : tables) + P::MATRICES + warp % 4 * (P::FACTORS / 4) + lane;
+    // The first block of the warp's strip; and a block of the whole, counted from there.
+    int strip = P::WARPS == 1 ? 0 : warp / 4 * STRIP;
+    auto block = [=](int i) { return P::WARPS == 1 ? i : i < STRIP ? strip + i : i - strip; };
+    Matrix<P> forward(memory + lane, strip), backward(memory + P::MATRICES / 2 + lane, strip);
+    double2 data[BLOCKS][STRIP];
+    // (x, y): x is summed over first.
+#pragma unroll
+    for (int k = 0; k < BLOCKS; k++) {
+#pragma unroll
+        for (int n = 0; n < STRIP; n++) data[k][n] = quadrant[place<P>(8 * (strip + n) + row, 4 * block(k) + pair)];
+    }
+    if constexpr (P::WARPS == 1) {
+        multiply<P, false>(data, forward);
+        multiply<P, true>(data, forward);
+#pragma unroll
+        for (int k = 0; k < BLOCKS; k++) {
+#pragma unroll
+            for (int n = 0; n < STRIP; n++) {
+                double2 factor = factors[(k * BLOCKS + n) * WARP];
+                data[k][n].x *= factor.x;
+                data[k][n].y *= factor.y;
+            }
+        }
+        multiply<P, false>(data, backward);
+        multiply<P, true>(data, backward);
+#pragma unroll
+        for (int k = 0; k < BLOCKS; k++) {
+#pragma unroll
+            for (int n = 0; n < STRIP; n++) quadrant[place<P>(8 * n + row, 4 * k + pair)] = data[k][n];
+        }
+    } else {
+        // Two warps share a quadrant. Each has all of the index that is summed over, its own strip first, and
+        // its strip of the other one; between two products they exchange halves, lane by lane: what was the
+        // strip becomes the whole.
+        int barrier = 8 + (P::GROUPS == 1 ? 0 : 4 * group) + warp % 4;
+        auto exchange = [&](int area) {
+            double2 *areas = quadrant + area * (P::QUADRANTS / 8) + lane, kept[STRIP][STRIP];
+            double2 *mine = areas + strip * (P::QUADRANTS / 16 / STRIP);
+            double2 *theirs = areas + (STRIP - strip) * (P::QUADRANTS / 16 / STRIP);
+#pragma unroll
+            for (int m = 0; m < STRIP; m++) {
+#pragma unroll
+                for (int n = 0; n < STRIP; n++) {
+                    mine[(m * STRIP + n) * WARP] = data[STRIP + m][n];
+                    kept[m][n] = data[m][n];
+                }
+            }
+            wait(barrier, 2 * WARP);
+#pragma unroll
+            for (int m = 0; m < STRIP; m++) {
+#pragma unroll
+                for (int n = 0; n < STRIP; n++) {
+                    data[n][m] = kept[m][n];
+                    data[STRIP + n][m] = theirs[(m * STRIP + n) * WARP];
+                }
+            }
+        };
+        multiply<P, false>(data, forward);
+        // The areas lie in the quadrant, which the other warp may still read.
+        wait(barrier, 2 * WARP);
+        exchange(0);
+        multiply<P, false>(data, forward);
+#pragma unroll
+        for (int k = 0; k < BLOCKS; k++) {
+#pragma unroll
+            for (int n = 0; n < STRIP; n++) {
+                double2 factor = factors[((strip + n) * BLOCKS + block(k)) * WARP];
+                data[k][n].x *= factor.x;
+                data[k][n].y *= factor.y;
+            }
+        }
+        exchange(1);
+        multiply<P, false>(data, backward);
+        exchange(0);
+        multiply<P, false>(data, backward);
+        wait(barrier, 2 * WARP);
+#pragma unroll
+        for (int k = 0; k < BLOCKS; k++) {
+#pragma unroll
+            for (int n = 0; n < STRIP; n++) quadrant[place<P>(8 * block(k) + row, 4 * (strip + n) + pair)] = data[k][n];
+        }
+    }
+}
+
+/// Two neighbouring points. Rows begin at odd addresses, so that a pair takes two loads.
+__device__ __forceinline__ double2 load(const double *from, bool is_needed) {
+    return is_needed ? make_double2(__ldg(from), __ldg(from + 1)) : make_double2(0, 0);
+}
+
+/// A pair of points near the beginning of a row and its mirror image near the end, in a row and in the
+/// mirrored row.
+struct Quad {
+    double2 a, b, c, d;
+};
+
+template <class P> struct Tile {
+    const CycleArguments &arguments;
+    const double *from, *g;
+    double *to;
+    int left, right, top, bottom;
+
+    __device__ __forceinline__ Tile(const CycleArguments &arguments, int tile) : arguments(arguments) {
+        int tile_x = tile % arguments.x.count, tile_y = tile / arguments.x.count;
+        int x = arguments.x.start(tile_x), y = arguments.y.start(tile_y);
+        long long origin = y * arguments.grid.pitch + x;
+        from = arguments.from + origin;
+        g = arguments.g + origin;
+        to = arguments.to + origin;
+        left = arguments.x.border(tile_x) - x;
+        right = arguments.x.border(tile_x + 1) - x;
+        top = arguments.y.border(tile_y) - y;
+        bottom = arguments.y.border(tile_y + 1) - y;
+    }
+
+    /// Row `y` and the mirrored one of an array, at pair `m`.
+    __device__ __forceinline__ Quad rows(const double *values, int y, int m, bool is_needed) const {
+        const double *row = values + y * arguments.grid.pitch;
+        const double *mirrored = values + (P::SIDE - 1 - y) * arguments.grid.pitch;
+        int x = 2 * m, other = P::SIDE - 2 - x;
+        return {load(row + x, is_needed), load(row + other, is_needed), load(mirrored + x, is_needed),
+                load(mirrored + other, is_needed)};
+    }
+
+    __device__ __forceinline__ bool owns(int x, int y) const {
+        return left <= x && x < right && top <= y && y < bottom;
+    }
+
+    __device__ __forceinline__ void store(int x, int y, double first, double second) const {
+        double *at = to + y * arguments.grid.pitch + x;
+        if (owns(x, y)) at[0] = first;
+        if (owns(x + 1, y)) at[1] = second;
+    }
+};
+
+/// What the first sweep changes at a pair of points.
+__device__ __forceinline__ double2 change(const Weights &w, double x_prev, double2 own, double x_next, double2 y_prev,
+                                          double2 y_next, double2 g) {
+    return make_double2(update(w, x_prev, own.y, y_prev.x, y_next.x, g.x) - own.x,
+                        update(w, own.x, x_next, y_prev.y, y_next.y, g.y) - own.y);
+}
+
+/// The first sweep of a tile: writes its quadrants, and adds up the squares of the owned points.
+template <class P>
+__device__ __forceinline__ void split(const Tile<P> &tile, double &squares) {
+    constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
+    int thread = thread_of_block() % P::THREADS;
+    double2 *quadrants = memory + P::KEPT + thread_of_block() / P::THREADS * P::QUADRANTS;
+    int m = thread % LANES, first = thread / LANES * P::ROWS;
+    bool is_active = P::PAIRS == LANES || m < P::PAIRS;
+    const CycleArguments &arguments = tile.arguments;
+    bool measures = arguments.squares;
+    Quad g[P::AHEAD];
+    Quad prev = tile.rows(tile.from, first - 1, m, is_active), own = tile.rows(tile.from, first, m, is_active);
+#pragma unroll
+    for (int i = 0; i < P::ROWS; i++) {
+        if (i % P::AHEAD == 0) {
+#pragma unroll
+            for (int j = 0; j < P::AHEAD; j++) g[j] = tile.rows(tile.g, first + i + j, m, is_active);
+        }
+        int y = first + i, mirrored = P::SIDE - 1 - y;
+        Quad next = tile.rows(tile.from, y + 1, m, is_active);
+        Quad right = g[i % P::AHEAD];
+        // The neighbours along x are those of the lanes beside, or lie in the halo, or across the middle.
+        auto before = [](double value) { return __shfl_up_sync(ALL_LANES, value, 1, LANES); };
+        auto after = [](double value) { return __shfl_down_sync(ALL_LANES, value, 1, LANES); };
+        double a_prev = before(own.a.y), b_next = before(own.b.x), c_prev = before(own.c.y), d_next = before(own.d.x);
+        double a_next = after(own.a.x), b_prev = after(own.b.y), c_next = after(own.c.x), d_prev = after(own.d.y);
+        if (m == 0) {
+            const double *row = tile.from + y * arguments.grid.pitch;
+            const double *other = tile.from + mirrored * arguments.grid.pitch;
+            a_prev = __ldg(row - 1), b_next = __ldg(row + P::SIDE);
+            c_prev = __ldg(other - 1), d_next = __ldg(other + P::SIDE);
+        }
+        if (m == P::PAIRS - 1) a_next = own.b.x, b_prev = own.a.y, c_next = own.d.x, d_prev = own.c.y;
+        const Weights &w = arguments.weights;
+        double2 a = change(w, a_prev, own.a, a_next, prev.a, next.a, right.a);
+        double2 b = change(w, b_prev, own.b, b_next, prev.b, next.b, right.b);
+        // Down the mirrored rows, the next row is the one before.
+        double2 c = change(w, c_prev, own.c, c_next, next.c, prev.c, right.c);
+        double2 d = change(w, d_prev, own.d, d_next, next.d, prev.d, right.d);
+        if (measures && is_active) {
+            int x = 2 * m, other = P::SIDE - 2 - x;
+            auto add = [&](double2 value, int x, int y) {
+                add_square_if(tile.owns(x, y), squares, value.x);
+                add_square_if(tile.owns(x + 1, y), squares, value.y);
+            };
+            add(a, x, y), add(b, other, y), add(c, x, mirrored), add(d, other, mirrored);
+        }
+        prev = own;
+        own = next;
+        // Sums and differences along x (differences alternate in sign), then along y.
+        double2 even = make_double2(a.x + b.y, a.y + b.x), odd = make_double2(a.x - b.y, b.x - a.y);
+        double2 even_below = make_double2(c.x + d.y, c.y + d.x), odd_below = make_double2(c.x - d.y, d.x - c.y);
+        double sign = y & 1 ? -1.0 : 1.0;
+        if (is_active) {
+            double2 *at = quadrants + place<P>(y, m);
+            at[0] = make_double2(even.x + even_below.x, even.y + even_below.y);
+            at[QUADRANT] = make_double2(odd.x + odd_below.x, odd.y + odd_below.y);
+            at[2 * QUADRANT] = make_double2(sign * (even.x - even_below.x), sign * (even.y - even_below.y));
+            at[3 * QUADRANT] = make_double2(sign * (odd.x - odd_below.x), sign * (odd.y - odd_below.y));
+        }
+    }
+}
+
+/// Adds the correction to the owned points of a tile and stores them.
+template <class P>
+__device__ __forceinline__ void join(const Tile<P> &tile) {
+    constexpr int LANES = P::LANES, QUADRANT = P::QUADRANTS / 4;
+    int thread = thread_of_block() % P::THREADS, group = thread_of_block() / P::THREADS;
+    const double2 *quadrants = memory + P::KEPT + group * P::QUADRANTS;
+    int m = thread % LANES, first = thread / LANES * P::ROWS;
+    bool is_active = P::PAIRS == LANES || m < P::PAIRS;
+    int x = 2 * m, other = P::SIDE - 2 - x;
+#pragma unroll
+    for (int i = 0; i < P::ROWS; i += P::AHEAD) {
+        Quad own[P::AHEAD];
+#pragma unroll
+        for (int j = 0; j < P::AHEAD; j++) own[j] = tile.rows(tile.from, first + i + j, m, is_active);
+        if (i == 0) wait(1 + group, P::THREADS);
+#pragma unroll
+        for (int j = 0; j < P::AHEAD; j++) {
+            int y = first + i + j, mirrored = P::SIDE - 1 - y;
+            double sign = y & 1 ? -1.0 : 1.0;
+            const double2 *at = quadrants + place<P>(y, is_active ? m : 0);
+            double2 even = at[0], odd = at[QUADRANT], even_y = at[2 * QUADRANT], odd_y = at[3 * QUADRANT];
+            double2 sum = make_double2(even.x + odd.x, even.y - odd.y);
+            double2 difference = make_double2(even.x - odd.x, even.y + odd.y);
+            double2 sum_y = make_double2(sign * (even_y.x + odd_y.x), sign * (even_y.y - odd_y.y));
+            double2 difference_y = make_double2(sign * (even_y.x - odd_y.x), sign * (even_y.y + odd_y.y));
+            if (is_active) {
+                const Quad &u = own[j];
+                tile.store(x, y, u.a.x + (sum.x + sum_y.x), u.a.y + (sum.y + sum_y.y));
+                tile.store(other, y, u.b.x + (difference.y + difference_y.y), u.b.y + (difference.x + difference_y.x));
+                tile.store(x, mirrored, u.c.x + (sum.x - sum_y.x), u.c.y + (sum.y - sum_y.y));
+                tile.store(other, mirrored, u.d.x + (difference.y - difference_y.y),
+                           u.d.y + (difference.x - difference_y.x));
+            }
+        }
+    }
+}
+
+/// One cycle. Of each warp one sum of squares is written.
+template <class P> __device__ __forceinline__ void cycle(const SpectralArguments &arguments) {
+    const CycleArguments &a = arguments.cycle;
+    const double2 *tables = reinterpret_cast<const double2 *>(arguments.tables);
+    // The tables arrive while the first tile is split.
+    for (int i = threadIdx.x; i < P::KEPT; i += blockDim.x) {
+        unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(memory + i));
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(tables + i) : "memory");
+    }
+    double squares = 0;
+    int tiles = a.x.count * a.y.count, i = threadIdx.x / P::THREADS * gridDim.x + blockIdx.x;
+    do {
+        if (i < tiles) split<P>(Tile<P>(a, i), squares);
+        if (i < gridDim.x * P::GROUPS) {
+            // All groups of the block meet here once, with a tile or without.
+            asm volatile("cp.async.wait_all;" ::: "memory");
+            __syncthreads();
+        }
+        if (i < tiles) {
+            wait(1 + thread_of_block() / P::THREADS, P::THREADS);
+            transform<P>(tables);
+            join<P>(Tile<P>(a, unknown(i)));
+            wait(1 + thread_of_block() / P::THREADS, P::THREADS);
+        }
+        i += gridDim.x * P::GROUPS;
+    } while (i < tiles);
+    if (a.squares) write_sum_of_lanes(squares, a.squares + (blockIdx.x * blockDim.x + threadIdx.x) / WARP);
+}
+
+#define KERNEL(side, warps, groups, chunk, keeps_factors)                                                              \
+    extern "C" __global__ void __launch_bounds__(4 * WARP * warps * groups, 1)                                         \
+        side_##side(const SpectralArguments arguments) {                                                               \
+        cycle<Plan<side, warps, groups, chunk, keeps_factors>>(arguments);                                             \
+    }
+
+// `PLANS` of `solver/cuda/spectral.rs`.
+KERNEL(32, 1, 4, 2, true)
+KERNEL(48, 1, 3, 3, true)
+KERNEL(64, 1, 2, 4, true)
+KERNEL(128, 2, 1, 2, false)
