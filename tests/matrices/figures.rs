@@ -10,7 +10,7 @@ fn plan(source: &str, ordering: Ordering, block: usize, sweeps: usize) -> Arc<Pl
     spec.problem.kind = ProblemKind::Matrix;
     spec.problem.shape = vec![matrix.rows().expect("a known name")];
     spec.problem.matrix = Some(matrix);
-    (spec.method.tile, spec.method.k) = (vec![block], sweeps);
+    (spec.method.tile, spec.method.k) = (vec![block], sweeps.into());
     spec.stop.tolerance = Some(1e-6);
     Arc::new(Planner::default().plan(&spec).expect("a valid run"))
 }
