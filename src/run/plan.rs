@@ -8,7 +8,7 @@ use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
-use crate::problem::{Boundary, Problem, Source, Stencil, StencilError};
+use crate::problem::{Boundary, Operator, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
     Kernel, Layout, Method, MethodName, Place, Spectral, SpectralError, Subiterations,
@@ -190,11 +190,13 @@ impl Planner {
         let block = method_spec.tile_of(0);
         let Ordered { problem, order } = self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
+        check_k(method_spec)?;
+        let method = method(method_spec, &tiling, &problem.operator)?;
         Ok(Plan {
             spec: spec.clone(),
             problem,
             order,
-            method: method(method_spec, &tiling)?,
+            method,
             tiling,
             precision: method_spec.precision,
             place,
