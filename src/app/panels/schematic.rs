@@ -67,7 +67,9 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     let is_grid = session.spec.problem.matrix.is_none();
     let tiled = tiling.as_ref().filter(|_| is_grid && method.name == MethodName::Hierarchical);
     if let Some(axis) = tiled.map(|tiling| tiling.x()).filter(|axis| axis.count() > 1) {
-        let sentence = sentence(axis, method.k);
+        // With k = ∞ all points of a tile are stale: more sweeps than it has points.
+        let k = method.k.finite().unwrap_or(usize::MAX);
+        let sentence = sentence(axis, k);
         let size = egui::vec2(ui.available_width(), HEIGHT);
         let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
         let about = format!("Two neighbouring tiles. {sentence}");
@@ -75,7 +77,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
         response.on_hover_text(
             "A section through two neighbouring tiles. Solid: points that a tile owns and writes back. Light: points that it computes and drops. Hatched: points that are stale after a cycle. The dark cell is the frozen halo.",
         );
-        draw(ui, rect, axis, method.k);
+        draw(ui, rect, axis, k);
         ui.add(Label::new(RichText::new(sentence).small()).wrap());
     }
     if let Some(stencil) = report.and_then(|report| report.plan.problem.operator.stencil()) {
