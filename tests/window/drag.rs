@@ -118,7 +118,7 @@ fn a_converged_run_moves_once() {
 
 fn an_equally_small_residual() {
     let mut run = small();
-    run.method.k = 16;
+    run.method.k = 16.into();
     let mut window = Window::paused(run);
     window.step(10);
     window.button("View");
