@@ -79,7 +79,7 @@ template <int P, bool PARTIAL, Measured MEASURED> __device__ __forceinline__ voi
     // Several sums, so that no addition waits for the one before.
     constexpr int CHAINS = PARTIAL ? 2 : 4;
     double squares[CHAINS] = {};
-    auto sweep = [&](bool is_first) {
+    auto sweep = [&](bool with_squares) {
         real x_prev = __shfl_up_sync(ALL_LANES, u[P - 1], 1);
         real last = __shfl_down_sync(ALL_LANES, u[0], 1);
         if (is_first) x_prev = halo_prev;
@@ -88,7 +88,7 @@ template <int P, bool PARTIAL, Measured MEASURED> __device__ __forceinline__ voi
         for (int i = 0; i < P; i++) {
             real value = update(a.weights, x_prev, i + 1 < P ? u[i + 1] : last, 0, 0, g[i]);
             if (PARTIAL && i >= updated) value = u[i];
-            if (is_first) add_square_if(owned & 1u << i, squares[i % CHAINS], value - u[i]);
+            if (with_squares) add_square_if(owned & 1u << i, squares[i % CHAINS], value - u[i]);
             x_prev = u[i];
             u[i] = value;
         }

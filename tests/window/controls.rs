@@ -146,9 +146,12 @@ fn every_control_has_a_tooltip() {
         let controls: Vec<_> = nodes
             .filter(|node| is_input(node.accesskit_node().role()))
             .filter(|node| !node.accesskit_node().is_disabled())
-            .map(|node| (node.accesskit_node().label().unwrap_or_default(), node.rect().center()))
+            .map(|node| {
+                let control = node.accesskit_node();
+                (control.role(), control.label().unwrap_or_default(), node.rect().center())
+            })
             .collect();
-        for (name, at) in controls {
+        for (role, name, mut at) in controls {
             // Legends name pinned runs by their letter and settings.
             let is_legend = name.starts_with("this run") || name.starts_with("A · ");
             if NOT_OURS.contains(&name.as_str()) || is_legend || !tried.insert(name.clone()) {
@@ -156,6 +159,10 @@ fn every_control_has_a_tooltip() {
             }
             window.harness.remove_cursor();
             window.frame();
+            if !window.harness.ctx.content_rect().contains(at) {
+                window.scroll_to(role, &name);
+                at = window.rect(role, &name).center();
+            }
             // After a click, they wait for the pointer to move.
             window.harness.hover_at(at + vec2(1.0, 0.0));
             window.harness.hover_at(at);

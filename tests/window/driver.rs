@@ -221,8 +221,29 @@ impl Window {
         self.harness.query_all_by_role_and_label(role, name).next().is_some()
     }
 
+    /// Scrolls a control into view, if a panel is longer than the window.
+    #[track_caller]
+    pub fn scroll_to(&mut self, role: Role, name: &str) {
+        let place = |window: &Self| {
+            let mut all = window.harness.query_all_by_role_and_label(role, name);
+            all.next().map(|node| node.rect())
+        };
+        let before = place(self);
+        if let Some(node) = self.harness.query_all_by_role_and_label(role, name).next() {
+            node.scroll_to_me();
+        }
+        self.frames(2);
+        if place(self) != before {
+            // Scrolling is animated.
+            self.frames(30);
+        }
+    }
+
     #[track_caller]
     pub fn click(&mut self, role: Role, name: &str) {
+        if role != Role::Button {
+            self.scroll_to(role, name);
+        }
         self.harness.get_by_role_and_label(role, name).click();
         self.frames(2);
         self.harness.remove_cursor();
@@ -237,6 +258,7 @@ impl Window {
     /// Chooses an entry of a combo box.
     #[track_caller]
     pub fn choose(&mut self, combo: &str, entry: &str) {
+        self.scroll_to(Role::ComboBox, combo);
         self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
         self.frames(2);
         // Another button may have the same name: the entry is on the layer of the menu.
@@ -252,6 +274,7 @@ impl Window {
     /// name.
     #[track_caller]
     pub fn entry(&mut self, combo: &str, begin: &str) -> (bool, String) {
+        self.scroll_to(Role::ComboBox, combo);
         self.harness.get_by_role_and_label(Role::ComboBox, combo).click();
         self.frames(4);
         let entries = self.harness.query_all_by_role(Role::Button);
@@ -320,6 +343,7 @@ impl Window {
     /// Types a number into the field of that name.
     #[track_caller]
     pub fn type_into(&mut self, name: &str, number: &str) {
+        self.scroll_to(Role::SpinButton, name);
         self.harness.get_by_role_and_label(Role::SpinButton, name).click();
         self.frames(2);
         self.harness.event(Event::Text(number.to_owned()));

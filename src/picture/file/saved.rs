@@ -352,9 +352,12 @@ mod tests {
         }
     }
 
-    /// A right-hand side lies beside the figure.
+    /// A right-hand side and an initial guess lie beside the figure.
     fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
         run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
+        if let Some(matrix) = &mut run.problem.matrix {
+            matrix.initial = matrix.initial.take().map(|_| folder.join("x0.npy"));
+        }
         run
     }
 
