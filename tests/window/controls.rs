@@ -160,8 +160,7 @@ fn every_control_has_a_tooltip() {
             window.harness.remove_cursor();
             window.frame();
             if !window.harness.ctx.content_rect().contains(at) {
-                window.scroll_to(role, &name);
-                at = window.rect(role, &name).center();
+                at = window.scroll_to_one(role, &name, at);
             }
             // After a click, they wait for the pointer to move.
             window.harness.hover_at(at + vec2(1.0, 0.0));
@@ -169,7 +168,7 @@ fn every_control_has_a_tooltip() {
             // Tooltips appear half a second after the pointer stopped.
             window.harness.run_steps(45);
             if !window.has_tooltip() {
-                without.push(format!("{face}: {name}"));
+                without.push(format!("{face}: {role:?} {name} at {at:?}"));
             }
         }
     }

@@ -224,19 +224,27 @@ impl Window {
     /// Scrolls a control into view, if a panel is longer than the window.
     #[track_caller]
     pub fn scroll_to(&mut self, role: Role, name: &str) {
-        let place = |window: &Self| {
-            let mut all = window.harness.query_all_by_role_and_label(role, name);
-            all.next().map(|node| node.rect())
-        };
-        let before = place(self);
-        if let Some(node) = self.harness.query_all_by_role_and_label(role, name).next() {
+        // The toolbar and the timeline lie above and below panels.
+        let visible = self.harness.ctx.content_rect().shrink2(egui::vec2(0.0, 100.0));
+        let node = self.harness.query_all_by_role_and_label(role, name).next();
+        if let Some(node) = node.filter(|node| !visible.y_range().contains(node.rect().center().y))
+        {
             node.scroll_to_me();
-        }
-        self.frames(2);
-        if place(self) != before {
             // Scrolling is animated.
-            self.frames(30);
+            self.frames(32);
         }
+    }
+
+    /// Scrolls the control whose centre lies at `at` into view, and returns where it lies then. Others may
+    /// have its name.
+    #[track_caller]
+    pub fn scroll_to_one(&mut self, role: Role, name: &str, at: Pos2) -> Pos2 {
+        let all = || self.harness.query_all_by_role_and_label(role, name);
+        let index = all().position(|node| node.rect().contains(at)).expect("it was just there");
+        all().nth(index).expect("it was just there").scroll_to_me();
+        self.frames(32);
+        let mut all = self.harness.query_all_by_role_and_label(role, name);
+        all.nth(index).expect("scrolling removes nothing").rect().center()
     }
 
     #[track_caller]

@@ -33,7 +33,7 @@ struct Setting {
 const SETTINGS: [Setting; 7] = [
     Setting {
         name: "k up",
-        about: "Double the subiterations; after the most come infinitely many.",
+        about: "Double the subiterations; the last step is ∞.",
         keys: &[plain(Key::K)],
         change: |method| method.k = doubled(method.k),
     },
