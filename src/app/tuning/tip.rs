@@ -13,10 +13,8 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     }
     if let Some(seconds) = row.seconds {
         text.push_str(&format!(": {} ± {}", time(seconds), time(row.cost_error())));
-    } else if let Some(seconds) = row.seconds_per_cycle {
-        if let Some(seconds) = row.k.per_sweep(seconds) {
-            text.push_str(&format!(": {} per sweep", time(seconds)));
-        }
+    } else if let Some(seconds) = row.seconds_per_cycle.and_then(|it| row.k.per_sweep(it)) {
+        text.push_str(&format!(": {} per sweep", time(seconds)));
     }
     if let Some(cycles) = row.cycles {
         text.push_str(&format!(" · {} cycles", grouped(cycles.count)));

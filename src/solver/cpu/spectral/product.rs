@@ -70,6 +70,8 @@ impl<R: Real> Product<'_, R> {
         let mut sums = [[R::default(); WIDTH]; HEIGHT];
         let rows: [&[R]; HEIGHT] =
             std::array::from_fn(|i| &a.values[(row + i) * a.stride..][..inner]);
+        // An index, because it runs over several rows at once.
+        #[allow(clippy::needless_range_loop)]
         for k in 0..inner {
             let at = k * b.stride + column;
             let b: &[R; WIDTH] =
