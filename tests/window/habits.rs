@@ -311,6 +311,8 @@ fn broken_settings_are_set_aside_and_told() {
     assert!(window.says("settings.toml cannot be read"), "{:?}", window.texts());
     let aside = fs::read_to_string(folder.path().join("settings.toml.aside"));
     assert_eq!(aside.expect("it is kept"), "window = \"wide\"\n");
+    // The dialog finds its place within some frames.
+    window.frames(4);
     window.button("Start exploring");
     window.until("going", |window| window.cycle() > 0);
 }
