@@ -171,7 +171,7 @@ fn devices_are_listed_whether_there_is_a_gpu_or_not() {
 fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     let folder = folder();
     let arguments = "bench kernels --backend cpu --shape 40x30 --tile 8 --k 2,4 --overlap 0 --repeats 3 \
-                     --to-tolerance --tol 1e-2 --frames --seconds 1 --json -o record.md";
+                     --to-tolerance --tol 1e-2 --json -o record.md";
     let output = tilescope(&folder, arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -188,7 +188,6 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
             assert!(row["with_norms_us"][part].as_f64().unwrap() > 0.0);
         }
         assert!(row["ratio_to_classic"].as_f64().unwrap() > 0.0);
-        assert!(row["frames"]["observed"].as_f64().unwrap() > 0.0);
         assert!(row["footprint"].is_null() && row["transfers"].is_null());
         assert!(row["of_peak"].is_null() && row["of_bandwidth"].is_null());
         assert_eq!(row["backend"], "cpu");
@@ -206,6 +205,29 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     {
         assert!(record.contains(part), "{part}: {record}");
     }
+}
+
+/// A run that ends while it is measured has no speed, and that is said.
+#[test]
+fn the_speed_beside_the_window_is_measured_where_the_run_lasts() {
+    let folder = folder();
+    let frames = |arguments: &str| {
+        let arguments = format!(
+            "bench kernels --backend cpu --kernel tiled --k 2 --overlap 0 --repeats 1 --frames \
+             --seconds 1 --json {arguments}"
+        );
+        let output = tilescope(&folder, &arguments).output().unwrap();
+        let notes = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{notes}");
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (said["rows"][0]["frames"].clone(), notes)
+    };
+    let (measured, notes) = frames("--shape 400x400 --tile 20");
+    assert!(measured["observed"].as_f64().unwrap() > 0.0, "{measured}");
+    assert_eq!(notes, "");
+    let (measured, notes) = frames("--shape 4x4 --tile 4");
+    assert!(measured.is_null(), "{measured}");
+    assert!(notes.contains("the run ended before"), "{notes}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::measure::warm_up;
 use crate::clock::Instant;
 use crate::run::{
-    CutLine, FieldKind, MapRequest, ObservationRequest, Plan, ProfileRequest, Report, Worker,
+    CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Plan, ProfileRequest, Report, Worker,
     WorkerRequest,
 };
 use crate::solver::{self, NormRequest};
@@ -39,11 +39,12 @@ pub(super) struct Frames {
     pub reports: f64,
 }
 
-/// Measures all variants in turns, for about `span` in total.
+/// Measures all variants in turns, for about `span` in total; `None` if the run ends before that, as that
+/// of a small grid does, which rounding soon brings to rest.
 ///
 /// # Errors
 /// If the solver fails, or the worker.
-pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
+pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Option<Frames>> {
     let turns = (span.div_duration_f64(3 * TURN) as u32).max(TURNS);
     let turn = span / (3 * turns);
     let mut solver =
@@ -59,16 +60,17 @@ pub(super) fn measure(plan: &Plan, span: Duration) -> anyhow::Result<Frames> {
             cycles += batch()?.cycles;
         }
         all[0].push(cycles as f64 / begin.elapsed().as_secs_f64());
-        let (rate, reports) = observer.observe(turn, false)?;
+        let Some((rate, reports)) = observer.observe(turn, false)? else { return Ok(None) };
         all[1].push(rate);
         all[2].push(reports);
-        all[3].push(observer.observe(turn, true)?.0);
+        let Some((rate, _)) = observer.observe(turn, true)? else { return Ok(None) };
+        all[3].push(rate);
     }
     let [unobserved, observed, reports, with_reference] = all.map(|mut rates: Vec<f64>| {
         rates.sort_by(f64::total_cmp);
         rates[rates.len() / 2]
     });
-    Ok(Frames { unobserved, observed, with_reference, reports })
+    Ok(Some(Frames { unobserved, observed, with_reference, reports }))
 }
 
 /// Memory budget for keyframes in bytes, the default of the window.
@@ -79,6 +81,7 @@ const MEMORY: usize = 512_000_000;
 struct Observer {
     worker: Worker,
     request: WorkerRequest,
+    has_ended: bool,
 }
 
 impl Observer {
@@ -108,30 +111,30 @@ impl Observer {
             memory: MEMORY,
             ..WorkerRequest::default()
         };
-        Ok(Self { worker, request })
+        Ok(Self { worker, request, has_ended: false })
     }
 
-    /// Continues the run for `span`; returns cycles and reports per second.
-    fn observe(&mut self, span: Duration, reference: bool) -> anyhow::Result<(f64, f64)> {
+    /// Continues the run for `span`; returns cycles and reports per second, `None` if the run ended.
+    fn observe(&mut self, span: Duration, reference: bool) -> anyhow::Result<Option<(f64, f64)>> {
         self.request.reference = reference;
         self.send(true);
         let begin = Instant::now();
         // Warm-up until the batches have their final size.
         while begin.elapsed() < span / 4 {
-            self.frame();
+            self.frame()?;
         }
-        let (begin, first) = self.next()?;
+        let Some((begin, first)) = self.next()? else { return Ok(None) };
         let mut reports = 0;
         while begin.elapsed() < span {
-            reports += u32::from(self.frame());
+            reports += u32::from(self.frame()?);
         }
-        let (end, last) = self.next()?;
+        let Some((end, last)) = self.next()? else { return Ok(None) };
         // Without a reference the worker does not use the pause to catch up with it.
         self.request.reference = false;
         self.send(false);
         let seconds = (end - begin).as_secs_f64();
         let cycles = last.latest.cycle - first.latest.cycle;
-        Ok((cycles as f64 / seconds, f64::from(reports) / seconds))
+        Ok(Some((cycles as f64 / seconds, f64::from(reports) / seconds)))
     }
 
     fn send(&mut self, running: bool) {
@@ -140,19 +143,31 @@ impl Observer {
     }
 
     /// Waits for one frame, then takes the newest report; `false` if there is none.
-    fn frame(&self) -> bool {
+    fn frame(&mut self) -> anyhow::Result<bool> {
         std::thread::sleep(FRAME);
-        self.worker.answer().is_some()
+        let answer = self.worker.answer();
+        Ok(answer.map(|answer| self.report(answer)).transpose()?.is_some())
     }
 
-    /// The next report from now on, and the time of its arrival.
-    fn next(&self) -> anyhow::Result<(Instant, Box<Report>)> {
-        _ = self.worker.answer();
+    /// The next report from now on, and the time of its arrival; `None` if the run ended.
+    fn next(&mut self) -> anyhow::Result<Option<(Instant, Box<Report>)>> {
+        if let Some(before) = self.worker.answer() {
+            self.report(before)?;
+        }
+        if self.has_ended {
+            return Ok(None);
+        }
         let answer = self
             .worker
             .wait(PATIENCE)
             .ok_or_else(|| anyhow!("the worker sent no report for a minute"))?;
+        let report = self.report(answer)?;
+        Ok((!self.has_ended).then(|| (Instant::now(), report)))
+    }
+
+    fn report(&mut self, answer: Answer) -> anyhow::Result<Box<Report>> {
         let report = answer.map_err(|refusal| anyhow!(refusal.why))?;
-        Ok((Instant::now(), report))
+        self.has_ended |= matches!(report.phase, Phase::Finished(_));
+        Ok(report)
     }
 }

@@ -201,7 +201,14 @@ impl Kernels {
         }
         if self.frames {
             let span = Duration::from_secs(self.seconds.into());
-            row.frames = Some(frames::measure(plan, span)?);
+            row.frames = frames::measure(plan, span)?;
+            if row.frames.is_none() {
+                print_note(&format!(
+                    "kernel {}, k = {}: the run ended before its speed beside the window was measured; \
+                     use a larger grid",
+                    row.name, row.k
+                ));
+            }
         }
         Ok(row)
     }
