@@ -25,50 +25,45 @@ import sys
 import zipfile
 
 PACKAGE = "nvidia-cuda-nvrtc-cu12==12.4.127"
-# By source file; all others are for any GPU.
-PTX_FOR = {"spectral_tensor": "compute_90"}
+# The oldest GPU that is supported; the TITAN V of the paper and an H200, on which spills are checked.
 PTX_FOR_ANY = "compute_70"
-# The TITAN V of the paper, and an H200.
-CHECKED_ON = {"spectral_tensor": ["sm_90"]}
 CHECKED_ON_ANY = ["sm_70", "sm_90"]
 OPTIONS = ["--std=c++17", "--fmad=false"]
 
 PRECISIONS = {"f32": 32, "f64": 64}
-# The source files that are compiled for one precision alone.
-PRECISION_OF = {"spectral_tensor": "f64"}
 # In the order of FORM in stencil.cuh.
 FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
-
-# The source files, and the forms that each is compiled for; none if it depends on neither form nor precision.
-FORMS_1D, FORMS_2D = FORMS[:2], FORMS[2:]
-KERNELS = {
-    "classic": FORMS,
-    "shared": FORMS,
-    "register_1d": FORMS_1D,
-    "register_2d": FORMS_2D,
-    "spectral": FORMS,
-    "spectral_tensor": FORMS_2D,
-    "observe": FORMS,
-    "statistics": FORMS,
-    "gather": FORMS,
-    "sums": [],
-}
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "ptx")
 CACHE = os.path.join(os.path.dirname(HERE), "target", "nvrtc")
 
 
-def variants(kernel):
-    """The name and the options of each variant of a source file."""
-    if not KERNELS[kernel]:
-        return [("any", ["-DREAL_BITS=64", "-DFORM=0"])]
-    return [
-        (f"{precision}-{form}", [f"-DREAL_BITS={bits}", f"-DFORM={FORMS.index(form)}"])
-        for precision, bits in PRECISIONS.items()
-        if PRECISION_OF.get(kernel, precision) == precision
-        for form in KERNELS[kernel]
-    ]
+class Kernel:
+    """A source file, and what its line `// Variants: …` says: the dimensions of the grids it is compiled for, one
+    precision or both, and one architecture or any. `any` stands for a file that depends on neither."""
+
+    def __init__(self, path):
+        self.name = os.path.splitext(os.path.basename(path))[0]
+        line = re.search(r"^// Variants: (.*)$", open(path).read(), flags=re.MULTILINE)
+        if not line:
+            sys.exit(f"{self.name}.cu has no line `// Variants: …`")
+        words = line[1].split()
+        forms = [form for form in FORMS if form[:2] in words]
+        precisions = [name for name in PRECISIONS if name in words] or list(PRECISIONS)
+        real = [word for word in words if word.startswith("sm_")]
+        self.ptx_for = real[0].replace("sm_", "compute_") if real else PTX_FOR_ANY
+        self.checked_on = real or CHECKED_ON_ANY
+        # The name and the options of each variant.
+        self.variants = [
+            (f"{precision}-{form}", [f"-DREAL_BITS={PRECISIONS[precision]}", f"-DFORM={FORMS.index(form)}"])
+            for precision in precisions
+            for form in forms
+        ]
+        if words == ["any"]:
+            self.variants = [("any", ["-DREAL_BITS=64", "-DFORM=0"])]
+        if not self.variants:
+            sys.exit(f"{self.name}.cu: `{line[0]}` names no variant")
 
 
 def load_compiler():
@@ -127,8 +122,8 @@ def compile_ptx(nvrtc, kernel):
     """The PTX of all variants of a source file, as it is committed."""
     with concurrent.futures.ThreadPoolExecutor() as pool:
         compiled = [
-            (name, pool.submit(compile_file, nvrtc, kernel, options, PTX_FOR.get(kernel, PTX_FOR_ANY)))
-            for name, options in variants(kernel)
+            (name, pool.submit(compile_file, nvrtc, kernel.name, options, kernel.ptx_for))
+            for name, options in kernel.variants
         ]
     return "".join(f"// variant {name}\n" + tidy(ptx.result()[0]) for name, ptx in compiled)
 
@@ -137,11 +132,11 @@ def resources(nvrtc, kernel):
     """For each function of a source file and each checked architecture: a title, the registers and the bytes
     that it spills."""
     pattern = r"entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"
-    for name, options in variants(kernel):
-        for architecture in CHECKED_ON.get(kernel, CHECKED_ON_ANY):
-            _, log = compile_file(nvrtc, kernel, [*options, "--ptxas-options=-v"], architecture)
+    for name, options in kernel.variants:
+        for architecture in kernel.checked_on:
+            _, log = compile_file(nvrtc, kernel.name, [*options, "--ptxas-options=-v"], architecture)
             for function, spilled, registers in re.findall(pattern, log, flags=re.DOTALL):
-                yield f"{kernel} {name} {function} {architecture}", int(registers), int(spilled)
+                yield f"{kernel.name} {name} {function} {architecture}", int(registers), int(spilled)
 
 
 def main():
@@ -154,8 +149,9 @@ def main():
     os.makedirs(PTX, exist_ok=True)
     problems = []
     bytes_of_text = 0
-    for kernel in KERNELS:
-        path = os.path.join(PTX, kernel + ".ptx.gz")
+    kernels = [Kernel(path) for path in sorted(glob.glob(os.path.join(HERE, "*.cu")))]
+    for kernel in kernels:
+        path = os.path.join(PTX, kernel.name + ".ptx.gz")
         ptx = compile_ptx(nvrtc, kernel)
         bytes_of_text += len(ptx)
         if not arguments.check:
@@ -163,14 +159,14 @@ def main():
                 file.write(gzip.compress(ptx.encode(), 9, mtime=0))
             os.replace(path + ".new", path)
         elif not os.path.exists(path) or gzip.open(path, "rt").read() != ptx:
-            problems.append(f"{path} is not what {kernel}.cu gives")
+            problems.append(f"{path} is not what {kernel.name}.cu gives")
         if arguments.check or arguments.registers:
             for title, registers, spilled in resources(nvrtc, kernel):
                 if arguments.registers:
                     print(f"{title}: {registers} registers")
                 if spilled:
                     problems.append(f"{title} spills {spilled} bytes")
-    expected = {os.path.join(PTX, kernel + ".ptx.gz") for kernel in KERNELS}
+    expected = {os.path.join(PTX, kernel.name + ".ptx.gz") for kernel in kernels}
     for path in sorted(set(glob.glob(os.path.join(PTX, "*"))) - expected):
         if arguments.check:
             problems.append(f"{path} belongs to no kernel")
@@ -179,7 +175,7 @@ def main():
     if problems:
         sys.exit("\n".join([*problems, "run: python3 kernels/build.py"]))
     done = "up to date" if arguments.check else "written"
-    print(f"{len(KERNELS)} files of PTX {done}, {bytes_of_text / 1e6:.1f} MB of text")
+    print(f"{len(kernels)} files of PTX {done}, {bytes_of_text / 1e6:.1f} MB of text")
 
 
 if __name__ == "__main__":

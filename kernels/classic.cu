@@ -1,4 +1,5 @@
 // Jacobi's iteration: one sweep over the whole grid through global memory.
+// Variants: 1d 2d
 #include "lanes.cuh"
 #include "norms.cuh"
 

@@ -1,4 +1,5 @@
 // A field at single points.
+// Variants: 1d 2d
 #include "field.cuh"
 
 /// The values of a field at the given indices of its array.

@@ -1,5 +1,6 @@
 // Observations of an iterate: norms by a pass of their own, the share of the residual near tile borders, and
 // fields downsampled for a picture.
+// Variants: 1d 2d
 #include "field.cuh"
 #include "norms.cuh"
 #include "ranks.cuh"

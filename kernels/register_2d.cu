@@ -41,6 +41,7 @@
 //     warp writes its border into its neighbours' halos after each sweep: into the other of two sets.
 //   * The stage of a warp turns rows into patches and back. Global memory is read and written by whole
 //     rows; a lane reads and writes its patch.
+// Variants: 2d
 #include "lanes.cuh"
 #include "norms.cuh"
 

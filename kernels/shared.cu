@@ -5,6 +5,7 @@
 //
 // Shared memory: two copies of the tile with its halo, which sweeps go back and forth between, and its
 // right-hand side, unless threads keep that in registers.
+// Variants: 1d 2d
 #include "norms.cuh"
 
 constexpr int HALO_ROWS = IS_2D ? 1 : 0;

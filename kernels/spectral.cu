@@ -15,6 +15,7 @@
 // likewise along y; then the factors as the tile lies (without gaps); then what is multiplied by and divided
 // by along x and along y, so that the matrix becomes symmetric. In 1D: for each half the one matrix; then
 // the scaling along x. `solver/cuda/spectral.rs` writes them.
+// Variants: 1d 2d
 #include "norms.cuh"
 
 /// Columns of a thread's block of a product. `COLUMNS` of `solver/cuda/spectral.rs`.

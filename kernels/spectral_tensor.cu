@@ -16,6 +16,7 @@
 //
 // Tables, in pairs of doubles: F and its transpose as the lanes load them (H H / 2 pairs each), then the
 // factors of each quadrant likewise. `solver/cuda/spectral.rs` writes them.
+// Variants: 2d f64 sm_90
 #include "norms.cuh"
 
 /// Lanes that hold a row: HALF / 4 pairs, rounded up to a power of two.

@@ -1,4 +1,5 @@
 // Sums of norms, and values of ranks: what depends on neither the precision nor the form of the weights.
+// Variants: any
 #include "norms.cuh"
 #include "ranks.cuh"
 

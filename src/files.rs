@@ -1,7 +1,7 @@
 //! Writing files completely or not at all, and error messages for files.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -191,6 +191,22 @@ pub fn check_place(path: &Path) -> Result<(), FileError> {
     if metadata.is_dir() { Ok(()) } else { Err(refuse(io::ErrorKind::NotADirectory.into())) }
 }
 
+/// Creates a folder and those around it, where they do not exist.
+///
+/// # Errors
+/// [`FileError::Write`] if the system refuses.
+pub fn create_folder(path: &Path) -> Result<(), FileError> {
+    fs::create_dir_all(path).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+}
+
+/// Renames a file; another of the new name is replaced.
+///
+/// # Errors
+/// [`FileError::Write`] if the system refuses.
+pub fn rename(path: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(path, to).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
+}
+
 /// Whether writing `path` replaces what is there, or makes a new file: not a folder, a pipe or a device.
 pub fn is_replaced(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.is_file())
@@ -228,24 +244,40 @@ fn is_same_node(_: &fs::Metadata, _: &fs::Metadata) -> bool {
     false
 }
 
-/// Reads a UTF-8 text file of at most `most` bytes. Folders, pipes and devices are refused: reading them
-/// may not end.
+/// Opens a file for reading. Folders, pipes and devices are refused: reading them may not end.
+///
+/// # Errors
+/// That of the system, or that it is not a file.
+pub fn open(path: &Path) -> io::Result<File> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !metadata.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    File::open(path)
+}
+
+/// Opens a file for reading and appending; a new one is created where there is none.
+///
+/// # Errors
+/// That of the system.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    File::options().create(true).append(true).read(true).open(path)
+}
+
+/// Reads a UTF-8 text file of at most `most` bytes. Folders, pipes and devices are refused.
 ///
 /// # Errors
 /// [`FileError::Read`] if it cannot be read, is too long or is not text.
 pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
     let refuse = |cause| FileError::read(path, cause);
-    let metadata = fs::metadata(path).map_err(refuse)?;
-    if metadata.is_dir() {
-        return Err(refuse(io::ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        return Err(refuse(io::Error::other("it is not a file")));
-    }
-    if metadata.len() > most {
+    let mut bytes = Vec::new();
+    open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(refuse)?;
+    if bytes.len() as u64 > most {
         return Err(refuse(io::Error::other(format!("it is longer than {most} bytes"))));
     }
-    let bytes = fs::read(path).map_err(refuse)?;
     String::from_utf8(bytes).map_err(|_| refuse(io::Error::other("it is not a text file (UTF-8)")))
 }
 

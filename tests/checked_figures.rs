@@ -11,7 +11,7 @@ use tilescope::solver::{self, Method, NormRequest};
 const TOLERANCE: f64 = 1e-4;
 const ROUNDING: usize = 2;
 
-/// The first cycle whose iterate has ‖r‖₂ < 1e-4 · ‖r₀‖₂. A cycle tells the residual of the
+/// The first cycle whose iterate has ‖r‖₂ < 1e-4 · ‖r₀‖₂. A cycle reports the residual of the
 /// iterate that it starts from, so the cycle that finds it small is the one after.
 fn cycles(shape: Shape, method: Method) -> usize {
     let problem = Problem {

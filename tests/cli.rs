@@ -196,8 +196,8 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     assert_eq!(rows[2]["cycles"], solved["cycles"]);
     let time =
         rows[2]["cycles"].as_f64().unwrap() * rows[2]["cycle_us"]["median"].as_f64().unwrap();
-    let told = rows[2]["seconds_to_tolerance"].as_f64().unwrap();
-    assert!((time * 1e-6 - told).abs() < 1e-9);
+    let reported = rows[2]["seconds_to_tolerance"].as_f64().unwrap();
+    assert!((time * 1e-6 - reported).abs() < 1e-9);
 
     let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
     for part in
@@ -260,8 +260,8 @@ fn experiments_of_the_papers_are_repeated_beside_the_published_figures() {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
-    let (said, told) = paper("--json -o paper.md");
-    assert!(told.contains("measuring the CPU only") && told.lines().count() == 1, "{told}");
+    let (said, notes) = paper("--json -o paper.md");
+    assert!(notes.contains("measuring the CPU only") && notes.lines().count() == 1, "{notes}");
     let said: Value = serde_json::from_str(&said).unwrap();
     let rows = said["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 23);

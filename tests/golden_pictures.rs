@@ -1,15 +1,15 @@
-//! Guards what figures look like, from values to pixels, against pictures that a person has looked
+//! Guards what figures look like, from values to pixels, against pictures that a person has inspected
 //! at. `UPDATE_SNAPSHOTS=true` makes them anew.
 
 use std::path::PathBuf;
 
 use tilescope::picture::{
     ColourMap, Compared, Drawing, FigureKind, FigureSpec, HeatMapFigure, InsideView, Level,
-    MapAxis, Over, Page, Panel, Place, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
+    MapAxis, Over, Page, Panel, PlacedFigure, Plot, PlotAxis, Range, SCREEN_DPI, Samples, Scale,
     ScaleKind, Series, Theme, ViewSpec, figure, render, save_png,
 };
 use tilescope::run::{
-    CutLine, FieldKind, Monitor, Planner, RecordAt, RunSpec, Snapshot, record_run,
+    CutLine, FieldKind, Monitor, Planner, RecordedCycles, RunSpec, Snapshot, record_run,
 };
 
 /// How far a channel may be off, out of 255: rounding differs between processors.
@@ -149,13 +149,14 @@ fn convergence_curves() {
     check("convergence.png", &svg);
 }
 
-/// A small run that was looked at for a view.
+/// A small run, observed for a view.
 fn snapshot(run: &RunSpec, view: &ViewSpec) -> Snapshot {
     let plan = Planner::default().plan(run).unwrap();
     let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
     let mut watch = Monitor { cancel: &false.into(), on_progress: &mut |_| {} };
     let seen =
-        record_run(&plan, &snapshot_request, RecordAt::Cycles(&[view.cycle]), &mut watch).unwrap();
+        record_run(&plan, &snapshot_request, RecordedCycles::Each(&[view.cycle]), &mut watch)
+            .unwrap();
     seen.snapshots[0].clone()
 }
 
@@ -255,7 +256,7 @@ fn a_signed_profile_of_a_line_in_large_letters() {
 #[test]
 fn the_maps_the_curves_and_the_profiles_of_two_runs_in_one_figure() {
     let mut view = view(FigureKind::ARRANGEMENT, 20, [900, 480], Theme::Light);
-    let place = |kind, area| Place { kind, area };
+    let place = |kind, area| PlacedFigure { kind, area };
     view.places = vec![
         place(FigureKind::SIDE_BY_SIDE, [0.0, 0.0, 0.6, 1.0]),
         place(FigureKind::CURVES, [0.6, 0.0, 0.4, 0.5]),
@@ -314,7 +315,7 @@ fn the_convergence_of_several_runs_beside_jacobis() {
     let runs = [run.clone(), with(16, 8), with(8, 0), with(32, 4)];
     let snapshots: Vec<_> = runs.iter().map(|run| snapshot(run, &view)).collect();
     let snapshots: Vec<_> = snapshots.iter().collect();
-    // The second of the pinned runs was let go since.
+    // The second of the pinned runs has been unpinned since.
     view.colours = vec![0, 2, 3];
     let Drawing::Figure(svg) = figure(&snapshots, &view) else { panic!("a bare map is no figure") };
     check("curves-several-runs.png", &svg);
@@ -323,7 +324,7 @@ fn the_convergence_of_several_runs_beside_jacobis() {
 #[test]
 fn small_panes_in_one_figure_while_the_run_went_on() {
     let mut view = view(FigureKind::ARRANGEMENT, 20, [1000, 560], Theme::Dark);
-    let place = |kind, area| Place { kind, area };
+    let place = |kind, area| PlacedFigure { kind, area };
     view.places = vec![
         place(FigureKind::HEAT_MAP, [0.0, 0.0, 0.4, 0.6]),
         place(FigureKind::MEAN_TILE, [0.0, 0.6, 0.4, 0.4]),

@@ -16,7 +16,7 @@ use tilescope::solver::{Followed, NormRequest, Quantity};
 /// A test that waits longer than this has failed, even on a machine with much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Held for reading by all tests but the one that looks at all threads of the process.
+/// Held for reading by all tests but the one that counts all threads of the process.
 static ALONE: RwLock<()> = RwLock::new(());
 
 fn small() -> RunSpec {
@@ -101,7 +101,7 @@ fn plain(run: &RunSpec, cycles: u64) -> Run {
     run
 }
 
-/// ‖r‖₂ / ‖r₀‖₂ and ‖Δu‖∞ of every iterate, each measured by itself.
+/// ‖r‖₂ / ‖r₀‖₂ and ‖Δu‖∞ of every iterate, each measured separately.
 fn norms(run: &RunSpec, cycles: u64) -> Vec<(f64, f64)> {
     let mut endless = run.clone();
     endless.stop.tolerance = None;
@@ -192,7 +192,7 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
     let report = answer(&worker).unwrap();
     assert_eq!((report.latest.cycle, &report.phase), (0, &Phase::Paused));
     for steps in [1, 2, 7, 7, 30] {
-        // A repeated request asks for nothing more.
+        // A repeated request changes nothing.
         worker.request(paused(1, &small(), steps));
         worker.request(paused(1, &small(), steps));
         while let Some(answer) = worker.wait(Duration::from_millis(100)) {

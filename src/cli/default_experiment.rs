@@ -3,6 +3,7 @@
 use super::console::{INTERRUPTED, print};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
+use crate::files;
 use crate::picture::{Compared, FigureKind, FigureSpec, ViewSpec, figure, save_figure};
 use crate::run::{Experiment, FieldKind, Plan, Planner, RunSpec, Snapshot, curve_table, save_run};
 use std::path::Path;
@@ -21,8 +22,7 @@ const OVERLAP: usize = 4;
 /// Draws the default experiment and lists the files.
 pub(super) fn draw() -> anyhow::Result<ExitCode> {
     let folder = Path::new(FOLDER);
-    std::fs::create_dir_all(folder)
-        .map_err(|cause| crate::files::FileError::Write { path: folder.to_owned(), cause })?;
+    files::create_folder(folder)?;
     let interrupt = Interrupt::install("interrupted; the files that are complete remain")?;
     let spec = RunSpec::default();
     let mut overlapping = spec.clone();

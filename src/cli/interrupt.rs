@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Whether the first Ctrl-C came.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the work saw it, and is about to end by itself.
+/// Whether the work saw it, and is about to end.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether what is under way is completed after the first Ctrl-C.
@@ -52,7 +52,7 @@ impl Interrupt {
         Ok(Self(()))
     }
 
-    /// Whether an interrupt was requested; whoever asks ends the work then.
+    /// Whether an interrupt was requested; the caller then ends its work.
     pub fn is_requested(self) -> bool {
         let is_requested = INTERRUPTED.load(Ordering::SeqCst);
         if is_requested {

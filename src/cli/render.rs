@@ -10,12 +10,12 @@ use super::values::{self, Follow, Size};
 use crate::grid::Slice;
 use crate::picture::{
     self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
-    Frames, InsideKind, InsideView, LARGEST_SIDE, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
-    SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec, common_range, figure,
-    natural_map, natural_scale, save_figure, save_film, save_table,
+    Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing, PlacedFigure, RATE, Range,
+    SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec, common_range,
+    figure, natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
-    CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordAt, RecordError,
+    CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
     RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use clap::Args;
@@ -168,10 +168,13 @@ pub struct Render {
         help_heading = "Figure",
         value_parser = values::place
     )]
-    places: Vec<Place>,
+    places: Vec<PlacedFigure>,
     /// What curves are drawn over [default: cycles]
     #[arg(long, help_heading = "Figure")]
     over: Option<Over>,
+    /// The norm that curves show [default: residual]
+    #[arg(long, help_heading = "Figure")]
+    norm: Option<Norm>,
     /// Pixels, or centimetres, across and down [default: 1200x900; 1600x900 side by side]
     #[arg(long, value_name = "WxH | WxHcm", help_heading = "Figure", value_parser = values::size)]
     size: Option<Size>,
@@ -375,6 +378,7 @@ impl Render {
             ("--follow", self.follow.is_some(), uses.inside, "inside"),
             ("--subiteration", self.subiteration.is_some(), uses.inside, "inside"),
             ("--inside-shows", self.inside_shows.is_some(), uses.inside, "inside"),
+            ("--norm", self.norm.is_some(), uses.norm, "curves"),
             ("--over", self.over.is_some(), uses.over, "curves"),
             ("--classic", self.classic.is_some(), uses.reference, "curves"),
             ("--cut", self.cut.is_some(), uses.cut, "profile"),
@@ -448,6 +452,7 @@ impl Render {
             field: self.field,
             kind,
             over: self.over.unwrap_or_default(),
+            norm: self.norm.unwrap_or_default(),
             slice: self.slice,
             cut: self.cut,
             until: self.until,
@@ -560,7 +565,7 @@ fn record_one(
     cycles: &[u64],
     interrupt: Interrupt,
 ) -> anyhow::Result<Vec<Snapshot>> {
-    let when = if cycles.is_empty() { RecordAt::End } else { RecordAt::Cycles(cycles) };
+    let when = if cycles.is_empty() { RecordedCycles::Last } else { RecordedCycles::Each(cycles) };
     let mut progress = Progress::start();
     let mut report = |stage: Stage<'_>| match stage {
         Stage::Run(run) => progress.show_run(run),
@@ -625,6 +630,9 @@ mod tests {
         view.cut = view.cut.filter(|_| uses.cut);
         if !uses.over {
             view.over = Over::default();
+        }
+        if !uses.norm {
+            view.norm = Norm::default();
         }
         if view.kind != FigureKind::ARRANGEMENT {
             view.places = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! They check the form only; [`Planner`](crate::run::Planner) checks whether a run makes sense.
 
-use crate::picture::{FigureKind, LARGEST_SIDE, Place, Range, SMALLEST_SIDE, Spacing};
+use crate::picture::{FigureKind, LARGEST_SIDE, PlacedFigure, Range, SMALLEST_SIDE, Spacing};
 use crate::problem::{Boundary, Stencil};
 use crate::run::{CutLine, MOST_THREADS, PerAxis, parse_per_axis, parse_subiterations};
 use crate::solver::Subiterations;
@@ -210,14 +210,14 @@ pub(super) fn follow(text: &str) -> Result<Follow, String> {
 }
 
 /// A figure in a layout of several: `heat-map=0,0,0.6,1`.
-pub(super) fn place(text: &str) -> Result<Place, String> {
+pub(super) fn place(text: &str) -> Result<PlacedFigure, String> {
     let refuse =
         || "it must be a kind and its left, top, width and height, such as heat-map=0,0,0.6,1";
     let (kind, area) = text.split_once('=').ok_or_else(refuse)?;
     let kind = FigureKind::named(kind.trim()).ok_or_else(refuse)?;
     let shares: Result<Vec<f32>, _> = area.split(',').map(|share| share.trim().parse()).collect();
     let area = shares.ok().and_then(|shares| shares.try_into().ok()).ok_or_else(refuse)?;
-    Ok(Place { kind, area })
+    Ok(PlacedFigure { kind, area })
 }
 
 /// Frames of a logarithmic animation without a number.
@@ -284,7 +284,7 @@ mod tests {
             assert!(cut(wrong).is_err(), "{wrong}");
         }
         let area = [0.0, 0.25, 0.5, 1.0];
-        let expected = Place { kind: FigureKind::MEAN_TILE, area };
+        let expected = PlacedFigure { kind: FigureKind::MEAN_TILE, area };
         assert_eq!(place("mean-tile=0,.25, 0.5,1"), Ok(expected));
         for wrong in ["", "mean-tile", "mean-tile=0,0,1", "tile=0,0,1,1", "curves=0,0,1,a"] {
             assert!(place(wrong).is_err(), "{wrong}");

@@ -9,8 +9,9 @@ use crate::picture::draw::render::LARGEST_SIDE;
 use crate::picture::view::frames::{Frames, Pairing, Spacing};
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
+use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
-use crate::picture::view::spec::{Compared, Place, ViewSpec};
+use crate::picture::view::spec::{Compared, PlacedFigure, ViewSpec};
 use crate::picture::{FigureSpec, SCREEN_DPI};
 use crate::run::any::{number, run};
 use crate::run::{CutLine, FieldKind, Measure, PerAxis, RunSpec, Sweep, SweepSpec};
@@ -56,6 +57,7 @@ prop_compose! {
         field in select(&FieldKind::ALL[..]),
         kind in select(FigureKind::ALL),
         over in select(&Over::ALL[..]),
+        norm in select(&Norm::ALL[..]),
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
             any::<usize>().prop_map(CutLine::Column),
@@ -78,12 +80,12 @@ prop_compose! {
         });
         let compared = compared.into_iter();
         let compared = compared.map(|(cycle, until, run)| Compared { cycle, until, run }).collect();
-        let place = |(kind, area): (_, [u8; 4])| Place { kind, area: area.map(|n| f32::from(n) / 255.0) };
+        let place = |(kind, area): (_, [u8; 4])| PlacedFigure { kind, area: area.map(|n| f32::from(n) / 255.0) };
         let places = places.into_iter().map(place).collect();
         let [until, classic] = beyond;
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, slice, cut, until, classic, probes, pairing, colours, inside, figure,
+            cycle, field, kind, over, norm, slice, cut, until, classic, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

@@ -4,7 +4,7 @@
 //! [`colours`] does both for a whole field. The same function fills the window's texture, the
 //! figures that are saved ([`HeatMapFigure`], [`Plot`]), and the pictures that the tests
 //! compare. A figure is described once, as SVG; [`render`] makes pixels of it with the fonts that
-//! come with the program, so it looks the same everywhere.
+//! come with the program, so pictures are the same everywhere.
 
 #[cfg(test)]
 pub(crate) mod any;
@@ -55,5 +55,6 @@ pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, natural_map, natural_sc
 pub use view::frames::{Frames, MOST_FRAMES, Pairing, RATE, RATES, Spacing};
 pub use view::inside::{InsideKind, InsideView};
 pub use view::kind::{FigureKind, FigureType, Uses};
+pub use view::norm::Norm;
 pub use view::over::Over;
-pub use view::spec::{Compared, Place, ViewSpec};
+pub use view::spec::{Compared, PlacedFigure, ViewSpec};

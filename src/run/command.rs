@@ -8,7 +8,7 @@ use crate::solver::Kernel;
 use std::fmt::Write as _;
 
 /// The command line that makes this run, for a POSIX shell: the settings that everybody turns are
-/// always named, the others where they differ from what the program does by itself.
+/// always named, the others where they differ from the defaults.
 pub fn command_line(spec: &RunSpec) -> String {
     let mut line = Line("tilescope solve".to_owned());
     let RunSpec { problem, method, stop, .. } = spec;

@@ -40,8 +40,8 @@ pub use observe::{
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};
 pub use record::{
-    ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordAt, RecordError, Recording,
-    RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
+    ArchivedRun, MemoryNeed, MemoryShort, Monitor, ProbeSeries, RecordError, RecordedCycles,
+    Recording, RunSeries, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};

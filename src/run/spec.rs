@@ -544,7 +544,7 @@ impl RunSpec {
     }
 
     /// Reads a description from a TOML file. A right-hand side that it names by a relative path is
-    /// looked for beside it.
+    /// searched beside it.
     ///
     /// # Errors
     /// [`SpecError`], naming the file.

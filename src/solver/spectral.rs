@@ -28,7 +28,7 @@ pub(crate) const LARGEST_SIDE: usize = 128;
 /// spared.
 const LARGEST_SCALING: f64 = 1e4;
 
-/// Φ_∞ at most: beyond it a tile is singular as far as the digits can tell.
+/// Φ_∞ at most: beyond it a tile is singular to working precision.
 const LARGEST_FACTOR: f64 = 1e12;
 
 /// Why subiterations cannot be made in the sine basis.

@@ -101,7 +101,7 @@ impl Modules {
                 }
                 let (_, here) = self.0.get(module)?;
                 let import = here.imports.iter().find(|import| import.name == *first)?;
-                // What an import names by itself is another crate.
+                // A single name in an import is another crate.
                 if import.path.first() == Some(first) {
                     return None;
                 }

@@ -137,7 +137,7 @@ fn fields_are_those_of_the_cpu() {
     );
 }
 
-/// Where a warp looks at several rows, and a block finds more bins than it has room for: of noise, and of
+/// Where a warp reads several rows, and a block finds more bins than it has room for: of noise, and of
 /// what is the same nearly everywhere.
 fn statistics_of_a_large_field() {
     let shape = Shape::grid_2d(2000, 6000).expect("a shape");
@@ -161,7 +161,7 @@ fn statistics_of_a_large_field() {
                 cpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             }
             let [there, here] = [&gpu, &cpu].map(|solver| {
-                solver.statistics(Quantity::Residual, &tiling).expect("the solver looks")
+                solver.statistics(Quantity::Residual, &tiling).expect("the solver observes")
             });
             assert_eq!(there, here, "tile {tile:?}");
         }
@@ -211,7 +211,7 @@ fn an_iterate_is_seen_while_others_are_made() {
             }
             let with_maxima = wanted % 2 == 0;
             let made = if measure {
-                // What was begun is let go if it does not find what is requested.
+                // Work in progress is dropped if it does not find what is requested.
                 let batch = gpu.cycles(wanted, request(with_maxima)).expect("a GPU at work");
                 for there in &batch.norms {
                     let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];

@@ -87,7 +87,7 @@ fn wait() -> Answer {
     gpu()
 }
 
-/// A handle of something that is never looked into.
+/// A handle of something whose contents are never read.
 fn handle(to: *mut usize) -> Answer {
     unsafe { *to = 0x10 };
     gpu()

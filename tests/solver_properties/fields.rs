@@ -108,7 +108,7 @@ fn samples_are_true<R: Num>(case: &Case, window: &Window) -> Result<(), TestCase
     Ok(())
 }
 
-/// What is found out in one pass is what is found out by itself, down to the last bit.
+/// What one pass finds is what separate passes find, down to the last bit.
 fn is_seen_alike(
     seen: &dyn Solver,
     other: &dyn Solver,

@@ -34,7 +34,7 @@ fn inside<R: Num>(
 }
 
 /// Of all tiles of a line each point is that of the tile that owns it, and the extents hold all
-/// that is told.
+/// that is reported.
 fn line_is_followed<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     let solver = case.plain::<R>(case.hierarchical());
     let Some(whole) = followed::<R>(case, &solver, Followed::Line, case.k) else {
@@ -98,13 +98,13 @@ fn cycle_is_followed<R: Num>(
             }
             let jacobi = whole.as_slice()[row * stride + columns.start + i];
             let lag = seen.staleness[there];
-            // In single precision both are exact; in double the iterate is told rounded.
+            // In single precision both are exact; in double the iterate is reported rounded.
             if R::EPSILON > 1e-10 {
                 prop_assert_eq!(lag, (f64::from(seen.iterate[there]) - jacobi) as f32);
             } else if lag == 0.0 {
                 prop_assert_eq!(seen.iterate[there], jacobi as f32);
             }
-            // The ring is felt one point farther with every subiteration after the first.
+            // The halo reaches one point farther with every subiteration after the first.
             let depth = [i, seen.size[0] - 1 - i].into_iter().min().expect("two");
             let down = [j, seen.size[1] - 1 - j].into_iter().min().expect("two");
             let depth = if line { depth } else { depth.min(down) };

@@ -19,7 +19,7 @@ fn shapes_that_cannot_be_addressed_are_refused() {
     assert_eq!(Shape::grid_1d(4, 0), Err(ShapeError::Zero { field: "batch" }));
 }
 
-/// The largest shape that can be numbered still has a size that can be told.
+/// The largest shape that can be numbered still has a size that can be represented.
 #[test]
 fn sizes_do_not_wrap_around() {
     let largest = (1..=63).rev().find_map(|bits| Shape::grid_1d((1 << bits) - 2, 1).ok());

@@ -69,8 +69,8 @@ fn unmeasured_is_the_same<R: Num>(case: &Case, which: u8) -> Result<(), TestCase
 /// Every number of a cycle's norms, as bits.
 fn norm_bits(norms: CycleNorms) -> [u64; 4] {
     let CycleNorms { residual_before, max_change, error } = norms;
-    let [max, change] =
-        [residual_before.max, max_change].map(|maximum| maximum.expect("a CPU tells it"));
+    let [max, change] = [residual_before.max, max_change]
+        .map(|maximum| maximum.expect("the CPU solver reports it"));
     let error = error.expect("the exact solution is known");
     [residual_before.l2, max, change, error].map(f64::to_bits)
 }
@@ -225,7 +225,7 @@ fn a_solved_line_stays_where_it_is() {
         let mut solver = case.plain::<f64>(method);
         let start = solver.solution().expect("the CPU does not fail");
         for _ in 0..case.cycles {
-            assert!(solver.cycle().max_change.expect("a CPU tells it") < 1e-14);
+            assert!(solver.cycle().max_change.expect("the CPU solver reports it") < 1e-14);
         }
         let end = solver.solution().expect("the CPU does not fail");
         let moved = end.to_interior().into_iter().zip(start.to_interior());

@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Far more distances than are told apart, and a tile too long to be folded.
+/// Far more distances than there are bins, and a tile too long to be folded.
 #[test]
 fn large_tiles_are_told_in_steps() {
     use std::sync::Arc;

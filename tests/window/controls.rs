@@ -310,9 +310,9 @@ fn an_invalid_value_is_reported() {
         ("Points along x", "0", "shape is 0"),
         ("Tolerance", "-1", "it must be a positive number"),
     ];
-    for (control, typed, told) in refused {
+    for (control, typed, message) in refused {
         window.type_into(control, typed);
-        window.until("told", |window| window.says(told) && window.messages() == 1);
+        window.until("a message", |window| window.says(message) && window.messages() == 1);
         window.button("Dismiss");
         assert_eq!(window.cycle(), 3, "{control} {typed}");
         assert_eq!(window.slider("k"), 4.0, "{control} {typed}");

@@ -168,8 +168,9 @@ impl Window {
     /// The cycles made, as the toolbar shows them.
     pub fn cycle(&self) -> u64 {
         let texts = self.texts();
-        let told = texts.iter().find(|text| text.starts_with("cycle ")).expect("it is told");
-        let number = told["cycle ".len()..].split(' ').next().unwrap_or_default();
+        let shown =
+            texts.iter().find(|text| text.starts_with("cycle ")).expect("the cycle is shown");
+        let number = shown["cycle ".len()..].split(' ').next().unwrap_or_default();
         number.replace(',', "").parse().expect("a number of cycles")
     }
 

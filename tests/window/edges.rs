@@ -136,8 +136,8 @@ fn a_diagonal_profile_is_chosen() {
     window.harness.hover_at(controls.center() + vec2(120.0, 100.0));
     window.until("pointed at", |window| {
         let texts = window.texts();
-        let told = texts.iter().find_map(|text| text.strip_prefix("i ")?.split_once(", j "));
-        told.is_some_and(|(i, rest)| rest.split_once("   r = ").is_some_and(|(j, _)| i == j))
+        let point = texts.iter().find_map(|text| text.strip_prefix("i ")?.split_once(", j "));
+        point.is_some_and(|(i, rest)| rest.split_once("   r = ").is_some_and(|(j, _)| i == j))
     });
     window.harness.remove_cursor();
     window.type_into("Cut to j", "7");

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tempfile::tempdir;
 use tilescope::picture::{
-    self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, Place, Range, ScaleKind,
-    ViewSpec,
+    self, ColourMap, Drawing, FigureKind, FigureSpec, InsideView, Pairing, PlacedFigure, Range,
+    ScaleKind, ViewSpec,
 };
 use tilescope::problem::Stencil;
 use tilescope::run::{
     CURVE_HEADER, CutLine, FieldKind, MethodSpec, Monitor, Planner, ProblemKind, ProblemSpec,
-    RecordAt, RunSpec, Snapshot, Stage, save_run,
+    RecordedCycles, RunSpec, Snapshot, Stage, save_run,
 };
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -71,7 +71,7 @@ fn a_run_is_opened_by_its_name() {
     save_run(&path, &other()).unwrap();
     let mut window = Window::paused(small());
     window.open(&folder.path().join("missing.toml"));
-    window.until("told", |window| window.says("missing.toml") && window.messages() == 1);
+    window.until("a message", |window| window.says("missing.toml") && window.messages() == 1);
     window.open(&path);
     window.until("opened", |window| window.slider("k") == 8.0);
     assert_eq!(window.run_under_way(), other());
@@ -87,7 +87,7 @@ fn a_dropped_figure_restores_its_run() {
         window.until("shown", |window| window.says("|Δu|"));
         window.save_and_wait("Heat map", &path);
         let (run, view) = picture::read_figure(&path).unwrap();
-        let view = view.expect("what was looked at");
+        let view = view.expect("the view");
         assert_eq!((run, view.cycle, view.field), (other(), 2, FieldKind::Change));
         let mut window = Window::paused(small());
         window.drop_file(&path);
@@ -153,7 +153,7 @@ fn a_run_that_does_not_fit() {
     window.step(3);
     for axis in ["Points along x", "Points along y"] {
         window.type_into(axis, "1000000000000");
-        window.until("told", |window| window.says("needs") && window.messages() == 1);
+        window.until("a message", |window| window.says("needs") && window.messages() == 1);
         window.until("as before", |window| window.says("64"));
         window.button("Dismiss");
     }
@@ -184,7 +184,7 @@ fn an_unknown_file_is_reported_once() {
         let mut window = Window::paused(small());
         window.step(1);
         window.drop_file(&path);
-        window.until("told", |window| window.messages() > 0);
+        window.until("a message", |window| window.messages() > 0);
         window.settle_some();
         assert_eq!(window.messages(), 1, "{}: {:?}", path.display(), window.texts());
         let file = path.file_name().unwrap().to_str().unwrap();
@@ -219,7 +219,7 @@ fn everything_can_be_saved_and_read_back() {
         window.save_and_wait("Inside a cycle", &path(name));
     }
     window.save_and_wait("Field as an array", &path("r.npy"));
-    window.until("told", |window| window.says("r.npy"));
+    window.until("a message", |window| window.says("r.npy"));
     assert_eq!(image::image_dimensions(path("map.png")).unwrap(), (1200, 900));
     assert_eq!(image::image_dimensions(path("bare.png")).unwrap(), (48, 40));
     for name in ["map.png", "curves.svg", "bare.png", "profile.png"] {
@@ -413,7 +413,7 @@ fn a_figure_shows_an_earlier_cycle() {
     window.save_and_wait("Convergence", &path("curves.svg"));
     let (_, view) = picture::read_figure(&path("curves.svg")).unwrap();
     assert_eq!(view.unwrap().cycle, 12);
-    assert!(window.says("10 of 12"), "the window looks where it did");
+    assert!(window.says("10 of 12"), "the view is unchanged");
 }
 
 /// Whether the run in a figure reproduces the file.
@@ -427,12 +427,12 @@ fn is_made_again(path: &Path) -> bool {
             None => view.snapshot_request(0, shape),
             Some(until) => view.snapshot_request_beside(0, shape, until),
         };
-        let (cancel, mut told) = (AtomicBool::new(false), |_: Stage<'_>| {});
-        let mut watch = Monitor { cancel: &cancel, on_progress: &mut told };
+        let (cancel, mut ignore) = (AtomicBool::new(false), |_: Stage<'_>| {});
+        let mut watch = Monitor { cancel: &cancel, on_progress: &mut ignore };
         let snapshots = tilescope::run::record_run(
             &plan,
             &snapshot_request,
-            RecordAt::Cycles(&[cycle]),
+            RecordedCycles::Each(&[cycle]),
             &mut watch,
         );
         let [snapshot] = <[Snapshot; 1]>::try_from(snapshots.unwrap().snapshots).unwrap();
@@ -511,8 +511,8 @@ fn a_figure_of_many_runs_restores_all() {
     for name in ["curves.svg", "profile.svg"] {
         let (run, view) = picture::read_figure(&path(name)).unwrap();
         let view = view.unwrap();
-        let told: Vec<_> = view.compared.iter().map(|other| other.run.method.k).collect();
-        assert_eq!((run.method.k, told), (6.into(), vec![8.into(), 2.into()]), "{name}");
+        let counts: Vec<_> = view.compared.iter().map(|other| other.run.method.k).collect();
+        assert_eq!((run.method.k, counts), (6.into(), vec![8.into(), 2.into()]), "{name}");
         assert_eq!(view.colours, [1, 2], "{name}");
         assert!(is_made_again(&path(name)), "{name}");
     }
@@ -598,10 +598,10 @@ fn what_a_figure_shows_is_shown_again() {
             figure,
             places: match kind == FigureKind::ARRANGEMENT {
                 true => vec![
-                    Place { kind: FigureKind::MEAN_TILE, area: [0.0, 0.0, 0.5, 1.0] },
-                    Place { kind: FigureKind::PROFILE, area: [0.5, 0.25, 0.5, 0.5] },
-                    Place { kind: FigureKind::PROBES, area: [0.5, 0.75, 0.25, 0.25] },
-                    Place { kind: FigureKind::INSIDE, area: [0.75, 0.75, 0.25, 0.25] },
+                    PlacedFigure { kind: FigureKind::MEAN_TILE, area: [0.0, 0.0, 0.5, 1.0] },
+                    PlacedFigure { kind: FigureKind::PROFILE, area: [0.5, 0.25, 0.5, 0.5] },
+                    PlacedFigure { kind: FigureKind::PROBES, area: [0.5, 0.75, 0.25, 0.25] },
+                    PlacedFigure { kind: FigureKind::INSIDE, area: [0.75, 0.75, 0.25, 0.25] },
                 ],
                 false => Vec::new(),
             },

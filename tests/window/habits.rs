@@ -95,7 +95,7 @@ fn a_refused_setting_is_no_step_to_undo() {
     let mut window = Window::paused(small());
     window.set_slider("k", 8.0);
     window.type_into("k", "0");
-    window.until("told", |window| window.messages() == 1 && window.slider("k") == 8.0);
+    window.until("a message", |window| window.messages() == 1 && window.slider("k") == 8.0);
     undo(&mut window);
     assert_eq!(window.slider("k"), 4.0);
 }
@@ -160,8 +160,8 @@ fn the_help_lists_every_key() {
     let mut window = Window::paused(small());
     window.key(Key::Questionmark);
     window.frames(2);
-    for told in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, then pause."] {
-        assert!(window.says(told), "{told}: {:?}", window.texts());
+    for text in ["Ctrl+P", "Ctrl+Shift+Z or Ctrl+Y", "Space", "Make one cycle, then pause."] {
+        assert!(window.says(text), "{text}: {:?}", window.texts());
     }
     window.key(Key::B);
     assert!(window.is_on("Borders"), "a dialog keeps the keys");
@@ -199,7 +199,7 @@ fn a_first_key_shows_what_may_follow() {
     window.key(Key::Num2);
     window.frames(2);
     assert!(window.says("Viridis") && !window.says("M then"), "{:?}", window.texts());
-    assert!(window.says("|r|"), "the second key by itself would ask for a field");
+    assert!(window.says("|r|"), "the second key alone would choose a field");
     // Any other key keeps its meaning.
     window.key(Key::M);
     window.key(Key::B);
@@ -307,7 +307,7 @@ fn broken_settings_are_set_aside_and_told() {
     let file = folder.path().join("settings.toml");
     fs::write(&file, "window = \"wide\"\n").expect("it can be written");
     let mut window = of(&file);
-    window.until("told", |window| window.messages() == 1);
+    window.until("a message", |window| window.messages() == 1);
     assert!(window.says("settings.toml cannot be read"), "{:?}", window.texts());
     let aside = fs::read_to_string(folder.path().join("settings.toml.aside"));
     assert_eq!(aside.expect("it is kept"), "window = \"wide\"\n");

@@ -502,8 +502,8 @@ fn a_monkey_finds_nothing() {
 
     // A panic on another thread would be printed and ignored.
     let panics = Arc::new(Mutex::new(Vec::new()));
-    let (told, noted) = (Arc::new(panic::take_hook()), Arc::clone(&panics));
-    let hook = Arc::clone(&told);
+    let (original, noted) = (Arc::new(panic::take_hook()), Arc::clone(&panics));
+    let hook = Arc::clone(&original);
     panic::set_hook(Box::new(move |info| {
         noted.lock().unwrap_or_else(PoisonError::into_inner).push(info.to_string());
         hook(info);
@@ -521,7 +521,7 @@ fn a_monkey_finds_nothing() {
             monkey.act();
         }
     }));
-    panic::set_hook(Box::new(move |info| told(info)));
+    panic::set_hook(Box::new(move |info| original(info)));
     let Monkey { frames, slowest, done, used, .. } = monkey;
     println!(
         "monkey: {actions} actions on {} controls, {frames} frames in {:.1?}, the slowest took {slowest:.1?}; {} to {} MB",

@@ -7,7 +7,7 @@ use eframe::egui::{
 };
 use egui_kittest::{SnapshotOptions, try_image_snapshot_options, wgpu::WgpuTestRenderer};
 use std::panic;
-use tilescope::picture::{Drawing, FigureKind, FigureSpec, Place, ViewSpec, save_figure};
+use tilescope::picture::{Drawing, FigureKind, FigureSpec, PlacedFigure, ViewSpec, save_figure};
 use tilescope::run::{Preset, RunSpec};
 
 pub const TESTS: &[(&str, fn())] = &[
@@ -60,10 +60,10 @@ pub const TESTS: &[(&str, fn())] = &[
 /// Whether pictures can be rendered here.
 pub fn is_renderer_there() -> bool {
     // It panics without an adapter, which is an answer and needs no message.
-    let told = panic::take_hook();
+    let original = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let made = panic::catch_unwind(|| drop(WgpuTestRenderer::new()));
-    panic::set_hook(told);
+    panic::set_hook(original);
     made.is_ok()
 }
 
@@ -235,7 +235,7 @@ fn save_dialog_panes() {
     let path = folder.path().join("panes.svg");
     let figure = FigureSpec { size: [1280, 720], borders: true, ..FigureSpec::default() };
     let kind = FigureKind::ARRANGEMENT;
-    let place = |kind, area| Place { kind, area };
+    let place = |kind, area| PlacedFigure { kind, area };
     let places = vec![
         place(FigureKind::HEAT_MAP, [0.0, 0.0, 0.6, 1.0]),
         place(FigureKind::MEAN_TILE, [0.6, 0.0, 0.4, 0.5]),

@@ -126,7 +126,7 @@ fn maps_stand_at_equal() {
     window.choose("At equal", "equal cycles");
     window.until_text("A, cycle 2");
     window.choose("At equal", "equal solver time");
-    window.until("told", |window| window.says("A, cycle"));
+    window.until("a message", |window| window.says("A, cycle"));
     window.choose("At equal", "equal sweeps");
     // No further than its last cycle.
     window.button("Live");
@@ -174,8 +174,8 @@ fn diagrams_stand_side_by_side() {
     let map = window.rect(Role::Image, "Heat map of the residual");
     let value = |window: &Window| {
         let texts = window.texts();
-        let told = texts.iter().find_map(|text| text.split("   A: ").nth(1).map(str::to_owned));
-        told.and_then(|told| told.split("   ").next().map(str::to_owned)).expect("a value of A")
+        let value = texts.iter().find_map(|text| text.split("   A: ").nth(1).map(str::to_owned));
+        value.and_then(|value| value.split("   ").next().map(str::to_owned)).expect("a value of A")
     };
     let at = map.left_top() + eframe::egui::vec2(30.0, 1.0);
     window.harness.hover_at(at);

@@ -30,7 +30,7 @@ fn with(window: &mut Window, modifiers: Modifiers, key: Key) {
 /// The texts about the residual at tile borders, and the numbers of the shown cycle.
 fn edge_share(window: &Window) -> String {
     let texts = window.texts();
-    texts.into_iter().find(|text| text.starts_with("Edge share")).expect("it is told")
+    texts.into_iter().find(|text| text.starts_with("Edge share")).expect("the edge share is shown")
 }
 
 fn keys_go_back_and_forth() {

@@ -3,9 +3,9 @@
 use crate::app::actions::action::{Action, ActionContext, changed_view, command, plain};
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
-use crate::app::state::view_settings::{AUTOMATIC, Against, CurveKind};
+use crate::app::state::view_settings::{AUTOMATIC, Against};
 use crate::app::widgets::cut_line::LineKind;
-use crate::picture::{ColourMap, ScaleKind};
+use crate::picture::{ColourMap, Norm, ScaleKind};
 use crate::run::{FieldKind, PRESETS};
 use eframe::egui::{Key, KeyboardShortcut};
 
@@ -117,9 +117,9 @@ pub fn cuts() -> impl Iterator<Item = Action> {
 }
 
 pub fn curves() -> impl Iterator<Item = Action> {
-    let members = CurveKind::ALL.map(|curve| (curve.label(), curve.about()));
+    let members = Norm::ALL.map(|norm| (norm.label(), norm.about()));
     let norms = numbered("Norm", members, |it, which| {
-        changed_view(it, |view| view.curve = CurveKind::ALL[which])
+        changed_view(it, |view| view.norm = Norm::ALL[which])
     });
     let members = Against::ALL.map(|against| (against.label(), against.about()));
     let against = numbered("Curves over", members, |it, which| {

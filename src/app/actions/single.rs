@@ -1,4 +1,4 @@
-//! Actions that are written out, each by itself.
+//! Actions that are written out one by one.
 
 use crate::app::actions::action::{
     Action, BLANK, changed_view, command, command_shift, plain, shift,

@@ -12,7 +12,7 @@ use crate::problem::input;
 use crate::problem::matrix::is_market;
 use crate::run::{
     self, ArchivedRun, FieldKind, MatrixSpec, Monitor, Plan, Planner, ProblemKind, ProblemSpec,
-    RecordAt, RecordError, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
+    RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -313,7 +313,7 @@ fn film(
             }
             false => request.view.snapshot_request_beside(0, shape, None),
         };
-        match record_run(plan, &snapshot_request, RecordAt::Cycles(cycles), &mut watch) {
+        match record_run(plan, &snapshot_request, RecordedCycles::Each(cycles), &mut watch) {
             Ok(snapshots) => {
                 before = before.saturating_add(cycles.last().copied().unwrap_or(0));
                 seen.push(snapshots.snapshots);

@@ -158,7 +158,7 @@ impl Explorer {
                 let keys = keys.filter(|(key, action)| action.first == first && is_free_key(key));
                 keys.filter(|(key, _)| input.consume_shortcut(key)).collect::<Vec<_>>()
             };
-            // The second of two keys comes first: by itself it has another meaning.
+            // The second of two keys comes first: alone it has another meaning.
             let mut pressed = first.map_or_else(Vec::new, |_| consume(first));
             pressed.extend(consume(None));
             let mut begin = ACTIONS.first_keys.iter().copied();

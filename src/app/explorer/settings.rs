@@ -5,7 +5,7 @@ use crate::app::panes::{Layout, list};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
-use crate::files::{FileError, read_text, reason, write_atomically};
+use crate::files::{FileError, create_folder, read_text, rename, write_atomically};
 use crate::picture::ColourMap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,9 +78,9 @@ impl Settings {
             Ok(settings) => (settings, None),
             Err(why) => {
                 let panes_before = path.with_extension("toml.aside");
-                let where_to = match std::fs::rename(path, &panes_before) {
+                let where_to = match rename(path, &panes_before) {
                     Ok(()) => format!("it was moved to {}", panes_before.display()),
-                    Err(error) => format!("it cannot be moved: {}", reason(&error)),
+                    Err(error) => error.to_string(),
                 };
                 let file = path.display();
                 let message = format!(
@@ -130,7 +130,7 @@ impl Settings {
         let refuse = |cause| FileError::Write { path: path.to_owned(), cause };
         let text = toml::to_string(self).map_err(|error| refuse(std::io::Error::other(error)))?;
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(refuse)?;
+            create_folder(folder)?;
         }
         write_atomically(path, |out| out.write_all(text.as_bytes()))
     }

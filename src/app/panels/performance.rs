@@ -260,11 +260,11 @@ mod tests {
     /// Nothing moves when a report comes, on the CPU or on a GPU.
     #[test]
     fn unknown_values_keep_their_place() {
-        let told = report(&Session::default());
+        let latest = report(&Session::default());
         let before = end(&panel(Session::default(), None));
-        assert_eq!(end(&panel(Session::default(), Some(told.clone()))), before);
+        assert_eq!(end(&panel(Session::default(), Some(latest.clone()))), before);
         let before = end(&panel(on_gpu(), None));
-        assert_eq!(end(&panel(on_gpu(), Some(with_gpu(told)))), before);
+        assert_eq!(end(&panel(on_gpu(), Some(with_gpu(latest)))), before);
     }
 
     #[test]

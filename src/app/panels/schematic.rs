@@ -215,10 +215,10 @@ mod tests {
             (8, 14, "7 points from each halo go stale, none of them is owned: exact Jacobi."),
             (256, 4, "32 points from each halo"),
         ] {
-            let told = sentence(&axis(32, overlap), k);
-            assert!(told.contains(expected), "{told}");
+            let text = sentence(&axis(32, overlap), k);
+            assert!(text.contains(expected), "{text}");
             let tiling = crate::grid::Tiling::new(&[256, 256], &[32; 2], &[overlap; 2]).unwrap();
-            assert_eq!(told.contains("exact Jacobi"), tiling.is_exact(k), "{told}");
+            assert_eq!(text.contains("exact Jacobi"), tiling.is_exact(k), "{text}");
             let [left, right] = sections(&axis(32, overlap), k);
             assert_eq!(left.owned[1], right.owned[0]);
             // What is owned and stale, as the sentence says.

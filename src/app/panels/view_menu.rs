@@ -1,4 +1,4 @@
-//! The menu of panes and of how the window looks.
+//! The menu of panes and of the appearance of the window.
 
 use crate::app::actions::{self, entry};
 use crate::app::panes::{Panes, list};
@@ -41,5 +41,5 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
         entry(ui, &actions::THEME, Command::ToggleTheme, commands);
         entry(ui, &actions::PRESENTATION, Command::TogglePresentation, commands);
     });
-    button.on_hover_text("Show or hide panes, and change how the window looks.");
+    button.on_hover_text("Show or hide panes, and change the appearance of the window.");
 }

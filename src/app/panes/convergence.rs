@@ -5,14 +5,14 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::state::view_settings::{Against, CurveKind};
+use crate::app::state::view_settings::Against;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
-    CLASSIC_NAME, FigureKind, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
+    CLASSIC_NAME, FigureKind, Norm, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
     number, rounded, seconds as time, sweeps_per_axis_cycle,
 };
-use crate::run::{Phase, Record, Report, StopRule};
+use crate::run::{Phase, Record, Report};
 use eframe::egui::{
     self, Align, ComboBox, FontSelection, Layout, RichText, TextWrapMode, Ui, WidgetText,
 };
@@ -83,11 +83,17 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
 fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let mut view = session.view.clone();
     ui.horizontal_wrapped(|ui| {
-        let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(view.curve.label());
+        let combo = ComboBox::from_id_salt("curve").width(96.0).selected_text(view.norm.label());
         let response = combo.show_ui(ui, |ui| {
-            for curve in CurveKind::ALL {
-                ui.selectable_value(&mut view.curve, curve, curve.label())
-                    .on_hover_text(curve.about());
+            for norm in Norm::ALL {
+                let about = match norm {
+                    Norm::Residual => norm.about().to_owned(),
+                    _ => format!(
+                        "{} On a GPU it is computed only while this curve is shown.",
+                        norm.about()
+                    ),
+                };
+                ui.selectable_value(&mut view.norm, norm, norm.label()).on_hover_text(about);
             }
         });
         let about = actions::menu_tooltip("Norm", "Which norm the curve shows.");
@@ -113,22 +119,12 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
-/// The norm that is shown of a record, where it is known.
-fn norm(record: &Record, curve: CurveKind, start_residual: f64) -> Option<f64> {
-    match curve {
-        CurveKind::Reduction => Some(crate::run::reduction(record.residual?.l2, start_residual)),
-        CurveKind::ResidualMax => record.residual?.max,
-        CurveKind::Change => record.max_change,
-        CurveKind::Error => record.error,
-    }
-}
-
 /// The curves of the run, of the pinned runs and of Jacobi's iteration.
 fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
-    let (over, curve) = (session.view.against.over(), session.view.curve);
+    let (over, norm) = (session.view.against.over(), session.view.norm);
     let theme = theme::of_figures(ui);
     let cycle = report.plan.sweeps_per_cycle();
-    let norm_of = |start: f64| move |record: &Record| norm(record, curve, start);
+    let norm_of = |start: f64| move |record: &Record| norm.of(record, start);
     let mut names = session.pins.names(&report.plan.spec);
     let own = names.pop().unwrap_or_default();
     let pins = session.pins.all().iter().zip(names);
@@ -162,7 +158,7 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
     let series = [run].into_iter().chain(pinned).chain(classic).collect();
-    convergence_plot(series, curve.label(), over, tolerance(session, report))
+    convergence_plot(series, norm.label(), over, tolerance(session, report))
 }
 
 fn convergence(
@@ -209,11 +205,7 @@ fn pointed_at(x: f64, session: &Session, report: &Report) -> Option<u64> {
 /// The tolerance, if it applies to the shown norm.
 fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     let stop = report.plan.stop;
-    let shown = matches!(
-        (stop.rule, session.view.curve),
-        (StopRule::Residual, CurveKind::Reduction) | (StopRule::Change, CurveKind::Change)
-    );
-    stop.tolerance.filter(|_| shown)
+    stop.tolerance.filter(|_| session.view.norm.is_stopped_by(stop.rule))
 }
 
 /// What is under the pointer.

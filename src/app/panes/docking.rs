@@ -9,7 +9,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
-use crate::picture::{FigureKind, Place};
+use crate::picture::{FigureKind, PlacedFigure};
 use crate::run::ObservationRequest;
 use eframe::egui::{
     self, Color32, Rect, Response, RichText, Sense, Stroke, Ui, Visuals, WidgetInfo, WidgetText,
@@ -78,7 +78,7 @@ impl Panes {
 
     /// The panes that are on the screen and can be drawn as figures, as shares of the area that they
     /// fill.
-    pub fn places(&self, session: &Session) -> Vec<Place> {
+    pub fn places(&self, session: &Session) -> Vec<PlacedFigure> {
         let seen = list::ALL.iter().filter_map(|pane| {
             let kind = pane.figure(session)?;
             let tile = self.tree.tiles.find_pane(&pane.id())?;
@@ -89,7 +89,7 @@ impl Panes {
         let place = |(kind, rect): (FigureKind, Rect)| {
             let start = (rect.min - whole.min) / whole.size();
             let size = rect.size() / whole.size();
-            Place { kind, area: [start.x, start.y, size.x, size.y] }
+            PlacedFigure { kind, area: [start.x, start.y, size.x, size.y] }
         };
         seen.into_iter().map(place).collect()
     }

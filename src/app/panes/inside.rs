@@ -5,7 +5,7 @@ use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::cells::{Cells, Shown, Values};
+use crate::app::widgets::cells::{Cells, CellsView, Values};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::{cells, theme};
 use crate::grid::{AxisTiling, Need};
@@ -200,7 +200,7 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
 }
 
 /// Frames the tile without its halo, and the points that it owns.
-fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
+fn frames(ui: &Ui, shown: &CellsView, inside: &Inside, line: bool) {
     let [width, height] = inside.size.map(|side| side as f32);
     let (top, bottom) = if line { (0.0, height) } else { (1.0, height - 1.0) };
     let tile = Rect::from_min_max(pos2(1.0, top), pos2(width - 1.0, bottom));
@@ -216,7 +216,7 @@ fn frames(ui: &Ui, shown: &Shown, inside: &Inside, line: bool) {
 }
 
 /// Frames what each tile of a 1D grid owns, unless that is too narrow.
-fn borders(ui: &Ui, shown: &Shown, inside: &Inside, tiling: &AxisTiling) {
+fn borders(ui: &Ui, shown: &CellsView, inside: &Inside, tiling: &AxisTiling) {
     let points = tiling.tile().saturating_sub(tiling.overlap()) as f32;
     if points * shown.to_screen.scale().x < MIN_TILE {
         return;

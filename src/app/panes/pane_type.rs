@@ -70,7 +70,7 @@ pub trait PaneType: Sync {
         None
     }
 
-    /// Draws it, and asks for changes by commands.
+    /// Draws it; changes are returned as commands.
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>);
 }
 

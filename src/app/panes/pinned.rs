@@ -3,7 +3,7 @@
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
-use crate::app::state::pins::{Column, Pins, Row, csv, markdown};
+use crate::app::state::pins::{Column, PinnedRow, Pins, csv, markdown};
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
@@ -123,7 +123,7 @@ fn baseline(ui: &mut Ui, pins: &Pins, commands: &mut Vec<Command>) {
 }
 
 /// The colour and the name of the run itself.
-fn own_name(ui: &mut Ui, row: &Row) {
+fn own_name(ui: &mut Ui, row: &PinnedRow) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), Sense::hover());
         ui.painter().rect_filled(rect, 2.0, theme::curve(ui, 0));
@@ -161,7 +161,7 @@ fn headings(ui: &mut Ui, pins: &Pins, is_wide: bool, commands: &mut Vec<Command>
 }
 
 /// The colour and the editable name of a pinned run.
-fn name(ui: &mut Ui, number: usize, row: &Row, commands: &mut Vec<Command>) {
+fn name(ui: &mut Ui, number: usize, row: &PinnedRow, commands: &mut Vec<Command>) {
     let name = &row.name;
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(egui::vec2(10.0, 10.0), Sense::hover());

@@ -3,7 +3,7 @@
 use crate::app::panes::heat_map::Marks;
 use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
 use crate::app::state::command::Command;
-use crate::app::state::compared::{Compared, Place};
+use crate::app::state::compared::{Compared, ComparisonTarget};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
@@ -182,7 +182,7 @@ fn of_runs<'a>(
     let pinned = session.pins.all().iter().zip(names).filter_map(|(pin, pinned)| {
         let mut seen = compared.iter().filter(|seen| seen.request.number == pin.number);
         let Compared { observation: seen, .. } =
-            seen.find(|seen| seen.request.place == Place::Cut)?;
+            seen.find(|seen| seen.request.place == ComparisonTarget::Profile)?;
         let along = seen
             .profiles
             .first()

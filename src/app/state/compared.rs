@@ -16,13 +16,13 @@ const MAX_PROFILE_POINTS: usize = 1 << 20;
 
 /// Where a pinned run is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ComparisonTarget {
     /// On the map, beside the run or in place of it.
     Map,
     /// On the map, subtracted from the run.
     Difference,
     /// In the profile.
-    Cut,
+    Profile,
 }
 
 /// An observation of a pinned run, or of the difference from it.
@@ -42,7 +42,7 @@ pub struct ComparisonRequest {
     /// Its name.
     pub name: String,
     /// Where it is shown.
-    pub place: Place,
+    pub place: ComparisonTarget,
     archive: Arc<RunArchive>,
     /// Its cycle.
     cycle: u64,
@@ -78,13 +78,14 @@ impl ComparisonRequest {
             per_cycle: compare.at_equal.per_cycle(report, pin),
         };
         let place = match compare.how {
-            How::Difference if !session.flipped => Place::Difference,
-            _ => Place::Map,
+            How::Difference if !session.flipped => ComparisonTarget::Difference,
+            _ => ComparisonTarget::Map,
         };
         // A difference needs equal grids, and is not defined for space–time diagrams.
         let can_be = |pin: &&Pin| {
             let other = pin.archive.plan().problem.shape;
-            own.dim() == other.dim() && (place == Place::Map || (own.dim() == 2 && own == other))
+            own.dim() == other.dim()
+                && (place == ComparisonTarget::Map || (own.dim() == 2 && own == other))
         };
         let pins = session.pins.all();
         let on_map = compare.pin(pins, session.flipped).filter(can_be);
@@ -97,19 +98,19 @@ impl ComparisonRequest {
                 && (own.points() <= MAX_PROFILE_POINTS || on_map == Some(*pin))
         });
         let on_map = on_map.map(|pin| request(pin, place));
-        on_map.into_iter().chain(along.map(|pin| request(pin, Place::Cut))).collect()
+        on_map.into_iter().chain(along.map(|pin| request(pin, ComparisonTarget::Profile))).collect()
     }
 
     /// The target of the replay when the run is shown with `view`.
     pub fn target(&self, report: &Report, view: &ObservationRequest) -> ReplayTarget {
         let is_alike = report.plan.problem.shape == self.plan().problem.shape;
         let view = match self.place {
-            Place::Cut => ObservationRequest {
+            ComparisonTarget::Profile => ObservationRequest {
                 field: view.field,
                 profile: view.profile.clone(),
                 ..ObservationRequest::default()
             },
-            Place::Map | Place::Difference => ObservationRequest {
+            ComparisonTarget::Map | ComparisonTarget::Difference => ObservationRequest {
                 field: view.field,
                 map: view
                     .map
@@ -121,7 +122,7 @@ impl ComparisonRequest {
             },
         };
         let other = Arc::clone(&self.archive);
-        if self.place == Place::Difference {
+        if self.place == ComparisonTarget::Difference {
             let minus = Some(Difference { archive: other, cycle: self.cycle });
             ReplayTarget {
                 archive: Arc::clone(&report.archive),
@@ -149,7 +150,7 @@ impl Compared {
     /// A caption for it.
     pub fn caption(&self) -> String {
         let ComparisonRequest { name, cycle, beside, place, .. } = &self.request;
-        if *place == Place::Difference {
+        if *place == ComparisonTarget::Difference {
             format!("this run, cycle {}, minus {name}, cycle {}", grouped(*beside), grouped(*cycle))
         } else {
             let cycle = self.observation.cycle;

@@ -50,7 +50,7 @@ pub enum Column {
 
 /// A row of the table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct PinnedRow {
     /// Its number among the pinned runs; `None` for the run itself.
     pub number: Option<usize>,
     pub name: String,
@@ -156,7 +156,7 @@ impl Pins {
 
     /// The rows of the table, sorted as chosen: those of the pinned runs, and of the run of a report
     /// unless it is pinned as it is.
-    pub fn rows(&self, report: Option<&Report>) -> Vec<Row> {
+    pub fn rows(&self, report: Option<&Report>) -> Vec<PinnedRow> {
         let own = report.map(|report| Pin {
             number: 0,
             name: THIS_RUN.to_owned(),
@@ -175,7 +175,7 @@ impl Pins {
         let runs: Vec<_> = pinned.chain(own.as_ref().map(|own| (None, own))).collect();
         let specs: Vec<_> = runs.iter().map(|(_, run)| &run.archive.plan().spec).collect();
         let (common, settings) = distinguish(&specs);
-        let rows = runs.into_iter().zip(settings).map(|((number, run), settings)| Row {
+        let rows = runs.into_iter().zip(settings).map(|((number, run), settings)| PinnedRow {
             number,
             name: run.name.clone(),
             settings: if settings.is_empty() { common.clone() } else { settings },
@@ -256,7 +256,7 @@ impl Column {
         }
     }
 
-    fn compare(self, a: &Row, b: &Row) -> std::cmp::Ordering {
+    fn compare(self, a: &PinnedRow, b: &PinnedRow) -> std::cmp::Ordering {
         // Unknown values come last.
         let known = |value: Option<f64>| value.unwrap_or(f64::INFINITY);
         match self {
@@ -270,7 +270,7 @@ impl Column {
     }
 }
 
-impl Row {
+impl PinnedRow {
     /// The cells, in the order of [`Column::ALL`].
     pub fn texts(&self) -> [String; 6] {
         let known = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
@@ -286,7 +286,7 @@ impl Row {
 }
 
 /// The table in Markdown.
-pub fn markdown(rows: &[Row]) -> String {
+pub fn markdown(rows: &[PinnedRow]) -> String {
     let mut text = "| run | settings | cycles | sweeps | time, s | speedup | ‖r‖₂/‖r₀‖₂ |\n\
                     |---|---|---:|---:|---:|---:|---:|\n"
         .to_owned();
@@ -299,7 +299,7 @@ pub fn markdown(rows: &[Row]) -> String {
 }
 
 /// The table as comma-separated values.
-pub fn csv(rows: &[Row]) -> String {
+pub fn csv(rows: &[PinnedRow]) -> String {
     let quoted = |cell: String| {
         let plain = !cell.contains([',', '"', '\n']);
         if plain { cell } else { format!("\"{}\"", cell.replace('"', "\"\"")) }
@@ -313,7 +313,7 @@ pub fn csv(rows: &[Row]) -> String {
 }
 
 /// The cells of a copied row, with numbers for programs; unknown values are empty.
-fn cells(row: &Row) -> [String; 7] {
+fn cells(row: &PinnedRow) -> [String; 7] {
     let known = |value: Option<String>| value.unwrap_or_default();
     [
         row.name.clone(),

@@ -3,9 +3,9 @@
 use crate::app::state::drag::{Drag, HoldAt, reached_in_time};
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
-use crate::app::state::view_settings::{Against, Colours, CurveKind, RangeMode, ViewSettings};
+use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings};
 use crate::grid::Tiling;
-use crate::picture::{ViewSpec, grouped};
+use crate::picture::{Norm, ViewSpec, grouped};
 use crate::run::{
     Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset, Report,
     RunSpec, WorkerRequest,
@@ -145,8 +145,8 @@ impl Session {
             pace: self.pace,
             observation,
             reference: self.view.reference,
-            error: self.view.curve == CurveKind::Error,
-            all_norms: self.view.curve != CurveKind::Reduction,
+            error: self.view.norm == Norm::Error,
+            all_norms: self.view.norm != Norm::Residual,
             memory: self.memory_of_each(),
             snapshot_requests: Vec::new(),
         }

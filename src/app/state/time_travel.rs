@@ -1,6 +1,6 @@
 //! Shows earlier cycles, which the replay makes, in place of the newest.
 
-use crate::app::state::compared::{Compared, ComparisonRequest, Place};
+use crate::app::state::compared::{Compared, ComparisonRequest, ComparisonTarget};
 use crate::app::state::session::Session;
 use crate::clock::Instant;
 use crate::run::{
@@ -147,7 +147,8 @@ impl TimeTravel {
         };
         let dropped: Vec<_> =
             self.compared.extract_if(.., |compared| !is_requested(compared)).collect();
-        let mut is_changed = dropped.iter().any(|compared| compared.request.place != Place::Cut);
+        let mut is_changed =
+            dropped.iter().any(|compared| compared.request.place != ComparisonTarget::Profile);
         if cycle.is_none()
             && let Some(live) = self.live.take()
         {
@@ -208,7 +209,7 @@ impl TimeTravel {
             };
             self.compared.retain(|compared| !compared.request.is_like(comparison));
             self.compared.push(Compared { request: comparison.clone(), observation: seen });
-            is_changed |= comparison.place != Place::Cut;
+            is_changed |= comparison.place != ComparisonTarget::Profile;
         }
         Some(Taken { failed, is_changed })
     }

@@ -2,7 +2,7 @@
 
 use crate::app::state::compare::Compare;
 use crate::grid::Slice;
-use crate::picture::{ColourMap, InsideView, Over, Range, ScaleKind};
+use crate::picture::{ColourMap, InsideView, Norm, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
 
 /// The largest number of probes: there are colours for no more.
@@ -24,7 +24,7 @@ pub struct ViewSettings {
     /// How the map is compared with that of a pinned run.
     pub compare: Compare,
     /// The norm of the curve, and its x axis.
-    pub curve: CurveKind,
+    pub norm: Norm,
     pub against: Against,
     /// Settings of the profile.
     pub profile: ProfileSettings,
@@ -91,15 +91,6 @@ pub enum RangeMode {
     Locked(Range),
 }
 
-/// The norm of the convergence curve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CurveKind {
-    Reduction,
-    ResidualMax,
-    Change,
-    Error,
-}
-
 /// The x axis of the convergence curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
@@ -131,7 +122,7 @@ impl Default for ViewSettings {
             borders: true,
             reference: true,
             compare: Compare::default(),
-            curve: CurveKind::Reduction,
+            norm: Norm::default(),
             against: Against::Sweeps,
             profile: ProfileSettings { log: true, ..ProfileSettings::default() },
             // A tile that has neighbours on all sides, where there is one.
@@ -167,35 +158,6 @@ impl ViewSettings {
 
 fn index(field: FieldKind) -> usize {
     FieldKind::ALL.iter().position(|&other| other == field).unwrap_or(0)
-}
-
-impl CurveKind {
-    /// A description in one sentence.
-    pub fn about(self) -> &'static str {
-        match self {
-            Self::Reduction => "The residual relative to that of the initial guess.",
-            Self::ResidualMax => {
-                "The largest residual of any point. On a GPU it is computed only while this curve is shown."
-            }
-            Self::Change => {
-                "The largest update of any point in the last cycle. On a GPU it is computed only while this curve is shown."
-            }
-            Self::Error => {
-                "The error: the distance from the exact solution of the discrete system. On a GPU it is computed only while this curve is shown."
-            }
-        }
-    }
-
-    pub const ALL: [Self; 4] = [Self::Reduction, Self::ResidualMax, Self::Change, Self::Error];
-
-    pub fn label(self) -> &'static str {
-        match self {
-            Self::Reduction => "‖r‖₂ / ‖r₀‖₂",
-            Self::ResidualMax => "‖r‖∞",
-            Self::Change => "‖Δu‖∞",
-            Self::Error => "‖u − u*‖₂",
-        }
-    }
 }
 
 impl Against {

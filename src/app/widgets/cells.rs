@@ -37,7 +37,7 @@ pub struct Values<'a> {
 }
 
 /// How a picture lies on the screen.
-pub struct Shown {
+pub struct CellsView {
     pub area: Rect,
     pub to_screen: RectTransform,
     /// The cell under the cursor.
@@ -46,7 +46,7 @@ pub struct Shown {
 
 impl Cells {
     /// Draws a picture with its colour bar into `room`.
-    pub fn ui(&mut self, ui: &mut Ui, room: Rect, shows: &Values<'_>) -> Shown {
+    pub fn ui(&mut self, ui: &mut Ui, room: Rect, shows: &Values<'_>) -> CellsView {
         let area = Rect::from_min_max(room.min, room.max - egui::vec2(colour_bar::ROOM, 0.0));
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, shows.about));
@@ -60,7 +60,7 @@ impl Cells {
         let pointer = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
         let inside = |at: &Pos2| at.x >= 0.0 && at.y >= 0.0 && at.x < grid.x && at.y < grid.y;
         let hover = pointer.filter(inside).map(|at| [at.x as usize, at.y as usize]);
-        let shown = Shown { area, to_screen, hover };
+        let shown = CellsView { area, to_screen, hover };
         self.refresh(ui, shows);
         if let Some(texture) = &self.texture {
             let scale = &shows.scale;
@@ -111,7 +111,7 @@ impl Cells {
 }
 
 /// Outlines a rectangle of cells.
-pub fn frame(ui: &Ui, shown: &Shown, cells: Rect, stroke: egui::Stroke) {
+pub fn frame(ui: &Ui, shown: &CellsView, cells: Rect, stroke: egui::Stroke) {
     let rect = shown.to_screen.transform_rect(cells);
     let painter = ui.painter().with_clip_rect(shown.area);
     painter.rect_stroke(rect, 0.0, stroke, egui::StrokeKind::Middle);

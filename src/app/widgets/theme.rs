@@ -1,4 +1,4 @@
-//! What the window looks like: fonts, sizes, colours.
+//! Appearance of the window: fonts, sizes, colours.
 
 use eframe::egui::{self, Color32, FontData, FontDefinitions, FontFamily, FontId, TextStyle};
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::measure::warm_up;
 use crate::clock::Instant;
 use crate::run::{
-    CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Plan, ProfileRequest, Report, Worker,
-    WorkerRequest,
+    Answer, CutLine, FieldKind, MapRequest, ObservationRequest, Phase, Plan, ProfileRequest,
+    Report, Worker, WorkerRequest,
 };
 use crate::solver::{self, NormRequest};
 use anyhow::anyhow;

@@ -95,7 +95,7 @@ impl<'a> Samples<'a> {
 /// The colour of a sample without a value: none, whatever lies behind shows through.
 pub const NO_VALUE: [u8; 4] = [0; 4];
 
-/// How many values are placed before their colours are looked up; fits the first-level cache.
+/// How many values are placed before their colours are read from the table; fits the first-level cache.
 const BATCH: usize = 1024;
 
 /// The values that are coloured: on a linear scale magnitudes, where those were asked for.

@@ -1,12 +1,12 @@
 //! PNG files, with texts that say how they were made.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
 
-use crate::files::{FileError, write_atomically};
+use crate::files::{self, FileError, write_atomically};
 
 /// The longest text that is read from a picture, in bytes.
 const LONGEST_TEXT: usize = 1 << 20;
@@ -103,15 +103,7 @@ const METRES_PER_INCH: f64 = 0.0254;
 /// [`PngError`] if the file cannot be read, is no PNG, or is damaged before the text is found.
 pub fn read_png_text(path: &Path, keyword: &str) -> Result<Option<String>, PngError> {
     let read = |cause| PngError::File(FileError::read(path, cause));
-    // Asked first: a folder opens, and a pipe would block.
-    let metadata = fs::metadata(path).map_err(read)?;
-    if metadata.is_dir() {
-        return Err(read(io::ErrorKind::IsADirectory.into()));
-    }
-    if !metadata.is_file() {
-        return Err(PngError::NotPng { path: path.to_owned() });
-    }
-    let mut file = BufReader::new(File::open(path).map_err(read)?);
+    let mut file = BufReader::new(files::open(path).map_err(read)?);
     if !is_png(&mut file).map_err(read)? {
         return Err(PngError::NotPng { path: path.to_owned() });
     }
@@ -159,6 +151,7 @@ fn text_of(info: &png::Info<'_>, keyword: &str) -> Result<Option<String>, png::D
 mod tests {
     use super::*;
     use image::Rgba;
+    use std::fs;
 
     fn picture() -> RgbaImage {
         RgbaImage::from_fn(40, 30, |x, y| Rgba([x as u8, y as u8, 7, 255]))

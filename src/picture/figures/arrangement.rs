@@ -1,4 +1,4 @@
-//! Several figures in one: each is drawn by itself, in its place.
+//! Several figures in one: each is drawn separately, in its place.
 
 use crate::grid::Shape;
 use crate::picture::axis::scale::Range;
@@ -9,7 +9,7 @@ use crate::picture::figures::titles::{Titles, field_title};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::kind::{FigureKind, FigureType};
-use crate::picture::view::spec::{Place, ViewSpec};
+use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{FieldKind, MapRequest, Snapshot, SnapshotRequest};
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use std::sync::Arc;
 struct Arrangement;
 
 /// The usual arrangement: the map, the curves, and a profile below them.
-const USUAL: [Place; 3] = [
-    Place { kind: FigureKind::HEAT_MAP, area: [0.0, 0.0, 0.6, 1.0] },
-    Place { kind: FigureKind::CURVES, area: [0.6, 0.0, 0.4, 0.55] },
-    Place { kind: FigureKind::PROFILE, area: [0.6, 0.55, 0.4, 0.45] },
+const USUAL: [PlacedFigure; 3] = [
+    PlacedFigure { kind: FigureKind::HEAT_MAP, area: [0.0, 0.0, 0.6, 1.0] },
+    PlacedFigure { kind: FigureKind::CURVES, area: [0.6, 0.0, 0.4, 0.55] },
+    PlacedFigure { kind: FigureKind::PROFILE, area: [0.6, 0.55, 0.4, 0.45] },
 ];
 
 /// Points per inch.
@@ -60,7 +60,7 @@ impl FigureType for Arrangement {
         view.places.is_empty().then_some("Show a pane first that can be drawn.")
     }
 
-    fn places<'a>(&self, view: &'a ViewSpec) -> &'a [Place] {
+    fn places<'a>(&self, view: &'a ViewSpec) -> &'a [PlacedFigure] {
         if view.places.is_empty() { &USUAL } else { &view.places }
     }
 
@@ -85,7 +85,7 @@ impl FigureType for Arrangement {
         field_title(first)
     }
 
-    /// The text is as large as suits a figure of the mean size.
+    /// The text has the size for a figure of the mean size.
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         if snapshots.is_empty() {
             return Drawing::Figure(String::new());
@@ -103,7 +103,8 @@ impl FigureType for Arrangement {
         head.draw(&mut canvas, &layout, 0.0, &[]);
         let top = if titles.title.is_empty() { 0.0 } else { head.height };
         let (width, height) = (f64::from(layout.width), f64::from(layout.height) - top);
-        for &Place { kind, area } in places.iter().filter(|place| place.kind.can_be_placed()) {
+        for &PlacedFigure { kind, area } in places.iter().filter(|place| place.kind.can_be_placed())
+        {
             let [left, upper, across, down] = area.map(f64::from);
             let start = [(left * width).round(), (top + upper * height).round()];
             let end = [((left + across) * width).round(), (top + (upper + down) * height).round()];

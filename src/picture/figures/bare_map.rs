@@ -4,7 +4,7 @@ use crate::grid::Shape;
 use crate::picture::axis::scale::Range;
 use crate::picture::colour::paint::{NO_VALUE, colours};
 use crate::picture::draw::drawing::Drawing;
-use crate::picture::figures::maps::{Shown, field_range, scale};
+use crate::picture::figures::maps::{ScaledSamples, field_range, scale};
 use crate::picture::figures::titles::field_title;
 use crate::picture::view::kind::{ALL_SAMPLES, FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
@@ -63,7 +63,7 @@ impl FigureType for BareMap {
     /// Where nothing is known it is transparent.
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         let Some(snapshot) = snapshots.first() else { return Drawing::Map(RgbaImage::default()) };
-        let shown = Shown::of(snapshot, &view.figure);
+        let shown = ScaledSamples::of(snapshot, &view.figure);
         let known = shown.known();
         let mut pixels = Vec::new();
         colours(&known, &scale(snapshots, view), view.figure.map, &mut pixels);

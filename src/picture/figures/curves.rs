@@ -1,6 +1,6 @@
 //! How the residual of runs falls.
 
-use crate::grid::Need;
+use crate::grid::{Need, Shape};
 use crate::picture::axis::number::number;
 use crate::picture::axis::scale::ScaleKind;
 use crate::picture::draw::drawing::Drawing;
@@ -8,13 +8,12 @@ use crate::picture::figures::run_colour::run_colour;
 use crate::picture::figures::titles::Titles;
 use crate::picture::plot::description::{Level, Plot, PlotAxis, Series};
 use crate::picture::view::kind::{FigureKind, FigureType, Uses};
+use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::picture::view::spec::ViewSpec;
-use crate::run::{
-    self, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot, StopRule, reduction,
-};
+use crate::run::{self, CsvTable, FieldKind, MethodName, Plan, Record, Snapshot, SnapshotRequest};
 
-/// ‖r‖₂ / ‖r₀‖₂ of each run, with the tolerance of the first.
+/// A norm of each run over its cycles, with the tolerance of the first.
 struct Curves;
 
 /// The name of Jacobi's iteration beside runs.
@@ -38,7 +37,7 @@ impl FigureType for Curves {
     }
 
     fn about(&self) -> &'static str {
-        "How the residual falls, for one run or several."
+        "A norm over the cycles, for one run or several: the residual, the update or the error."
     }
 
     fn about_table(&self) -> Option<&'static str> {
@@ -56,7 +55,7 @@ impl FigureType for Curves {
     }
 
     fn uses(&self) -> Uses {
-        Uses { over: true, reference: true, ..Uses::default() }
+        Uses { over: true, norm: true, reference: true, ..Uses::default() }
     }
 
     fn is_over_cycles(&self) -> bool {
@@ -69,6 +68,10 @@ impl FigureType for Curves {
 
     fn beside(&self) -> [usize; 2] {
         [0, crate::picture::MOST_BESIDE]
+    }
+
+    fn request(&self, view: &ViewSpec, _: &Shape, request: &mut SnapshotRequest) {
+        request.error |= view.norm == Norm::Error;
     }
 
     fn title(&self, _: &Snapshot, _: &ViewSpec) -> String {
@@ -86,20 +89,20 @@ impl FigureType for Curves {
             .zip(&mut names)
             .enumerate()
             .map(|(index, (snapshot, name))| {
-                let (points, so_far) = run_points(snapshot, view.over, cycle);
+                let (points, so_far) = run_points(snapshot, view, cycle);
                 Series { so_far, ..Series::line(name, points, run_colour(view, index)) }
             })
             .collect();
         if let Some(name) = names.next() {
             let start = first.start_residual;
-            let value = |record: &Record| Some(reduction(record.residual?.l2, start));
+            let value = |record: &Record| view.norm.of(record, start);
             let points = norm_points(&*first.reference, 1, view.over, cycle, value);
             let colour = view.figure.theme.reference();
             series.push(Series { dashed: true, ..Series::line(name, points, colour) });
         }
         let stop = &first.plan.spec.stop;
-        let tolerance = stop.tolerance.filter(|_| stop.rule == StopRule::Residual);
-        let plot = convergence_plot(series, "‖r‖₂ / ‖r₀‖₂", view.over, tolerance);
+        let tolerance = stop.tolerance.filter(|_| view.norm.is_stopped_by(stop.rule));
+        let plot = convergence_plot(series, view.norm.label(), view.over, tolerance);
         Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
     }
 
@@ -132,16 +135,16 @@ fn titles(snapshots: &[&Snapshot], view: &ViewSpec) -> Titles {
     titles
 }
 
-/// The reductions of a run, and how many of them there are by the selected cycle.
-fn run_points(snapshot: &Snapshot, over: Over, cycle: u64) -> (Vec<(f64, f64)>, usize) {
+/// The norms of a run, and how many of them there are by the selected cycle.
+fn run_points(snapshot: &Snapshot, view: &ViewSpec, cycle: u64) -> (Vec<(f64, f64)>, usize) {
     let records: Vec<_> = snapshot.history.records().copied().collect();
     let made = records.iter().take_while(|record| record.cycle <= snapshot.cycle());
-    let so_far = made.filter(|record| record.residual.is_some()).count();
     let own = snapshot.plan.sweeps_per_cycle();
     let cycle = sweeps_per_axis_cycle(&snapshot.plan, cycle);
     let start = snapshot.start_residual;
-    let value = |record: &Record| Some(reduction(record.residual?.l2, start));
-    (norm_points(&records, own, over, cycle, value), so_far)
+    let value = |record: &Record| view.norm.of(record, start);
+    let so_far = made.filter(|record| value(record).is_some()).count();
+    (norm_points(&records, own, view.over, cycle, value), so_far)
 }
 
 /// How many sweeps of a run are a cycle on the axis, where those of the first run are `first`: its own,

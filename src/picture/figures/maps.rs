@@ -12,12 +12,12 @@ use crate::run::{self, CsvTable, Snapshot};
 use std::borrow::Cow;
 
 /// The samples of a field as they are drawn.
-pub(crate) struct Shown<'a> {
+pub(crate) struct ScaledSamples<'a> {
     snapshot: &'a Snapshot,
     values: Cow<'a, [f32]>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> ScaledSamples<'a> {
     pub fn of(snapshot: &'a Snapshot, spec: &FigureSpec) -> Self {
         let values = shown_values(&snapshot.map().samples.values, spec.scale, spec.absolute);
         Self { snapshot, values }
@@ -75,8 +75,9 @@ impl<'a> Shown<'a> {
 pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) -> String {
     let Some(first) = snapshots.first() else { return String::new() };
     let spec = &view.figure;
-    let shown: Vec<_> = snapshots.iter().map(|snapshot| Shown::of(snapshot, spec)).collect();
-    let known: Vec<_> = shown.iter().map(Shown::known).collect();
+    let shown: Vec<_> =
+        snapshots.iter().map(|snapshot| ScaledSamples::of(snapshot, spec)).collect();
+    let known: Vec<_> = shown.iter().map(ScaledSamples::known).collect();
     let is_diagram = first.map().cycles_per_row.is_some();
     let drawn = |borders: Vec<f64>| if spec.borders { borders } else { Vec::new() };
     let borders: Vec<[Vec<f64>; 2]> = snapshots
@@ -104,7 +105,7 @@ pub(crate) fn maps(snapshots: &[&Snapshot], view: &ViewSpec, titles: &Titles) ->
         start: samples.columns.start as f64,
         end: (samples.columns.start + samples.size[0] * samples.block[0]) as f64,
     };
-    let end = shown.iter().map(Shown::last).fold(0.0, f64::max);
+    let end = shown.iter().map(ScaledSamples::last).fold(0.0, f64::max);
     HeatMapFigure {
         title: &titles.title,
         subtitle: &titles.subtitle,
@@ -133,7 +134,7 @@ pub(crate) fn scale(snapshots: &[&Snapshot], view: &ViewSpec) -> Scale {
 /// The range of the field in all snapshots; `None` where nothing of it is known.
 pub(crate) fn field_range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     let ranges = snapshots.iter().filter_map(|snapshot| {
-        let shown = Shown::of(snapshot, &view.figure);
+        let shown = ScaledSamples::of(snapshot, &view.figure);
         range_of(shown.known().values(), &view.figure)
     });
     ranges.reduce(Range::union)

@@ -5,7 +5,7 @@ use crate::picture::view::spec::ViewSpec;
 use crate::run::{CsvTable, Snapshot};
 use std::path::Path;
 
-/// Whether a name asks for a table.
+/// Whether a name has the extension of a table.
 pub fn is_table(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }

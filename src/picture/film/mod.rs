@@ -288,7 +288,7 @@ mod tests {
     use crate::picture::file::saved::open;
     use crate::picture::view::frames::Spacing;
     use crate::picture::view::kind::FigureKind;
-    use crate::run::{Monitor, Planner, RecordAt, Stage, record_run};
+    use crate::run::{Monitor, Planner, RecordedCycles, Stage, record_run};
     use proptest::prelude::*;
     use proptest::sample::select;
     use std::fs::File;
@@ -300,7 +300,7 @@ mod tests {
         let (cancel, mut on_progress) = (AtomicBool::new(false), |_: Stage<'_>| {});
         let mut watch = Monitor { cancel: &cancel, on_progress: &mut on_progress };
         let snapshot_request = view.snapshot_request(0, &plan.problem.shape);
-        record_run(&plan, &snapshot_request, RecordAt::Cycles(&frames.cycles()), &mut watch)
+        record_run(&plan, &snapshot_request, RecordedCycles::Each(&frames.cycles()), &mut watch)
             .unwrap()
             .snapshots
     }

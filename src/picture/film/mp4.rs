@@ -81,7 +81,7 @@ impl Mp4 {
     /// Ends it, and gives its message, if it printed one.
     pub fn abort(mut self, path: &Path) -> Option<FilmError> {
         drop(self.ffmpeg.stdin.take());
-        // One that has ended by itself needs no more.
+        // One that has already ended needs nothing.
         _ = self.ffmpeg.kill();
         _ = self.ffmpeg.wait();
         let message = self.message();

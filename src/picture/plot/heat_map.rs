@@ -79,7 +79,7 @@ pub struct HeatMapFigure<'a> {
 }
 
 /// Where everything goes.
-struct Plan {
+struct HeatMapLayout {
     /// How far everything moves down, so that the figure stands in the middle.
     down: f64,
     /// Where the maps go, and whether they stand one above the other.
@@ -128,7 +128,7 @@ impl HeatMapFigure<'_> {
         canvas.finish()
     }
 
-    fn plan(&self, layout: &Layout, head: &Head) -> Plan {
+    fn plan(&self, layout: &Layout, head: &Head) -> HeatMapLayout {
         let Layout { unit, .. } = *layout;
         let (w, h) = (f64::from(layout.width), f64::from(layout.height));
         let margin = layout.margin();
@@ -202,7 +202,7 @@ impl HeatMapFigure<'_> {
         let x_ticks = axis_ticks(&self.x_axis, x_most);
         let half_label = 0.5 * unit;
         let bar_labels = bar.right() + mark + layout.widest(&bar_ticks) + layout.gap();
-        Plan {
+        HeatMapLayout {
             y_label_x: x - mark - layout.widest(&y_ticks) - layout.gap() - half_label,
             value_label_x: bar_labels + half_label,
             down: moved,

@@ -14,7 +14,7 @@ use crate::picture::plot::polyline::{Stretch, path, place, thinned, touches};
 const NEAREST_MARKS: f64 = 4.0;
 
 /// Where everything goes.
-struct Plan {
+struct PlotLayout {
     plot: Area,
     x_ticks: Vec<Tick>,
     y_ticks: Vec<Tick>,
@@ -114,7 +114,7 @@ impl Painter<'_> {
         }
     }
 
-    fn plan(&self, layout: &Layout, top: f64) -> Plan {
+    fn plan(&self, layout: &Layout, top: f64) -> PlotLayout {
         let Plot { x: x_axis, y: y_axis, .. } = self.plot;
         let Layout { unit, .. } = *layout;
         let (w, h) = (f64::from(layout.width), f64::from(layout.height));
@@ -134,7 +134,7 @@ impl Painter<'_> {
         let each = widest.max(2.0 * size) + 1.8 * unit;
         let x_ticks = x_axis.ticks(&self.x_scale, room_for(plot.width, each, 11));
         let y_title_x = x - mark - labels - layout.gap() - 0.5 * unit;
-        Plan { plot, x_ticks, y_ticks, y_title_x }
+        PlotLayout { plot, x_ticks, y_ticks, y_title_x }
     }
 
     /// Every curve in pixels.
@@ -154,7 +154,7 @@ impl Painter<'_> {
     fn free_corner(
         &self,
         layout: &Layout,
-        plan: &Plan,
+        plan: &PlotLayout,
         legend: &Legend<'_>,
         stretches: &[Vec<Stretch>],
     ) -> Option<Area> {
@@ -250,7 +250,7 @@ impl Painter<'_> {
     }
 }
 
-fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &Plan) {
+fn draw_grid(canvas: &mut Canvas, layout: &Layout, plan: &PlotLayout) {
     let Area { x, y, width, height } = plan.plot;
     let line = layout.hairline();
     let mut path = String::new();

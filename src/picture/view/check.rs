@@ -2,7 +2,7 @@
 
 use crate::grid::{Geometry, Shape};
 use crate::picture::view::error::ViewError;
-use crate::picture::view::spec::{Place, ViewSpec};
+use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{FieldKind, Snapshot};
 use crate::solver::Subiterations;
 
@@ -32,7 +32,7 @@ impl ViewSpec {
             slice.check(shape)?;
         }
         kind.check(self, shape)?;
-        for Place { kind, area } in self.placed() {
+        for PlacedFigure { kind, area } in self.placed() {
             if !kind.can_be_placed() {
                 return Err(ViewError::NotPlaced { kind: *kind });
             }

@@ -5,8 +5,9 @@ use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::FigureKind;
+use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
-use crate::picture::view::spec::{Place, ViewSpec};
+use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{RunSpec, command_line, option};
 use std::path::Path;
 
@@ -15,7 +16,7 @@ use std::path::Path;
 pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     let mut line = command_line(run).replacen("tilescope solve", "tilescope render", 1);
     let mut put = |name: &str, value: &str| option(&mut line, name, value);
-    let ViewSpec { cycle, field, kind, over, cut, frames, figure, places, .. } = view;
+    let ViewSpec { cycle, field, kind, over, norm, cut, frames, figure, places, .. } = view;
     put("kind", kind.name());
     put("field", field.name());
     match frames {
@@ -64,13 +65,16 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     if *over != Over::default() && uses.over {
         put("over", over.name());
     }
+    if *norm != Norm::default() && uses.norm {
+        put("norm", norm.name());
+    }
     if let Some(slice) = view.slice {
         put("slice", &slice.to_string());
     }
     if let Some(cut) = cut.filter(|_| uses.cut) {
         put("cut", &cut.to_string());
     }
-    for Place { kind, area } in places.iter().filter(|_| *kind == FigureKind::ARRANGEMENT) {
+    for PlacedFigure { kind, area } in places.iter().filter(|_| *kind == FigureKind::ARRANGEMENT) {
         let area = area.map(|share| format!("{share:?}")).join(",");
         put("place", &format!("{}={area}", kind.name()));
     }

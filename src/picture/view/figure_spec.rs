@@ -1,4 +1,4 @@
-//! How a figure looks.
+//! The style of a figure.
 
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::map::ColourMap;
@@ -9,7 +9,7 @@ use crate::picture::view::error::ViewError;
 use crate::run::FieldKind;
 use serde::{Deserialize, Serialize};
 
-/// How a figure looks: everything about it that is not the run, the cycle or the field.
+/// The style of a figure: everything about it that is not the run, the cycle or the field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FigureSpec {

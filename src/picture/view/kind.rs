@@ -5,7 +5,7 @@ use crate::picture::axis::scale::Range;
 use crate::picture::draw::drawing::Drawing;
 use crate::picture::view::error::ViewError;
 use crate::picture::view::figure_spec::FigureSpec;
-use crate::picture::view::spec::{Place, ViewSpec};
+use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{CsvTable, FieldKind, Snapshot, SnapshotRequest};
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -103,7 +103,7 @@ pub trait FigureType: Send + Sync {
     }
 
     /// What it consists of, and where each part lies; empty unless it arranges others.
-    fn places<'a>(&self, view: &'a ViewSpec) -> &'a [Place] {
+    fn places<'a>(&self, view: &'a ViewSpec) -> &'a [PlacedFigure] {
         let _ = view;
         &[]
     }
@@ -169,6 +169,8 @@ pub struct Uses {
     pub field: bool,
     /// What curves are drawn over.
     pub over: bool,
+    /// The norm of convergence curves.
+    pub norm: bool,
     /// Jacobi's iteration beside the run.
     pub reference: bool,
     /// The line of a profile.
@@ -186,6 +188,7 @@ impl Uses {
         Self {
             field: self.field || other.field,
             over: self.over || other.over,
+            norm: self.norm || other.norm,
             reference: self.reference || other.reference,
             cut: self.cut || other.cut,
             probes: self.probes || other.probes,

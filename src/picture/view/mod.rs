@@ -1,4 +1,4 @@
-//! What a figure shows, and how it looks.
+//! What a figure shows, and in which style.
 
 mod check;
 pub(crate) mod command;
@@ -7,5 +7,6 @@ pub(crate) mod figure_spec;
 pub(crate) mod frames;
 pub(crate) mod inside;
 pub(crate) mod kind;
+pub(crate) mod norm;
 pub(crate) mod over;
 pub(crate) mod spec;

@@ -1,15 +1,16 @@
-//! What a figure shows, and how it looks: with a run all that is needed to make it again.
+//! What a figure shows, and in which style: with a run all that is needed to make it again.
 
 use crate::grid::{Shape, Slice};
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
 use crate::picture::view::kind::{FigureKind, Uses};
+use crate::picture::view::norm::Norm;
 use crate::picture::view::over::Over;
 use crate::run::{CutLine, FieldKind, RunSpec, SeriesRequest, Snapshot, SnapshotRequest};
 use serde::{Deserialize, Serialize};
 
-/// What a figure shows, and how it looks: with a [`RunSpec`] all that is needed to draw it again.
+/// What a figure shows, and in which style: with a [`RunSpec`] all that is needed to draw it again.
 ///
 /// `K` is a [`FigureKind`]; in files it is the name of one ([`ViewSpec::from_toml`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,6 +26,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// What convergence curves are drawn over.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub over: Over,
+    /// The norm that convergence curves show.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub norm: Norm,
     /// The slice through a 3D grid that a map shows; `None` for the middle of the last axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Slice>,
@@ -50,7 +54,7 @@ pub struct ViewSpec<K = FigureKind> {
     /// What is shown of the inside of a cycle.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub inside: InsideView,
-    /// How it looks.
+    /// Its style.
     #[serde(default)]
     pub figure: FigureSpec,
     /// The frames of an animation.
@@ -58,7 +62,7 @@ pub struct ViewSpec<K = FigureKind> {
     pub frames: Option<Frames>,
     /// What an arrangement shows, and where; empty for the usual one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<Place<K>>,
+    pub places: Vec<PlacedFigure<K>>,
     /// The runs beside the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "one_or_many")]
     pub compared: Vec<Compared>,
@@ -81,7 +85,7 @@ fn one_or_many<'de, D: serde::Deserializer<'de>>(given: D) -> Result<Vec<Compare
 /// A figure in an arrangement of several.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place<K = FigureKind> {
+pub struct PlacedFigure<K = FigureKind> {
     /// What is drawn there.
     pub kind: K,
     /// Its left and upper end, its width and its height, as shares of the whole.
@@ -112,13 +116,16 @@ impl ViewSpec<String> {
         kind_of: impl Fn(&str) -> Option<FigureKind>,
     ) -> Result<ViewSpec, String> {
         let find = |name: String| kind_of(&name).ok_or(name);
-        let place = |place: Place<String>| Ok(Place { kind: find(place.kind)?, area: place.area });
+        let place = |place: PlacedFigure<String>| {
+            Ok(PlacedFigure { kind: find(place.kind)?, area: place.area })
+        };
         Ok(ViewSpec {
             kind: if self.kind.is_empty() { FigureKind::default() } else { find(self.kind)? },
             places: self.places.into_iter().map(place).collect::<Result<_, String>>()?,
             cycle: self.cycle,
             field: self.field,
             over: self.over,
+            norm: self.norm,
             slice: self.slice,
             cut: self.cut,
             until: self.until,
@@ -184,13 +191,13 @@ impl ViewSpec {
         self.kinds().any(|kind| kind.compares_points())
     }
 
-    /// Which settings change what is drawn, by itself or in an arrangement.
+    /// Which settings change what is drawn, alone or in an arrangement.
     pub fn uses(&self) -> Uses {
         self.kinds().map(|kind| kind.uses()).fold(Uses::default(), Uses::or)
     }
 
     /// What an arrangement shows, and where; nothing of other kinds.
-    pub(crate) fn placed(&self) -> &[Place] {
+    pub(crate) fn placed(&self) -> &[PlacedFigure] {
         self.kind.places(self)
     }
 
@@ -199,7 +206,7 @@ impl ViewSpec {
         std::iter::once(self.kind).chain(self.placed().iter().map(|place| place.kind))
     }
 
-    /// Whether this kind is drawn, by itself or in an arrangement.
+    /// Whether this kind is drawn, alone or in an arrangement.
     pub fn shows(&self, kind: FigureKind) -> bool {
         self.kinds().any(|shown| shown == kind)
     }

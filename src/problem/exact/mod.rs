@@ -45,7 +45,7 @@ pub enum ExactError {
     /// The matrix is no matrix.
     #[error("the exact solution could not be computed: {0}")]
     Stencil(#[from] StencilError),
-    /// The matrix has no inverse, as far as 16 digits can tell.
+    /// The matrix has no inverse, to 16 digits.
     #[error(
         "the exact solution could not be computed: stencil d = {}, a = {}, c = {}, e = {}, f = {} \
          makes a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
@@ -91,7 +91,7 @@ const ROUNDING: f64 = 16.0 * f64::EPSILON;
 /// The solution u* of A u = b inside its ring of Dirichlet values (that of
 /// [`Problem::initial_iterate`]), correct to about 16 digits of its largest value.
 ///
-/// Runs on the threads of rayon, and looks at `cancel` in every row.
+/// Runs on the threads of rayon, and checks `cancel` in every row.
 ///
 /// # Errors
 /// [`ExactError`] if it was cancelled, or if it could not be computed or verified.
@@ -157,7 +157,7 @@ enum Method {
     /// Elimination on every line.
     Lines,
     /// Sine transforms along all axes but one.
-    Sine(sine::Plan),
+    Sine(sine::Elimination),
     /// Alternating directions.
     Alternating,
 }
@@ -167,7 +167,7 @@ impl Method {
         if shape.dim() == 1 {
             return Ok(Self::Lines);
         }
-        match (sine::Plan::new(shape, stencil), shape.dim()) {
+        match (sine::Elimination::new(shape, stencil), shape.dim()) {
             (Some(plan), _) => Ok(Self::Sine(plan)),
             (None, 2) => Ok(Self::Alternating),
             (None, _) => Err(ExactError::NotSymmetric),

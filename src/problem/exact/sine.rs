@@ -20,13 +20,13 @@ const LARGEST_SCALING: f64 = 1e8;
 
 /// Which axis is eliminated, and how the others are made symmetric.
 #[derive(Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct Elimination {
     eliminated: usize,
     /// ρ of each axis.
     rho: [f64; 3],
 }
 
-impl Plan {
+impl Elimination {
     /// Eliminates along the axis that needs the strongest scaling, the last of those that need the same;
     /// `None` if the others cannot be made symmetric.
     pub(super) fn new(shape: &Shape, stencil: &Stencil) -> Option<Self> {
@@ -67,7 +67,7 @@ pub(super) struct Sine {
 }
 
 impl Sine {
-    pub(super) fn new(plan: Plan, shape: &Shape, stencil: &Stencil) -> Self {
+    pub(super) fn new(plan: Elimination, shape: &Shape, stencil: &Stencil) -> Self {
         let neighbours = stencil.neighbours();
         let axes = shape.axes().iter().enumerate();
         Self {

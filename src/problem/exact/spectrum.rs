@@ -9,7 +9,7 @@
 //! ```
 //!
 //! so that ‖r‖₂ after s sweeps is the root of Σ r̂² λ^(2s): a sine transform of the first residual
-//! tells it for every s.
+//! gives it for every s.
 
 use super::{residual, transpose};
 use crate::grid::{Precision, memory};

@@ -31,7 +31,7 @@ impl Tridiagonal {
     }
 
     /// Factors the matrix of these diagonals. `None` if a pivot is zero, as far as the rounding of
-    /// numbers of size `scale` can tell.
+    /// numbers of size `scale` can resolve.
     pub(super) fn factor(
         &mut self,
         lower: f64,

@@ -1,6 +1,6 @@
 //! Somebody's own right-hand side, from a file: a NumPy array or a picture.
 //!
-//! What a file is, its first bytes tell; its name does not count.
+//! The type of a file is found from its first bytes, not from its name.
 
 mod array;
 mod picture;
@@ -9,7 +9,7 @@ mod tests;
 
 pub use picture::PICTURE_PEAK;
 
-use crate::files::reason;
+use crate::files::{self, reason};
 use crate::grid::memory::OutOfMemory;
 use crate::grid::{Shape, ShapeError};
 use image::ImageFormat;
@@ -21,13 +21,7 @@ use std::sync::Arc;
 /// Why a file is no right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// A pipe or a device.
-    #[error("{} is not a file", .path.display())]
-    NoFile {
-        /// What was asked for.
-        path: PathBuf,
-    },
-    /// It is missing, or a folder, or somebody else's.
+    /// It is missing, not a file, or somebody else's.
     #[error("{} cannot be read: {}", .path.display(), reason(.source))]
     Read {
         /// The file.
@@ -192,15 +186,10 @@ enum Kind {
     Picture(ImageFormat),
 }
 
-/// Opens a file and looks at its first bytes.
+/// Opens a file and reads its first bytes.
 fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
-    let kind = std::fs::metadata(path).map_err(read)?;
-    if !kind.is_file() && !kind.is_dir() {
-        // A pipe might keep its reader waiting for ever.
-        return Err(InputError::NoFile { path: path.to_owned() });
-    }
-    let mut file = BufReader::new(File::open(path).map_err(read)?);
+    let mut file = BufReader::new(files::open(path).map_err(read)?);
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start).map_err(read)?;
     file.rewind().map_err(read)?;

@@ -5,7 +5,7 @@ use npyz::WriterBuilder;
 use std::io::Cursor;
 use std::path::PathBuf;
 
-/// A file that is removed again; its name tells nothing of what is in it.
+/// A file that is removed again; its name says nothing about its contents.
 struct Given {
     _folder: tempfile::TempDir,
     path: PathBuf,

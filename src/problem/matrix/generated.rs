@@ -4,7 +4,7 @@ use super::csr::{Csr, Entry};
 use crate::random::random;
 use std::collections::HashMap;
 
-/// A matrix that the program makes by itself.
+/// A matrix that the program generates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generated {
     /// Linear elements of heat conduction along a line: (−1, 2, −1).

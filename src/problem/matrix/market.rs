@@ -2,10 +2,9 @@
 //! sparse matrices and vectors as text, plain or compressed by gzip.
 
 use super::csr::{Csr, Entry, MatrixError};
-use crate::files::{FileError, write_atomically};
+use crate::files::{self, FileError, write_atomically};
 use crate::grid::memory;
 use flate2::read::MultiGzDecoder;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -230,12 +229,7 @@ struct Lines {
 impl Lines {
     fn open(path: &Path) -> Result<Self, MarketError> {
         let read = |source| MarketError::Read { path: path.to_owned(), source };
-        let kind = std::fs::metadata(path).map_err(read)?;
-        if !kind.is_file() && !kind.is_dir() {
-            // A pipe might keep its reader waiting for ever.
-            return Err(read(io::Error::other("it is not a file")));
-        }
-        let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(read)?);
+        let mut file = BufReader::with_capacity(1 << 16, files::open(path).map_err(read)?);
         let is_compressed = file.fill_buf().map_err(read)?.starts_with(&GZIP);
         let file: Box<dyn BufRead> = if is_compressed {
             Box::new(BufReader::with_capacity(1 << 16, MultiGzDecoder::new(file)))

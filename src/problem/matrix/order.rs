@@ -284,7 +284,7 @@ mod tests {
         sorted.into_iter().eq(0..rows as u32)
     }
 
-    /// A path 0 – 1 – … in a random order, and a point by itself.
+    /// A path 0 – 1 – … in a random order, and an isolated point.
     fn path(rows: usize) -> (Csr, Vec<u32>) {
         let names = shuffled(rows, 3);
         let mut entries: Vec<_> = (0..=rows as u32).map(|row| (row, row, 2.0)).collect();

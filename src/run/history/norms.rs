@@ -98,7 +98,7 @@ impl History {
 
     /// Fills in the residual of a cycle, if it is the newest. It replaces one that is there: what
     /// comes with a cycle and what a pass of its own finds may differ in their last bits, and which
-    /// of the two is kept must not depend on who looked when.
+    /// of the two is kept must not depend on when it was read.
     pub fn set_residual(&mut self, cycle: u64, residual: ResidualNorms) {
         self.fill_in(cycle, |record| record.residual = Some(residual));
     }

@@ -54,7 +54,7 @@ impl Host {
     }
 }
 
-/// Waits as a turn asks for, and says whether there is another turn.
+/// Waits as long as a turn requests, and returns whether there is another turn.
 fn wait(turn: Turn, woken: &Receiver<()>) -> bool {
     match turn {
         Turn::Again => woken.try_recv() != Err(TryRecvError::Disconnected),

@@ -8,7 +8,7 @@ mod snapshot;
 
 pub use archived_run::ArchivedRun;
 pub use memory_need::{MemoryNeed, MemoryShort};
-pub use record_run::{Monitor, RecordAt, RecordError, Recording, Stage, record_run};
+pub use record_run::{Monitor, RecordError, RecordedCycles, Recording, Stage, record_run};
 pub use run_series::{ProbeSeries, RunSeries, SeriesRequest};
 pub(super) use run_series::{SeriesRecorder, stride};
 pub use snapshot::{Snapshot, SnapshotRequest};

@@ -52,12 +52,12 @@ pub enum RecordError {
 
 /// When a run is observed.
 #[derive(Clone, Copy, Debug)]
-pub enum RecordAt<'a> {
+pub enum RecordedCycles<'a> {
     /// Once, at its end.
-    End,
+    Last,
     /// After each of these numbers of cycles, of which none is lower than the one before, wherever the
     /// run would have stopped. It goes on after the last where the capture says so.
-    Cycles(&'a [u64]),
+    Each(&'a [u64]),
 }
 
 /// The work under way.
@@ -92,7 +92,7 @@ pub struct Recording {
 pub fn record_run(
     plan: &Plan,
     request: &SnapshotRequest,
-    at: RecordAt<'_>,
+    at: RecordedCycles<'_>,
     monitor: &mut Monitor<'_>,
 ) -> Result<Recording, RecordError> {
     let shape = plan.problem.shape;
@@ -100,8 +100,8 @@ pub fn record_run(
     let is_diagram = request.is_diagram(&shape);
     let is_all = is_diagram && !request.is_of_iterates();
     let stop = match at {
-        RecordAt::End => plan.stop,
-        RecordAt::Cycles(cycles) => {
+        RecordedCycles::Last => plan.stop,
+        RecordedCycles::Each(cycles) => {
             if !is_diagram {
                 check_memory(request.size(&shape), cycles.len())?;
             }
@@ -109,13 +109,14 @@ pub fn record_run(
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
-    MemoryNeed::of(plan, request.field()).check(plan.precision)?;
+    let field = if request.needs_exact() { FieldKind::Error } else { request.field() };
+    MemoryNeed::of(plan, field).check(plan.precision)?;
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
-    if let RecordAt::Cycles(_) = at {
+    if let RecordedCycles::Each(_) = at {
         experiment.run_mut().make_all_cycles();
     }
-    if request.field() == FieldKind::Error {
+    if request.needs_exact() {
         match problem::exact(&plan.problem, monitor.cancel) {
             Ok(exact) => experiment.set_exact(&Arc::new(exact))?,
             Err(ExactError::Cancelled) => return Err(RecordError::Cancelled { cycle: 0 }),
@@ -125,7 +126,7 @@ pub fn record_run(
     let series = SeriesRecorder::new(&request.series, request.field());
     let mut recorder = Recorder { experiment, request, series };
     let mut observations: Vec<(u64, Arc<Observation>)> = Vec::new();
-    if let RecordAt::Cycles(cycles) = at
+    if let RecordedCycles::Each(cycles) = at
         && !is_all
     {
         for &cycle in cycles {
@@ -142,7 +143,7 @@ pub fn record_run(
     recorder.experiment.settle()?;
     recorder.record_requested(monitor)?;
     match at {
-        RecordAt::Cycles(cycles) if is_diagram => {
+        RecordedCycles::Each(cycles) if is_diagram => {
             recorder.check_reached(stop.max_cycles)?;
             let end = Arc::new(recorder.observe(monitor)?);
             for (_, observation) in &mut observations {
@@ -152,8 +153,8 @@ pub fn record_run(
                 observations.extend(cycles.iter().map(|&cycle| (cycle, Arc::clone(&end))));
             }
         }
-        RecordAt::Cycles(_) => {}
-        RecordAt::End => {
+        RecordedCycles::Each(_) => {}
+        RecordedCycles::Last => {
             let observation = Arc::new(recorder.observe(monitor)?);
             observations.push((recorder.cycle(), observation));
         }

@@ -22,6 +22,8 @@ pub struct SnapshotRequest {
     /// How many sweeps of Jacobi's iteration are made beside such a run, for their curve; `u64::MAX`
     /// for as many as the run makes.
     pub classic: Option<u64>,
+    /// Whether the norm of the error is recorded, whichever field is observed.
+    pub error: bool,
 }
 
 /// A run at one of its cycles.
@@ -47,6 +49,11 @@ impl SnapshotRequest {
     /// The field that is observed.
     pub fn field(&self) -> FieldKind {
         self.observation.field
+    }
+
+    /// Whether the exact solution must be known.
+    pub fn needs_exact(&self) -> bool {
+        self.error || self.field() == FieldKind::Error
     }
 
     /// The most samples across and down that are kept of each snapshot on this grid.

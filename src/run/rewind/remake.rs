@@ -5,8 +5,8 @@ use crate::problem::{self, ExactError};
 use crate::run::archive::RunArchive;
 use crate::run::observe::FieldKind;
 use crate::run::record::{
-    Monitor, RecordAt, RecordError, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest, Stage,
-    record_run, stride,
+    Monitor, RecordError, RecordedCycles, RunSeries, SeriesRecorder, Snapshot, SnapshotRequest,
+    Stage, record_run, stride,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +26,7 @@ impl Snapshot {
         let plan = archive.plan();
         if request.is_diagram(&plan.problem.shape) {
             let mut monitor = Monitor { cancel, on_progress: &mut |_: Stage<'_>| {} };
-            let at = RecordAt::Cycles(&[cycle]);
+            let at = RecordedCycles::Each(&[cycle]);
             let recording = record_run(plan, request, at, &mut monitor)?;
             let snapshot = recording.snapshots.into_iter().next();
             let snapshot = snapshot.ok_or(RecordError::Cancelled { cycle })?;

@@ -7,7 +7,7 @@ use crate::problem;
 use crate::run::observe::{CutLine, Experiment, FieldKind, MapRequest, ProfileRequest};
 use crate::run::plan::{Plan, Planner};
 use crate::run::record::{
-    Monitor, RecordAt, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
+    Monitor, RecordedCycles, SeriesRequest, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use crate::run::spec::{MethodName, RunSpec};
 use crate::solver::Followed;
@@ -168,9 +168,9 @@ proptest! {
         let point = [shape.nx() / 2, shape.rows() / 3];
         let view = ObservationRequest { field, probes: vec![point], ..ObservationRequest::default() };
         let live = live(&archive, &view, cycles);
-        let told = archive.values_at(point, field, cycles);
-        prop_assert!(told.iter().map(|at| at.cycle).eq(1..cycles));
-        for at in told {
+        let values = archive.values_at(point, field, cycles);
+        prop_assert!(values.iter().map(|at| at.cycle).eq(1..cycles));
+        for at in values {
             let (_, value) = live[at.cycle as usize].probes[0];
             prop_assert_eq!(at.value, f64::from(value));
         }
@@ -203,8 +203,8 @@ proptest! {
         prop_assert_eq!(samples.block, view.map.as_ref().unwrap().window(&pasts[0].plan().problem.shape).block());
         let [a, b] = fields.map(|observation| observation.picture.unwrap().samples.values.clone());
         let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        let told = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
-        prop_assert!((told - largest).abs() <= 1e-5 * a.iter().fold(0.0, |m: f32, v| m.max(v.abs())));
+        let found = samples.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+        prop_assert!((found - largest).abs() <= 1e-5 * a.iter().fold(0.0, |m: f32, v| m.max(v.abs())));
         let (at, value) = observation.probe.unwrap();
         let index = at[1] * 24 + at[0];
         prop_assert!((value - (a[index] - b[index])).abs() <= 1e-5 * a[index].abs().max(b[index].abs()));
@@ -292,10 +292,16 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
                 };
                 let series = SeriesRequest { edge_share: true, probes: vec![[3, 0], [7, 0]] };
                 let until = Some(17);
-                let request = SnapshotRequest { id: 1, observation, series, until, classic: None };
+                let request = SnapshotRequest {
+                    id: 1,
+                    observation,
+                    series,
+                    until,
+                    ..SnapshotRequest::default()
+                };
                 let mut monitor = Monitor { cancel: &cancel, on_progress: &mut |_: Stage<'_>| {} };
                 let recording =
-                    record_run(&plan, &request, RecordAt::Cycles(&[13]), &mut monitor).unwrap();
+                    record_run(&plan, &request, RecordedCycles::Each(&[13]), &mut monitor).unwrap();
                 let recorded = &recording.snapshots[0];
                 let again = Snapshot::again(&made.archive, 13, &request, &cancel).unwrap();
                 assert_eq!((again.cycle(), recorded.cycle()), (13, 13));

@@ -73,7 +73,7 @@ pub struct Setting {
 /// Why a sweep is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
-    /// Something that all settings share, or one of the values, is invalid by itself.
+    /// Something that all settings share, or one of the values, is itself invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A list without a value.

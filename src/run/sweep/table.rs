@@ -3,7 +3,7 @@
 
 use super::outline::RowMismatch;
 use super::row::SweepRow;
-use crate::files::{FileError, reason, write_atomically};
+use crate::files::{FileError, open_to_append, reason, write_atomically};
 use crate::solver::Subiterations;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
@@ -126,12 +126,7 @@ impl SweepTable {
 
 /// Opens a file for appending, locks it, and reads its contents.
 fn open(path: &Path) -> Result<(File, Vec<u8>), SweepTableError> {
-    let mut file = File::options()
-        .create(true)
-        .append(true)
-        .read(true)
-        .open(path)
-        .map_err(|cause| not_writable(path, cause))?;
+    let mut file = open_to_append(path).map_err(|cause| not_writable(path, cause))?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let by = lock_holder(&file).map_or_else(

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-/// How long a turn asks to wait at most while there is nothing to do; wake-ups end the wait earlier.
+/// The longest wait that a turn requests while there is nothing to do; wake-ups end the wait earlier.
 const IDLE: Duration = Duration::from_millis(100);
 
 /// What the sweep under way is to do.

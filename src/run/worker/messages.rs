@@ -20,7 +20,7 @@ pub struct WorkerRequest {
     /// Its description. In one epoch it may change in where and how the run is made
     /// ([`RunSpec::is_same_run`]): then the run goes on there.
     pub spec: Arc<RunSpec>,
-    /// Whether cycles are to be made on and on.
+    /// Whether cycles are made continuously.
     pub running: bool,
     /// Single cycles asked for since the epoch began; each is made once.
     pub steps: u64,

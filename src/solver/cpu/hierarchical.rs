@@ -5,7 +5,7 @@
 use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
-use super::patch::{Extent, Local, Measured, Patch, Piece, Place, Scratch};
+use super::patch::{Extent, Local, Measured, Patch, PatchRow, Piece, Scratch};
 use super::update::{Update, WithUpdate, with_update};
 use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
@@ -129,16 +129,16 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
 }
 
 /// Where a 1D tile lies, counted through all systems of the batch.
-fn place_1d(shape: &Shape, tiling: &Tiling, tile: usize) -> Place {
+fn place_1d(shape: &Shape, tiling: &Tiling, tile: usize) -> PatchRow {
     let x = tiling.x();
     let (tile, system) = (tile % x.count(), tile / x.count());
     let (start, owned) = (x.computed(tile).start, x.owned(tile));
     let first = shape.row_start(system) + 1 + start;
-    Place { first, owned: owned.start - start..owned.end - start, piece: 0 }
+    PatchRow { first, owned: owned.start - start..owned.end - start, piece: 0 }
 }
 
 /// Where the rows of a 2D or 3D tile lie.
-fn place(shape: &Shape, tiling: &Tiling, tile: usize, places: &mut Vec<Place>) {
+fn place(shape: &Shape, tiling: &Tiling, tile: usize, places: &mut Vec<PatchRow>) {
     let ([x, y, z], owned) = (tiling.computed(tile), tiling.owned(tile));
     let columns = owned[0].start - x.start..owned[0].end - x.start;
     places.clear();
@@ -150,7 +150,7 @@ fn place(shape: &Shape, tiling: &Tiling, tile: usize, places: &mut Vec<Place>) {
         places.extend(y.clone().enumerate().map(|(row, j)| {
             let is_owned = owns_plane && owned[1].contains(&j);
             let owned = if is_owned { columns.clone() } else { 0..0 };
-            Place { first: first + row * shape.stride(), owned, piece }
+            PatchRow { first: first + row * shape.stride(), owned, piece }
         }));
     }
 }

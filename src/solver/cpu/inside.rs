@@ -108,9 +108,9 @@ impl NextCycle<'_> {
             return Ok(None);
         }
         let around = self.around(&computed);
-        let mut own = Part::new(self, &computed)?;
+        let mut own = SubgridSolver::new(self, &computed)?;
         let mut classic =
-            if takes_too_long(&around) { None } else { Some(Part::new(self, &around)?) };
+            if takes_too_long(&around) { None } else { Some(SubgridSolver::new(self, &around)?) };
         let (mut iterate, mut staleness) = (Vec::new(), Vec::new());
         let (mut iterate_extent, mut staleness_extent) = (NOTHING, NOTHING);
         for sweep in 0..=self.k {
@@ -131,7 +131,7 @@ impl NextCycle<'_> {
             }
             if sweep < self.k {
                 own.sweep()?;
-                classic.as_mut().map(Part::sweep).transpose()?;
+                classic.as_mut().map(SubgridSolver::sweep).transpose()?;
             }
         }
         let width = computed[0].len() + 2;
@@ -254,12 +254,12 @@ fn sizes(values: &[f32]) -> impl Iterator<Item = f32> {
 }
 
 /// Jacobi's iteration on a part of the grid, what lies around it standing still.
-struct Part {
+struct SubgridSolver {
     part: [Range<usize>; 2],
     solver: Box<dyn Solver>,
 }
 
-impl Part {
+impl SubgridSolver {
     fn new(cycle: &NextCycle<'_>, part: &[Range<usize>; 2]) -> Result<Self, SolverError> {
         let [columns, rows] = part.clone();
         let start = cycle.solver.solution_part(columns.clone(), rows.clone())?;

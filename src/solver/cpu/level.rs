@@ -56,7 +56,7 @@ impl Level {
     pub(super) fn run<T: Task>(self, task: T) -> T::Output {
         match self {
             Self::Plain => task.run(),
-            // SAFETY: no solver has a level above `best`, which asks the CPU for these very features.
+            // SAFETY: no solver has a level above `best`, which checks that the CPU has these features.
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => unsafe { avx2(task) },
             #[cfg(target_arch = "x86_64")]

@@ -3,10 +3,10 @@
 mod blocks;
 mod classic;
 mod edges;
+mod field_pass;
 mod hierarchical;
 mod inside;
 mod level;
-mod look;
 mod matrix;
 mod norms;
 mod observe;

@@ -11,7 +11,7 @@ use crate::solver::{Quantity, ResidualNorms, SolverError};
 use std::any::Any;
 use std::ops::Range;
 
-/// Rows that are summed up by themselves; a constant, so that sums come in a fixed order. One task looks
+/// Rows that are summed up separately; a constant, so that sums come in a fixed order. One task reads
 /// at about as many.
 pub(super) const BAND: usize = 16;
 

@@ -146,7 +146,7 @@ impl Extent {
 }
 
 /// Where a row of a patch lies in the arrays of the grid.
-pub(super) struct Place {
+pub(super) struct PatchRow {
     /// Its first point.
     pub first: usize,
     /// The columns of the patch that are written back.
@@ -204,7 +204,7 @@ impl<R: Real> Patch<'_, R> {
         &mut self,
         update: U,
         extent: &Extent,
-        places: &[Place],
+        places: &[PatchRow],
         next: Option<usize>,
     ) {
         self.load(extent, places);
@@ -237,7 +237,7 @@ impl<R: Real> Patch<'_, R> {
 
     /// The first sweep, and what it changed of the points that the patch owns.
     #[inline(always)]
-    fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[Place]) {
+    fn sweep_and_measure<U: Update<R>>(&mut self, update: U, extent: &Extent, places: &[PatchRow]) {
         let Self { scratch, measured, level, .. } = self;
         let mut row = 0;
         // Rows of a plane that own the same columns are swept together.
@@ -259,7 +259,7 @@ impl<R: Real> Patch<'_, R> {
     /// Copies a patch, its halo and its right-hand side into scratch memory. The second array needs
     /// the halo alone.
     #[inline(always)]
-    fn load(&mut self, extent: &Extent, places: &[Place]) {
+    fn load(&mut self, extent: &Extent, places: &[PatchRow]) {
         let (width, height, depth) = (extent.width, extent.height, extent.depth);
         let Scratch { here, there, g, .. } = &mut *self.scratch;
         here.resize(extent.stored());
@@ -298,12 +298,12 @@ impl<R: Real> Patch<'_, R> {
 
     /// Asks for what the next patch has and this one has not, and for the room of this one's
     /// result, while this one is swept: rows lie a whole row of the grid apart, which no hardware
-    /// prefetcher follows. Each sweep asks for a few rows.
+    /// prefetcher follows. Each sweep prefetches a few rows.
     #[inline(always)]
     fn prefetch(
         &self,
         extent: &Extent,
-        places: &[Place],
+        places: &[PatchRow],
         next: Option<usize>,
         (sweep, k): (usize, usize),
     ) {
@@ -311,7 +311,7 @@ impl<R: Real> Patch<'_, R> {
             let a_sweep = all.div_ceil(k - 1);
             (sweep - 1) * a_sweep..(sweep * a_sweep).min(all)
         };
-        for Place { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
+        for PatchRow { first, owned, piece } in places.get(rows(places.len())).unwrap_or_default() {
             if !owned.is_empty() {
                 let piece = &self.to[*piece];
                 let start = first + owned.start - piece.first;
@@ -332,8 +332,8 @@ impl<R: Real> Patch<'_, R> {
 
     /// Copies the points that the patch owns to the next iterate.
     #[inline(always)]
-    fn store(&mut self, extent: &Extent, places: &[Place]) {
-        for (row, Place { first, owned, piece }) in places.iter().enumerate() {
+    fn store(&mut self, extent: &Extent, places: &[PatchRow]) {
+        for (row, PatchRow { first, owned, piece }) in places.iter().enumerate() {
             if owned.is_empty() {
                 continue;
             }
@@ -347,7 +347,7 @@ impl<R: Real> Patch<'_, R> {
     /// Copies the points that the patch owns to the next iterate, and measures how far the cycle
     /// changed them.
     #[inline(always)]
-    fn store_and_measure(&mut self, extent: &Extent, places: &[Place]) {
+    fn store_and_measure(&mut self, extent: &Extent, places: &[PatchRow]) {
         let Self { level, from, to, scratch, measured, .. } = self;
         let (values, change) = (&scratch.here, &mut measured.change);
         level.run(Store { values, extent, places, from, to, change });
@@ -355,7 +355,7 @@ impl<R: Real> Patch<'_, R> {
 
     /// Σ (u − u*)² over the points that the patch owns.
     #[inline(always)]
-    fn error_squares(&self, extent: &Extent, places: &[Place], exact: &[f64]) -> f64 {
+    fn error_squares(&self, extent: &Extent, places: &[PatchRow], exact: &[f64]) -> f64 {
         self.level.run(ErrorSquares { values: &self.scratch.here, extent, places, exact })
     }
 }
@@ -364,7 +364,7 @@ impl<R: Real> Patch<'_, R> {
 struct Store<'a, 'p, R> {
     values: &'a [R],
     extent: &'a Extent,
-    places: &'a [Place],
+    places: &'a [PatchRow],
     from: &'a [R],
     to: &'a mut [Piece<'p, R>],
     change: &'a mut Largest,
@@ -395,7 +395,7 @@ impl<R: Real> Task for Store<'_, '_, R> {
 struct ErrorSquares<'a, R> {
     values: &'a [R],
     extent: &'a Extent,
-    places: &'a [Place],
+    places: &'a [PatchRow],
     exact: &'a [f64],
 }
 

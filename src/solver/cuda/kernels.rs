@@ -17,7 +17,7 @@ pub(super) static KERNELS: [KernelType; 4] = [
     KernelType {
         name: "spectral",
         label: "Spectral",
-        about: "All k subiterations of a tile at once, in its sine basis: as dear for any k, equal to sweeps to rounding.",
+        about: "All k subiterations of a tile at once, in its sine basis: the cost does not depend on k. Equal to sweeps up to rounding.",
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),

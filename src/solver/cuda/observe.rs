@@ -345,7 +345,7 @@ struct Sampling {
     sample: CudaFunction,
     values_of_ranks: CudaFunction,
     argument: WindowArgument,
-    /// Rows that a warp looks at, and blocks of all warps.
+    /// Rows that a warp reads, and blocks of all warps.
     together: i32,
     blocks: u32,
     /// As integers that are compared, and as values.

@@ -46,7 +46,7 @@ pub(super) fn check_age(name: &str, capability: (i32, i32)) -> Result<(), Unavai
 /// The oldest compute capability that the kernels are made for.
 const OLDEST: (i32, i32) = (7, 0);
 
-/// The oldest CUDA whose driver understands the kernels, as drivers tell it: that of the compiler that
+/// The oldest CUDA whose driver understands the kernels, as drivers report it: that of the compiler that
 /// `kernels/build.py` takes.
 #[cfg(feature = "cuda")]
 pub(super) const OLDEST_CUDA: i32 = 12_040;

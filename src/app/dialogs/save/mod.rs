@@ -1,4 +1,4 @@
-//! The dialog that saves: what, where, and what it looks like, with a preview.
+//! The dialog that saves: what, where, and in which style, with a preview.
 
 mod beside;
 mod film;
@@ -15,14 +15,14 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::grid::Slice;
 use crate::picture::{
-    FigureKind, FigureSpec, Frames, InsideView, Over, Pairing, Place, RATE, Range, SCREEN_DPI,
-    Spacing, Theme, ViewSpec, figure_command, is_table,
+    FigureKind, FigureSpec, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE, Range,
+    SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command, is_table,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
 use eframe::egui::{self, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
 use paper::Unit;
-use preview::{Preview, Shown};
+use preview::{Preview, PreviewedFigure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub struct SaveDialog {
     figure: FigureSpec,
     cut: CutLine,
     /// The panes that can be drawn, and where they lie.
-    places: Vec<Place>,
+    places: Vec<PlacedFigure>,
     /// The pinned runs that are shown beside the run, where there can be any.
     with: With,
     is_film: bool,
@@ -68,7 +68,7 @@ impl SaveDialog {
         context: &egui::Context,
         session: &Session,
         report: Option<&Report>,
-        places: Vec<Place>,
+        places: Vec<PlacedFigure>,
         like: Option<&ViewSpec>,
     ) -> Self {
         let latest = report.map_or(0, |report| report.latest.cycle);
@@ -355,7 +355,7 @@ impl SaveDialog {
         ui.horizontal(|ui| {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
             if copy.on_hover_text("Put the picture on the clipboard.").clicked()
-                && let Some(Shown { snapshots, view }) = shown.cloned()
+                && let Some(PreviewedFigure { snapshots, view }) = shown.cloned()
             {
                 commands.push(Command::CopyImage(snapshots, view.into()));
             }
@@ -392,9 +392,17 @@ impl SaveDialog {
         let InsideView { all_of_line, .. } = session.view.inside;
         let inside = InsideView { all_of_line: all_of_line && is_line, ..session.view.inside };
         let probes = session.view.probes.iter().copied();
+        // A profile has an axis of its own; all else is as the map.
+        let (scale, absolute) = match (drawn.kind == FigureKind::PROFILE, session.view.profile.log)
+        {
+            (true, true) => (ScaleKind::Log, false),
+            (true, false) => (ScaleKind::Linear, false),
+            (false, _) => (colours.scale, colours.absolute),
+        };
         ViewSpec {
             field,
             over: if uses.over { over } else { Over::default() },
+            norm: if uses.norm { session.view.norm } else { Norm::default() },
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
             cut: uses.cut.then_some(self.cut),
@@ -407,8 +415,8 @@ impl SaveDialog {
             colours: if is_plain { Vec::new() } else { numbers },
             frames: self.is_film().then_some(self.frames),
             figure: FigureSpec {
-                scale: colours.scale,
-                absolute: colours.absolute,
+                scale,
+                absolute,
                 map: colours.map,
                 range,
                 borders: session.view.borders || drawn.kind.always_has_borders(),
@@ -509,6 +517,9 @@ mod tests {
         }
         if !uses.over {
             view_again.over = Over::default();
+        }
+        if !uses.norm {
+            view_again.norm = Norm::default();
         }
         if !uses.probes {
             view_again.probes.clear();

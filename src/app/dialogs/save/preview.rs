@@ -27,12 +27,12 @@ struct Job {
 /// A picture that was drawn, and what of.
 struct Drawn {
     picture: ColorImage,
-    shown: Shown,
+    shown: PreviewedFigure,
 }
 
 /// What a picture shows, for copies in full size.
 #[derive(Clone)]
-pub struct Shown {
+pub struct PreviewedFigure {
     pub snapshots: Arc<[Snapshot]>,
     pub view: ViewSpec,
 }
@@ -50,7 +50,7 @@ pub struct Preview {
     drawing: Option<Job>,
     is_drawing: bool,
     texture: Option<TextureHandle>,
-    shown: Option<Shown>,
+    shown: Option<PreviewedFigure>,
     /// Why there is no picture.
     refused: Option<String>,
 }
@@ -90,7 +90,7 @@ impl Job {
         };
         let size = [picture.width() as usize, picture.height() as usize];
         let picture = ColorImage::from_rgba_unmultiplied(size, picture.as_raw());
-        Ok(Drawn { picture, shown: Shown { snapshots, view } })
+        Ok(Drawn { picture, shown: PreviewedFigure { snapshots, view } })
     }
 }
 
@@ -165,7 +165,7 @@ impl Preview {
     }
 
     /// What is shown.
-    pub fn shown(&self) -> Option<&Shown> {
+    pub fn shown(&self) -> Option<&PreviewedFigure> {
         self.shown.as_ref()
     }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// The colours of the map: its textures, and the range of the whole run.
 #[derive(Default)]
 pub struct Colouring {
-    shown: Option<Shown>,
+    shown: Option<MapTextures>,
     /// Whether the texture is up to date.
     is_fresh: bool,
     /// The range that stays while a setting changes.
@@ -32,7 +32,7 @@ struct HeldRange {
 }
 
 /// The textures, and how they were coloured.
-pub struct Shown {
+pub struct MapTextures {
     pub handle: TextureHandle,
     /// The compared picture, in the same colours.
     pub other: Option<TextureHandle>,
@@ -55,7 +55,7 @@ pub struct Shown {
 
 impl Colouring {
     /// The textures, once there are any.
-    pub fn shown(&self) -> Option<&Shown> {
+    pub fn shown(&self) -> Option<&MapTextures> {
         self.shown.as_ref()
     }
 
@@ -123,7 +123,7 @@ impl Colouring {
         let range = if is_difference { symmetric(range) } else { range };
         let scale = Scale::new(colours.scale, range);
         let (handles, others) = match self.shown.take() {
-            Some(Shown { handle, other, .. }) => (Some(handle), other),
+            Some(MapTextures { handle, other, .. }) => (Some(handle), other),
             None => (None, None),
         };
         let values = values(side.picture, &colours);
@@ -139,7 +139,7 @@ impl Colouring {
         let other = other.and_then(|side| {
             texture(ui, "compared heat map", others, side.picture, &colours, &scale)
         });
-        self.shown = Some(Shown {
+        self.shown = Some(MapTextures {
             plan: Arc::clone(&report.plan),
             epoch: report.epoch,
             handle,
@@ -161,7 +161,7 @@ impl Colouring {
         &self,
         session: &Session,
         report: &Report,
-        before: Option<&Shown>,
+        before: Option<&MapTextures>,
     ) -> Option<HeldRange> {
         let before = before?;
         let shown = (report.epoch, report.observation.cycle);

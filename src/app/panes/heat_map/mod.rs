@@ -13,7 +13,7 @@ mod wipe;
 use crate::app::panes::heat_map::sides::{Side, sides};
 use crate::app::state::command::Command;
 use crate::app::state::compare::How;
-use crate::app::state::compared::{Compared, Place, caption};
+use crate::app::state::compared::{Compared, ComparisonTarget, caption};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::cell_values::Inks;
@@ -121,7 +121,8 @@ impl HeatMap {
         marks: Marks,
         commands: &mut Vec<Command>,
     ) {
-        let compared = compared.iter().find(|compared| compared.request.place != Place::Cut);
+        let compared =
+            compared.iter().find(|compared| compared.request.place != ComparisonTarget::Profile);
         controls::ui(ui, session, self.range(session.view.field), self.zoom.is_part(), commands);
         slice::ui(ui, session, commands);
         let room = ui.available_rect_before_wrap();

@@ -1,7 +1,7 @@
 //! The pictures that the map shows: of the run, and of a pinned run.
 
 use crate::app::state::compare::How;
-use crate::app::state::compared::{Compared, Place};
+use crate::app::state::compared::{Compared, ComparisonTarget};
 use crate::grid::Geometry;
 use crate::run::{FieldKind, MethodName, Observation, Picture, Plan, Report};
 use eframe::egui::{self, Pos2, Rect};
@@ -66,7 +66,7 @@ pub fn sides<'a>(
             latest: compared.request.latest,
             rows: rows_beside(report, compared),
             name: &compared.request.name,
-            is_difference: compared.request.place == Place::Difference,
+            is_difference: compared.request.place == ComparisonTarget::Difference,
         })
     });
     let other = other.filter(|other| other.observation.field == report.observation.field);

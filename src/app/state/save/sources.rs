@@ -1,5 +1,5 @@
 //! What a figure is drawn from: what the worker captured of the newest cycle, an earlier one in its
-//! place where the window looks back, and pinned runs beside it.
+//! place where the window shows an earlier cycle, and pinned runs beside it.
 
 use crate::app::state::compare::{AtEqual, ShownCycle};
 use crate::app::state::pins::Pin;
@@ -27,7 +27,7 @@ pub struct Sources {
 impl Sources {
     /// What `view` shows while the window shows this, beside pinned runs if some are given. What is
     /// over the cycles and the diagram of a line show all cycles there are, whichever the window
-    /// looks at.
+    /// shows.
     pub fn of(
         session: &Session,
         report: Option<&Report>,

@@ -104,7 +104,7 @@ fn a_gpu_that_fails_stops_the_run_and_says_why_until_it_continues_elsewhere() {
     let error = bench.answers.try_recv().unwrap().unwrap_err();
     assert!(error.epoch == 1 && error.why.contains("threads"), "{}", error.why);
     assert!(matches!(bench.report().phase, Phase::Failed { .. }));
-    // The window shows the old settings again; that asks for nothing.
+    // The window shows the old settings again; that changes nothing.
     bench.work.take(request(1));
     bench.job().has_news = false;
     bench.work.report();

@@ -33,9 +33,9 @@ pub(super) struct Tables<R> {
 struct AxisTables<R> {
     side: usize,
     /// From points to modes; in 1D from points to points.
-    forward: [Table<R>; 2],
+    forward: [SquareMatrix<R>; 2],
     /// From modes to points; empty in 1D.
-    backward: [Table<R>; 2],
+    backward: [SquareMatrix<R>; 2],
     /// What the values are multiplied by to become symmetric, and the same back; empty if they are.
     scale: Vec<R>,
     unscale: Vec<R>,
@@ -43,13 +43,13 @@ struct AxisTables<R> {
 
 /// A square matrix by rows.
 #[derive(Default)]
-struct Table<R> {
+struct SquareMatrix<R> {
     values: Vec<R>,
     size: usize,
     stride: usize,
 }
 
-impl<R: Real> Table<R> {
+impl<R: Real> SquareMatrix<R> {
     fn new(size: usize, stride: usize, entry: impl Fn(usize, usize) -> f64) -> Self {
         let mut values = vec![R::default(); size * stride];
         for row in 0..size {
@@ -85,13 +85,13 @@ impl<R: Real> AxisTables<R> {
             let size = halves(side)[half];
             let sine = |i: usize, m: usize| modes.sine(mode(half, m), i + 1);
             match padded {
-                Some(stride) if is_forward => Table::new(size, stride, sine),
-                Some(stride) => Table::new(size, stride, |m, i| sine(i, m)),
+                Some(stride) if is_forward => SquareMatrix::new(size, stride, sine),
+                Some(stride) => SquareMatrix::new(size, stride, |m, i| sine(i, m)),
                 None => {
                     let point = |j: usize| if half == 0 { j } else { side - 1 - (sums + j) };
                     match is_forward {
-                        true => Table::new(size, size, |m, j| sine(point(j), m)),
-                        false => Table::new(size, size, |j, m| sine(point(j), m)),
+                        true => SquareMatrix::new(size, size, |m, j| sine(point(j), m)),
+                        false => SquareMatrix::new(size, size, |j, m| sine(point(j), m)),
                     }
                 }
             }
@@ -114,7 +114,7 @@ impl<R: Real> AxisTables<R> {
             let entry = |i: usize, j: usize| {
                 (0..size).map(|m| sine(i, m) * factor(mode(half, m)) * sine(j, m)).sum()
             };
-            Table::new(size, padded, entry)
+            SquareMatrix::new(size, padded, entry)
         };
         Self {
             side,
@@ -191,7 +191,7 @@ impl<R: Real> Tables<R> {
             std::mem::swap(&mut one, &mut other);
         }
         if last > 0 {
-            level.run(Scale { values: one, factors: &self.factors });
+            level.run(ScaleBy { values: one, factors: &self.factors });
             for axis in (0..=last).rev() {
                 self.multiply(level, extent, axis, false, one, other);
                 std::mem::swap(&mut one, &mut other);
@@ -298,12 +298,12 @@ impl<R: Real> Task for Butterflies<'_, R> {
 }
 
 /// Multiplies by Φ.
-struct Scale<'a, R> {
+struct ScaleBy<'a, R> {
     values: &'a mut [R],
     factors: &'a [R],
 }
 
-impl<R: Real> Task for Scale<'_, R> {
+impl<R: Real> Task for ScaleBy<'_, R> {
     type Output = ();
     #[inline(always)]
     fn run(self) {

@@ -30,7 +30,7 @@ struct Pass<'a, R> {
 }
 
 /// Rows that one task reads, and where their samples go.
-struct Part<'a> {
+struct RowBand<'a> {
     rows: Range<usize>,
     samples: &'a mut [f32],
 }
@@ -127,8 +127,8 @@ impl<R: Real> Pass<'_, R> {
     }
 
     /// The rows, divided into parts. One task makes a whole sample.
-    fn parts<'a>(&self, mut samples: &'a mut [f32]) -> Vec<Part<'a>> {
-        let plain = |rows| bands(rows, BAND).map(|rows| Part { rows, samples: &mut [] });
+    fn parts<'a>(&self, mut samples: &'a mut [f32]) -> Vec<RowBand<'a>> {
+        let plain = |rows| bands(rows, BAND).map(|rows| RowBand { rows, samples: &mut [] });
         let Some(window) = self.window else {
             return plain(self.rows.clone()).collect();
         };
@@ -136,7 +136,7 @@ impl<R: Real> Pass<'_, R> {
         let mut parts: Vec<_> = plain(self.rows.start..window.rows.start).collect();
         for rows in bands(window.rows.clone(), BAND.div_ceil(block) * block) {
             let (own, later) = samples.split_at_mut(rows.len().div_ceil(block) * across);
-            parts.push(Part { rows, samples: own });
+            parts.push(RowBand { rows, samples: own });
             samples = later;
         }
         parts.extend(plain(window.rows.end..self.rows.end));
@@ -147,7 +147,7 @@ impl<R: Real> Pass<'_, R> {
 /// A pass over the rows of a part.
 struct ObserveRows<'a, 'p, R> {
     pass: &'a Pass<'p, R>,
-    part: Part<'a>,
+    part: RowBand<'a>,
     scratch: &'a mut Scratch<R>,
     tally: Option<&'a mut Tally<'p>>,
 }
