@@ -4,19 +4,22 @@
 
 use std::io::Write;
 use std::path::Path;
-use tilescope::problem::input;
+use tilescope::app::SettingsFile;
+use tilescope::problem::{input, matrix};
 use tilescope::run::{Planner, RunSpec, SweepTable, parse_numbers, parse_per_axis};
 
 /// A target: its name, which is that of its folder in the corpus, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 7] = [
     ("run-file", run_file),
     ("figure", figure),
     ("input", input),
     ("table", table),
     ("values", values),
+    ("matrix", matrix),
+    ("settings", settings),
 ];
 
 /// Points of the largest grid that is planned: a plan takes no memory of the grid's size, but its
@@ -78,6 +81,42 @@ pub fn table(bytes: &[u8]) {
             assert_eq!(std::fs::read(path).ok().as_deref(), Some(bytes));
         }
     });
+}
+
+/// A sparse matrix, plain or compressed, and a vector.
+pub fn matrix(bytes: &[u8]) {
+    with_file(bytes, "mtx", |path| {
+        match matrix::read_rows(path) {
+            Ok(rows) if rows > MOST_POINTS => return,
+            Ok(_) => {}
+            Err(error) => sentence(&error),
+        }
+        match matrix::read_matrix(path, &mut |_| {}) {
+            Ok(read) => {
+                matrix::save_matrix(path, &read).expect("a temporary file that can be replaced");
+                let again = matrix::read_matrix(path, &mut |_| {});
+                assert_eq!(again.expect("what was written can be read"), read);
+            }
+            Err(error) => sentence(&error),
+        }
+    });
+    with_file(bytes, "mtx", |path| {
+        if let Err(error) = matrix::read_vector(path, 4) {
+            sentence(&error);
+        }
+    });
+}
+
+/// The settings of the window, with the layout of its panes: an invalid file is renamed, and defaults are used.
+pub fn settings(bytes: &[u8]) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("settings.toml");
+    std::fs::write(&path, bytes).expect("a temporary file that can be written");
+    let settings = SettingsFile::at(path.clone());
+    assert!(settings.window().iter().all(|side| (100.0..=20_000.0).contains(side)));
+    drop(settings);
+    let kept = std::fs::read(&path).or_else(|_| std::fs::read(path.with_extension("toml.aside")));
+    assert_eq!(kept.ok().as_deref(), Some(bytes));
 }
 
 /// Lists of numbers, as options hold them.

@@ -105,10 +105,15 @@ fn try_write(
     _ = file.try_lock();
     let mut out = BufWriter::new(file);
     write(&mut out)?;
-    out.flush()?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    // On the disk before it replaces another: a power failure leaves one of the two.
+    file.sync_all()?;
     // Closed first: not every system can rename open files.
-    drop(out);
-    unfinished.persist(&target).map_err(|refused| refused.error)
+    drop(file);
+    // Not `persist`, which does not go through the C library, whose calls tests make fail.
+    fs::rename(&unfinished, &target)?;
+    _ = unfinished.keep();
+    Ok(())
 }
 
 /// What the names of unfinished files begin with.

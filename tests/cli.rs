@@ -213,7 +213,7 @@ fn the_speed_beside_the_window_is_measured_where_the_run_lasts() {
     let folder = folder();
     let frames = |arguments: &str| {
         let arguments = format!(
-            "bench kernels --backend cpu --kernel tiled --k 2 --overlap 0 --repeats 1 --frames \
+            "bench kernels --backend cpu --kernel auto --k 2 --overlap 0 --repeats 1 --frames \
              --seconds 1 --json {arguments}"
         );
         let output = tilescope(&folder, &arguments).output().unwrap();

@@ -6,7 +6,10 @@
 mod targets;
 
 use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::panic;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Cuts, and changed bytes, of each file.
 const CASES: usize = 24;
@@ -33,4 +36,77 @@ fn every_reader_answers_whatever_it_is_given() {
         }
         assert!(files >= 3, "{files} files for {name}");
     }
+}
+
+/// A short run of a fuzzer without a nightly toolchain: random changes of the corpora, for so many seconds a target.
+/// What fails is written to the folder of temporary files, and named.
+#[test]
+fn every_reader_answers_for_some_seconds_of_random_changes() {
+    let Ok(seconds) = std::env::var("TILESCOPE_FUZZ_SECONDS") else {
+        println!("fuzzing: not run, TILESCOPE_FUZZ_SECONDS is not set");
+        return;
+    };
+    let time = Duration::from_secs(seconds.parse().expect("TILESCOPE_FUZZ_SECONDS is a number"));
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
+    let mut random = Random::default();
+    for (name, target) in targets::TARGETS {
+        let files = fs::read_dir(corpus.join(name)).unwrap();
+        let files: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+        let (begin, mut cases) = (Instant::now(), 0_u64);
+        while begin.elapsed() < time {
+            let bytes = changed(&files, &mut random);
+            if panic::catch_unwind(|| target(&bytes)).is_err() {
+                let path = std::env::temp_dir().join(format!("tilescope-{name}-{cases}"));
+                fs::write(&path, &bytes).unwrap();
+                panic!("{name} fails on {}", path.display());
+            }
+            cases += 1;
+        }
+        println!("fuzzing: {name}, {cases} cases in {seconds} s");
+        assert!(cases > 0);
+    }
+}
+
+/// Random numbers of the standard library's hasher, whose keys differ in every process.
+#[derive(Default)]
+struct Random {
+    keys: RandomState,
+    count: u64,
+}
+
+impl Random {
+    /// A number less than `end`, which is not 0.
+    fn below(&mut self, end: usize) -> usize {
+        self.count += 1;
+        (self.keys.hash_one(self.count) % end as u64) as usize
+    }
+}
+
+/// A file of a corpus with up to eight changes: a bit, a byte, a piece of another file, a cut, a repetition.
+fn changed(files: &[Vec<u8>], random: &mut Random) -> Vec<u8> {
+    let mut bytes = files[random.below(files.len())].clone();
+    for _ in 0..=random.below(8) {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = random.below(bytes.len());
+        let end = at + random.below(bytes.len() - at + 1).min(64);
+        match random.below(6) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = random.below(256) as u8,
+            2 => {
+                let other = &files[random.below(files.len())];
+                let start = random.below(other.len() + 1);
+                let piece = &other[start..(start + 64).min(other.len())];
+                bytes.splice(at..end, piece.iter().copied());
+            }
+            3 => bytes.truncate(at),
+            4 => drop(bytes.drain(at..end)),
+            _ => {
+                let piece = bytes[at..end].to_vec();
+                bytes.splice(at..at, piece);
+            }
+        }
+    }
+    bytes
 }

@@ -595,3 +595,37 @@ fn no_thread_outlives_its_worker() {
     drop(worker);
     assert_eq!(gone(DEADLINE), Vec::<String>::new());
 }
+
+/// The resident memory of this process in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ten_thousand_changes_of_setting_leave_no_memory_behind() {
+    let _alone = ALONE.write().unwrap();
+    let worker = worker();
+    let mut run = small();
+    let mut begin = 0;
+    for epoch in 1..=10_000 {
+        run.method.k = (1 + epoch as usize % 7).into();
+        run.method.overlap = vec![2 * (epoch as usize % 3)];
+        run.method.tile = vec![8 << (epoch % 2)];
+        run.method.precision = [Precision::F64, Precision::F32][(epoch / 3 % 2) as usize];
+        worker.request(WorkerRequest { memory: 16_000_000, ..request(epoch, &run) });
+        // Most requests are overtaken by the next, as those of a dragged slider are.
+        if epoch % 20 == 0 {
+            let report = until(&worker, |report| report.epoch == epoch);
+            assert_eq!(report.plan.spec, run);
+        }
+        if epoch == 2_000 {
+            begin = resident();
+        }
+    }
+    let end = resident();
+    assert!(end <= begin + begin / 10 + (32 << 20), "{begin} to {end} bytes");
+}

@@ -38,7 +38,7 @@ const GROWTH: u64 = 640 << 20;
 const ROUND: u64 = 500;
 
 /// Actions that are printed on a failure.
-const TOLD: usize = 12;
+const LISTED: usize = 12;
 
 /// Entries for runs so large that they would take all of the time.
 const TOO_LARGE: [&str; 3] = ["4096²", "2048²", "1024²"];
@@ -187,7 +187,7 @@ impl Monkey {
     }
 
     fn note(&mut self, what: String) {
-        if self.done.len() >= TOLD {
+        if self.done.len() >= LISTED {
             self.done.pop_front();
         }
         self.done.push_back(what);

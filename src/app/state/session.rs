@@ -5,7 +5,7 @@ use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings};
 use crate::grid::Tiling;
-use crate::picture::{Norm, ViewSpec, grouped};
+use crate::picture::{FigureKind, Norm, ScaleKind, ViewSpec, grouped};
 use crate::run::{
     Backend, CutLine, FieldKind, MapRequest, Milestone, ObservationRequest, Phase, Preset, Report,
     RunSpec, WorkerRequest,
@@ -80,7 +80,7 @@ impl Session {
 
     /// Shows what a figure of the run shows, and pauses there.
     pub fn show(&mut self, view: &ViewSpec) {
-        let ViewSpec { cycle, field, kind, over, slice, cut, figure, .. } = *view;
+        let ViewSpec { cycle, field, kind, over, norm, slice, cut, figure, .. } = *view;
         let uses = view.uses();
         (self.running, self.steps) = (false, cycle);
         let settings = &mut self.view;
@@ -97,12 +97,18 @@ impl Session {
         if uses.over {
             settings.against = Against::of(over);
         }
+        if uses.norm {
+            settings.norm = norm;
+        }
         // Some figures have tile borders whatever was chosen.
         if !kind.always_has_borders() {
             settings.borders = figure.borders;
         }
         settings.slice = slice.or(settings.slice);
         settings.profile.line = cut.or(settings.profile.line);
+        if kind == FigureKind::PROFILE {
+            settings.profile.log = figure.scale == ScaleKind::Log;
+        }
         if uses.probes {
             settings.probes.clone_from(&view.probes);
         }

@@ -352,11 +352,14 @@ mod tests {
         }
     }
 
-    /// A right-hand side and an initial guess lie beside the figure.
+    /// A right-hand side, a matrix and an initial guess lie beside the figure.
     fn placed(mut run: RunSpec, folder: &Path) -> RunSpec {
         run.problem.rhs = run.problem.rhs.map(|_| folder.join("b <&> ‖.npy"));
         if let Some(matrix) = &mut run.problem.matrix {
             matrix.initial = matrix.initial.take().map(|_| folder.join("x0.npy"));
+            if matrix.is_file() {
+                matrix.source = folder.join("a.mtx");
+            }
         }
         run
     }

@@ -106,7 +106,7 @@ pub enum InputError {
         column: usize,
     },
     /// A broken picture, or one too large to decode.
-    #[error("{} is a picture that cannot be read: {source}", .path.display())]
+    #[error("{} is a picture that cannot be read: {}", .path.display(), picture::reason(.source))]
     Picture {
         /// The file.
         path: PathBuf,

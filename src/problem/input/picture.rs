@@ -1,15 +1,26 @@
 //! Pictures: PNG and JPEG.
 
 use super::InputError;
+use crate::files;
 use crate::grid::{Precision, Shape, memory};
 use image::imageops::{self, FilterType};
-use image::{ImageBuffer, ImageFormat, ImageReader, Limits, Luma};
+use image::{ImageBuffer, ImageError, ImageFormat, ImageReader, Limits, Luma};
 use std::io::{self, BufRead, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The right-hand side where a picture is white. −∇²u = 10 on the unit square inside a ring of
-/// zeros has a solution of 0.74 at most, so that u is of order 1 (Timoshenko and Woinowsky-Krieger,
+/// Why a picture cannot be read, in plain words.
+pub(super) fn reason(error: &ImageError) -> String {
+    match error {
+        ImageError::IoError(cause) => files::reason(cause),
+        ImageError::Limits(_) => "it is too large".to_owned(),
+        ImageError::Unsupported(_) => "its kind of pixels is not supported".to_owned(),
+        _ => "it is damaged or incomplete".to_owned(),
+    }
+}
+
+/// The right-hand side where a picture is white. −∇²u = 10 on the unit square with zero
+/// boundary has a solution of 0.74 at most, so that u is of order 1 (Timoshenko and Woinowsky-Krieger,
 /// *Theory of Plates and Shells*: 0.0737 for a load of 1).
 pub const PICTURE_PEAK: f64 = 10.0;
 

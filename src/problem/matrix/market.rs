@@ -2,7 +2,7 @@
 //! sparse matrices and vectors as text, plain or compressed by gzip.
 
 use super::csr::{Csr, Entry, MatrixError};
-use crate::files::{self, FileError, write_atomically};
+use crate::files::{self, FileError, reason, write_atomically};
 use crate::grid::memory;
 use flate2::read::MultiGzDecoder;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -28,7 +28,7 @@ const ENTRIES_OF_REPORT: u64 = 1 << 16;
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
     /// It cannot be opened or read.
-    #[error("{} cannot be read: {source}", .path.display())]
+    #[error("{} cannot be read: {}", .path.display(), reason(.source))]
     Read {
         /// The file.
         path: PathBuf,

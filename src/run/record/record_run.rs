@@ -99,18 +99,25 @@ pub fn record_run(
     // At the end a space–time diagram has all cycles.
     let is_diagram = request.is_diagram(&shape);
     let is_all = is_diagram && !request.is_of_iterates();
+    let samples = request.size(&shape);
     let stop = match at {
         RecordedCycles::Last => plan.stop,
         RecordedCycles::Each(cycles) => {
             if !is_diagram {
-                check_memory(request.size(&shape), cycles.len())?;
+                check_memory(samples, cycles.len())?;
             }
             let last = cycles.last().copied().max(request.until).unwrap_or(0);
             Stop { tolerance: None, max_cycles: last, ..plan.stop }
         }
     };
     let field = if request.needs_exact() { FieldKind::Error } else { request.field() };
-    MemoryNeed::of(plan, field).check(plan.precision)?;
+    let mut need = MemoryNeed::of(plan, field);
+    if let RecordedCycles::Each(cycles) = at
+        && !is_diagram
+    {
+        need.add("the samples of all cycles", bytes_of(samples, cycles.len()));
+    }
+    need.check(plan.precision)?;
     let plan = Arc::new(Plan { stop, ..plan.clone() });
     let mut experiment = Experiment::new(&plan)?;
     if let RecordedCycles::Each(_) = at {
@@ -180,13 +187,18 @@ pub fn record_run(
 
 /// Refuses more pictures than the memory that is free now can hold.
 fn check_memory(size: [usize; 2], count: usize) -> Result<(), RecordError> {
-    let samples = size[0] as u64 * size[1] as u64;
-    let needed = samples.saturating_mul(count as u64 * size_of::<f32>() as u64);
+    let needed = bytes_of(size, count);
     let available = memory::available();
     if needed <= available {
         return Ok(());
     }
     Err(RecordError::Memory { count, size, needed, available })
+}
+
+/// Bytes of the samples of so many cycles.
+fn bytes_of(size: [usize; 2], count: usize) -> u64 {
+    let samples = size[0] as u64 * size[1] as u64;
+    samples.saturating_mul(count as u64 * size_of::<f32>() as u64)
 }
 
 /// A run that is made and observed.

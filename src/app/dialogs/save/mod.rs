@@ -532,6 +532,12 @@ mod tests {
             view_again.figure.range = None;
         }
         view_again.cut = uses.cut.then(|| session.profile_line());
+        if view.kind == FigureKind::PROFILE {
+            view_again.figure.absolute = false;
+            if view.figure.scale != ScaleKind::Log {
+                view_again.figure.scale = ScaleKind::Linear;
+            }
+        }
         view_again.figure.borders |= view.kind.always_has_borders();
         view_again
     }

@@ -1,27 +1,18 @@
-//! A disk that is full after n blocks, for every n: whatever a command was to write, an old file stays
-//! whole, nothing unfinished is left, the exit code is 1, and one sentence says why.
+//! A disk that is full after n blocks, for every n.
 //!
 //! The limit is that of the size of a file (RLIMIT_FSIZE): a write at it is cut short, and the next fails.
 
-#![cfg(target_os = "linux")]
-
+use super::{SMALL, assert_old_file_is_whole, command};
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 use tempfile::TempDir;
-
-/// A small problem that is solved quickly.
-const SMALL: &str = "--shape 40x36 --tile 8 --k 4 --max-cycles 20";
 
 /// Runs the program where no file grows beyond so many blocks of 512 bytes.
 fn limited(folder: &TempDir, arguments: &str, blocks: u64) -> Output {
     let program = env!("CARGO_BIN_EXE_tilescope");
     // Ignored, the signal at the limit leaves the error of the write.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec {program} {arguments}");
-    let mut command = Command::new("sh");
-    for display in ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"] {
-        command.env_remove(display);
-    }
-    command.args(["-c", &script]).current_dir(folder).output().unwrap()
+    command("sh", folder.path()).args(["-c", &script]).output().unwrap()
 }
 
 /// Makes a file under every limit up to one that suffices.
@@ -39,14 +30,8 @@ fn fails_whole(arguments: &str, name: &str) {
     for blocks in (0..enough).step_by(enough.div_ceil(12) as usize).chain([enough - 1]) {
         fs::write(&path, "old").unwrap();
         let output = limited(&folder, &arguments, blocks);
-        let said = String::from_utf8(output.stderr).unwrap();
-        let case = format!("{arguments}, {blocks} of {enough} blocks: {said}");
-        assert_eq!(output.status.code(), Some(1), "{case}");
-        assert_eq!(fs::read(&path).unwrap(), b"old", "{case}");
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "{case}");
-        let sentence = said.lines().last().unwrap();
-        assert!(sentence.starts_with(&format!("tilescope: cannot write {name}: ")), "{case}");
-        assert!(!sentence.contains("os error"), "{case}");
+        let case = format!("{arguments}, {blocks} of {enough} blocks");
+        assert_old_file_is_whole(folder.path(), name, &output, &case);
     }
 }
 

@@ -1,0 +1,224 @@
+//! One operation after the other fails, from the first to the last of a command.
+
+use super::{SMALL, assert_old_file_is_whole, command};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use tempfile::TempDir;
+
+/// Numbers of Linux for the errors of a disk.
+const INPUT_OUTPUT: &str = "5";
+const DISK_FULL: &str = "28";
+const READ_ONLY: &str = "30";
+
+/// The faults that end a command. A write that is cut short does not: it is continued.
+const FAULTS: [(&str, &str); 6] = [
+    ("write", DISK_FULL),
+    ("write", INPUT_OUTPUT),
+    ("fsync", DISK_FULL),
+    ("fsync", INPUT_OUTPUT),
+    ("rename", INPUT_OUTPUT),
+    ("rename", READ_ONLY),
+];
+
+/// The library that makes operations fail, compiled once.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
+    let compile = || {
+        let folder = tempfile::tempdir().unwrap();
+        let library = folder.path().join("libpreload.so");
+        let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/preload.rs");
+        let output = Command::new(compiler)
+            .args(["--edition", "2024", "--crate-type", "cdylib", "-C", "panic=abort", "-o"])
+            .args([&library, &source])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (folder, library)
+    };
+    &LIBRARY.get_or_init(compile).1
+}
+
+/// Runs the program with a fault, such as `write,3,28`; the second value says whether it occurred.
+fn faulty(folder: &Path, arguments: &str, fault: &str) -> (Output, bool) {
+    let marks = tempfile::tempdir().unwrap();
+    let mark = marks.path().join("mark");
+    let output = command(env!("CARGO_BIN_EXE_tilescope"), folder)
+        .args(arguments.split_whitespace())
+        .env("LD_PRELOAD", library())
+        .env("FAULT", fault)
+        .env("FAULT_MARK", &mark)
+        .output()
+        .unwrap();
+    (output, mark.exists())
+}
+
+/// Runs the program with the first, second, … operation failing until none does, and calls `check` after each.
+/// Returns how many failed.
+fn each_fault(operation: &str, error: &str, mut run: impl FnMut(&str) -> bool) -> u64 {
+    let mut number = 1;
+    while run(&format!("{operation},{number},{error}")) {
+        number += 1;
+    }
+    number - 1
+}
+
+/// Whether a file has times in it, which differ from run to run.
+fn holds_times(name: &str) -> bool {
+    name.ends_with(".csv") || name.ends_with(".md")
+}
+
+fn lines(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
+/// Makes each operation of a command that writes one file fail.
+fn fails_whole(arguments: &str, name: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, arguments) = (folder.path().join(name), format!("{arguments} {name}"));
+    let (output, _) = faulty(folder.path(), &arguments, "none,0,0");
+    assert!(output.status.success(), "{arguments}: {output:?}");
+    let whole = fs::read(&path).unwrap();
+    for (operation, error) in FAULTS {
+        let faults = each_fault(operation, error, |fault| {
+            fs::write(&path, "old").unwrap();
+            let (output, has_failed) = faulty(folder.path(), &arguments, fault);
+            if has_failed {
+                let case = format!("{arguments}, {fault}");
+                assert_old_file_is_whole(folder.path(), name, &output, &case);
+            }
+            has_failed
+        });
+        assert!(faults > 0, "{arguments}: no {operation} was made to fail");
+    }
+    each_fault("write", "short", |fault| {
+        fs::write(&path, "old").unwrap();
+        let (output, has_failed) = faulty(folder.path(), &arguments, fault);
+        assert!(output.status.success(), "{arguments}, {fault}: {output:?}");
+        let made = fs::read(&path).unwrap();
+        match holds_times(name) {
+            true => assert_eq!(lines(&made), lines(&whole), "{arguments}, {fault}"),
+            false => assert_eq!(made, whole, "{arguments}, {fault}"),
+        }
+        has_failed
+    });
+}
+
+#[test]
+fn arrays_curves_and_matrices_are_whole_or_not_there() {
+    fails_whole(&format!("solve {SMALL} --save-field"), "u.npy");
+    fails_whole(&format!("solve {SMALL} --save-curve"), "c.csv");
+    fails_whole(
+        "solve --matrix poisson-12x12 --tile 16 --k 2 --max-cycles 5 --save-matrix",
+        "m.mtx",
+    );
+}
+
+#[test]
+fn figures_are_whole_or_not_there() {
+    fails_whole(&format!("render {SMALL} --size 200x150 -o"), "a.png");
+    fails_whole(&format!("render {SMALL} --kind curves -o"), "a.svg");
+    fails_whole(&format!("render {SMALL} --kind curves -o"), "a.csv");
+}
+
+#[test]
+fn animations_are_whole_or_not_there() {
+    for name in ["a.apng", "a.gif"] {
+        fails_whole("render --shape 40x36 --tile 8 --bare --animate 0..20:10 -o", name);
+    }
+}
+
+#[test]
+fn records_of_benchmarks_are_whole_or_not_there() {
+    fails_whole(
+        "bench kernels --backend cpu --kernel classic --shape 8x8 --repeats 1 -o",
+        "record.md",
+    );
+}
+
+/// Of several files each is the old one or the new one.
+#[test]
+fn several_files_are_each_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = format!("solve {SMALL} --save-field u.npy --save-curve c.csv");
+    let names = ["u.npy", "c.csv"];
+    let read = || names.map(|name| fs::read(folder.path().join(name)).unwrap());
+    let (output, _) = faulty(folder.path(), &arguments, "none,0,0");
+    assert!(output.status.success(), "{output:?}");
+    let whole = read();
+    for (operation, error) in FAULTS {
+        let faults = each_fault(operation, error, |fault| {
+            for name in names {
+                fs::write(folder.path().join(name), "old").unwrap();
+            }
+            let (output, has_failed) = faulty(folder.path(), &arguments, fault);
+            let [field, curve] = read();
+            assert!(field == b"old" || field == whole[0], "{fault}");
+            assert!(curve == b"old" || lines(&curve) == lines(&whole[1]), "{fault}");
+            assert_eq!(output.status.success(), !has_failed, "{fault}: {output:?}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), names.len(), "{fault}");
+            has_failed
+        });
+        assert!(faults >= 2, "{operation}: {faults}");
+    }
+}
+
+/// A sweep's table grows row by row, so that an interrupted sweep can be resumed.
+#[test]
+fn a_table_keeps_whole_rows_and_is_completed_later() {
+    let sweep = "sweep --shape 24x20 --k 1,2,3 --tile 8 --measure cycles -o s.csv";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.csv");
+    let (output, _) = faulty(folder.path(), sweep, "none,0,0");
+    assert!(output.status.success(), "{output:?}");
+    let whole = fs::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    for error in [DISK_FULL, INPUT_OUTPUT] {
+        let faults = each_fault("write", error, |fault| {
+            fs::remove_file(&path).unwrap();
+            let (output, has_failed) = faulty(folder.path(), sweep, fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            let kept = fs::read_to_string(&path).unwrap();
+            assert_eq!(kept, lines[..kept.lines().count()].concat(), "{fault}: {said}");
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{fault}");
+            if has_failed {
+                assert_eq!(output.status.code(), Some(1), "{fault}: {said}");
+                assert!(said.starts_with("tilescope: cannot write s.csv: "), "{fault}: {said}");
+                let (output, _) = faulty(folder.path(), &format!("{sweep} --resume"), "none,0,0");
+                assert!(output.status.success(), "{fault}: {output:?}");
+                assert_eq!(fs::read_to_string(&path).unwrap(), whole, "{fault}");
+            }
+            has_failed
+        });
+        assert!(faults >= 3, "{faults}");
+    }
+}
+
+/// Without a display the default experiment is drawn into a folder; the files that are complete remain.
+#[test]
+fn the_default_experiment_leaves_whole_files_alone() {
+    for (operation, error) in [("write", DISK_FULL), ("rename", INPUT_OUTPUT)] {
+        // The first files are enough: each is a whole run.
+        for number in 1..=3 {
+            let folder = tempfile::tempdir().unwrap();
+            let fault = format!("{operation},{number},{error}");
+            let (output, has_failed) = faulty(folder.path(), "", &fault);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(has_failed && output.status.code() == Some(1), "{fault}: {said}");
+            assert!(said.contains("cannot write tilescope-out/"), "{fault}: {said}");
+            for file in fs::read_dir(folder.path().join("tilescope-out")).unwrap() {
+                let file = file.unwrap();
+                let name = file.file_name().into_string().unwrap();
+                assert!(!name.starts_with('.'), "{fault}: {name} is unfinished");
+                let end: &[u8] = match name.ends_with("png") {
+                    true => b"IEND\xaeB`\x82",
+                    false => b"\n",
+                };
+                let bytes = fs::read(file.path()).unwrap();
+                assert!(bytes.ends_with(end), "{fault}: {name}");
+            }
+        }
+    }
+}

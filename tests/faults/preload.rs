@@ -1,0 +1,114 @@
+//! A library that is loaded before the C library and makes one operation on files fail.
+//!
+//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync` or `rename` fails with this error number, or with `short`
+//! writes half of what it was given, as the system may. Only writes to files are counted, not those to pipes. The file
+//! that `FAULT_MARK` names is created once that has happened.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::fs::File;
+use std::mem::{self, ManuallyDrop};
+use std::os::fd::FromRawFd;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+unsafe extern "C" {
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn __errno_location() -> *mut c_int;
+}
+
+/// The next definition of a symbol after this library.
+const NEXT: *mut c_void = -1_isize as *mut c_void;
+
+struct Fault {
+    operation: String,
+    number: u64,
+    /// The error; `None` for a short write.
+    error: Option<c_int>,
+}
+
+/// What is to fail, if anything is.
+fn fault() -> Option<&'static Fault> {
+    static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
+    let read = || {
+        let text = std::env::var("FAULT").ok()?;
+        let mut parts = text.split(',');
+        let operation = parts.next()?.to_owned();
+        let number = parts.next()?.parse().ok()?;
+        Some(Fault { operation, number, error: parts.next()?.parse().ok() })
+    };
+    FAULT.get_or_init(read).as_ref()
+}
+
+/// Counts an operation; the fault if this is the one.
+fn strikes(operation: &str) -> Option<&'static Fault> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let fault = fault().filter(|fault| fault.operation == operation)?;
+    if COUNT.fetch_add(1, Ordering::SeqCst) + 1 != fault.number {
+        return None;
+    }
+    if let Some(mark) = std::env::var_os("FAULT_MARK") {
+        drop(File::create(mark));
+    }
+    Some(fault)
+}
+
+fn is_file(fd: c_int) -> bool {
+    // SAFETY: the caller's descriptor is only borrowed: the file is never dropped.
+    let file = ManuallyDrop::new(unsafe { File::from_raw_fd(fd) });
+    file.metadata().is_ok_and(|metadata| metadata.is_file())
+}
+
+fn set_error(error: c_int) {
+    // SAFETY: the C library returns the address of this thread's error number.
+    unsafe { *__errno_location() = error };
+}
+
+/// The definition of the C library.
+fn original(name: &CStr) -> *mut c_void {
+    // SAFETY: a lookup of a name that the C library has.
+    unsafe { dlsym(NEXT, name.as_ptr()) }
+}
+
+/// # Safety
+/// As `write` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn write(fd: c_int, data: *const c_void, mut length: usize) -> isize {
+    if fault().is_some() && is_file(fd) && let Some(fault) = strikes("write") {
+        match fault.error {
+            Some(error) => {
+                set_error(error);
+                return -1;
+            }
+            None => length = length.div_ceil(2),
+        }
+    }
+    type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
+    // SAFETY: this is the type of `write`, and the arguments are the caller's.
+    unsafe { mem::transmute::<*mut c_void, Write>(original(c"write"))(fd, data, length) }
+}
+
+/// # Safety
+/// As `fsync` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fsync(fd: c_int) -> c_int {
+    if let Some(error) = strikes("fsync").and_then(|fault| fault.error) {
+        set_error(error);
+        return -1;
+    }
+    type Sync = unsafe extern "C" fn(c_int) -> c_int;
+    // SAFETY: this is the type of `fsync`, and the argument is the caller's.
+    unsafe { mem::transmute::<*mut c_void, Sync>(original(c"fsync"))(fd) }
+}
+
+/// # Safety
+/// As `rename` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
+    if let Some(error) = strikes("rename").and_then(|fault| fault.error) {
+        set_error(error);
+        return -1;
+    }
+    type Rename = unsafe extern "C" fn(*const c_char, *const c_char) -> c_int;
+    // SAFETY: this is the type of `rename`, and the arguments are the caller's.
+    unsafe { mem::transmute::<*mut c_void, Rename>(original(c"rename"))(from, to) }
+}
