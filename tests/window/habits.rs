@@ -14,6 +14,8 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_is_looked_at_is_undone_too", what_is_looked_at_is_undone_too),
     ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
     ("an_opened_run_is_undone", an_opened_run_is_undone),
+    ("whatever_replaces_a_run_is_undone_with_its_cycles", a_replaced_run_returns),
+    ("the_palette_says_what_replaces_the_run_and_never_shrinks", the_palette_never_shrinks),
     ("the_palette_runs_the_typed_command", the_palette_runs_the_typed_command),
     ("the_palette_shows_keys_and_what_is_unavailable", the_palette_shows_keys),
     ("the_help_lists_every_key", the_help_lists_every_key),
@@ -68,9 +70,11 @@ fn a_drag_is_undone_at_once_and_made_again() {
     undo(&mut window);
     assert_eq!(window.slider("Overlap"), 0.0, "the drag is one step");
     assert_eq!(window.run_under_way(), small());
-    undo(&mut window);
-    assert_eq!(window.run_under_way(), small(), "nothing is before the start");
-    redo(&mut window);
+    // The reset at the start is a step, too; nothing is before it.
+    for step in [undo, undo, redo, redo] {
+        step(&mut window);
+        assert_eq!(window.run_under_way().method.k, 4);
+    }
     assert_eq!((window.slider("k"), window.slider("Overlap")), (4.0, last));
     press(&mut window, Modifiers::COMMAND, Key::Y);
     assert_eq!((window.slider("k"), window.slider("Overlap")), (8.0, last));
@@ -111,6 +115,81 @@ fn an_opened_run_is_undone() {
     window.until("opened", |window| window.slider("k") == 16.0);
     undo(&mut window);
     assert_eq!(window.run_under_way(), small());
+}
+
+fn a_replaced_run_returns() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("other.toml");
+    let mut other = small();
+    other.method.k = 16.into();
+    fs::write(&path, other.to_toml()).expect("it can be written");
+    let mut window = Window::paused(small());
+    window.step(5);
+    let preset = |window: &mut Window| {
+        window.key(Key::E);
+        window.key(Key::Num2);
+        window.frames(2);
+        assert_ne!(window.run_under_way().problem, small().problem);
+    };
+    let experiment = |window: &mut Window| {
+        window.key(Key::V);
+        window.key(Key::Num1);
+        window.until("begun", |window| window.slider("k") == 64.0 && window.cycle() != 5);
+    };
+    let file = |window: &mut Window| {
+        window.drop_file(&path);
+        window.until("opened", |window| window.slider("k") == 16.0 && window.cycle() != 5);
+    };
+    let classic = |window: &mut Window| {
+        window.key(Key::C);
+        window.until("caught up", |window| window.cycle() == 20);
+    };
+    let reset = |window: &mut Window| window.reset();
+    let ways: [&dyn Fn(&mut Window); 5] = [&preset, &experiment, &file, &classic, &reset];
+    for (which, replace) in ways.into_iter().enumerate() {
+        replace(&mut window);
+        undo(&mut window);
+        window.until("as before", |window| window.cycle() == 5 && window.says("paused"));
+        assert_eq!(window.run_under_way(), small(), "{which}");
+        // It goes on from there, and its curve is whole.
+        window.step(1);
+        window.key(Key::ArrowLeft);
+        window.until_text("5 of 6");
+        window.key(Key::End);
+        window.until("live", |window| window.cycle() == 6);
+        window.key(Key::R);
+        window.step(5);
+    }
+}
+
+fn the_palette_never_shrinks() {
+    let mut window = Window::paused(small());
+    ask(&mut window, "");
+    let whole = window.front();
+    assert!(whole.height() > 400.0, "{whole:?}");
+    window.harness.event(Event::Text("pause".to_owned()));
+    window.frames(2);
+    assert!(
+        window.has(Role::Button, "Run: Run / pause") && !window.has(Role::Button, "Edit: Undo")
+    );
+    assert_eq!(window.front(), whole);
+    (0..5).for_each(|_| window.key(Key::Backspace));
+    window.frames(2);
+    assert_eq!(window.front(), whole);
+    let rows = |window: &Window| {
+        let painted = window.painted().into_iter();
+        painted.filter(|it| it.text.contains(": ") && it.clip.contains(it.rect.center())).count()
+    };
+    assert!(rows(&window) > 12, "{}", rows(&window));
+    // The last row is scrolled to.
+    window.key(Key::ArrowUp);
+    window.frames(40);
+    let last = window.painted().into_iter().find(|it| it.text == "Help: Example experiments");
+    assert!(last.is_some_and(|it| it.clip.contains(it.rect.center())), "{:?}", window.texts());
+    window.key(Key::Escape);
+    window.frames(2);
+    ask(&mut window, "preset");
+    assert!(window.says("replaces the run"), "{:?}", window.texts());
 }
 
 fn the_palette_runs_the_typed_command() {

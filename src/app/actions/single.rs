@@ -133,7 +133,7 @@ pub const FLIP: Action = Action {
 pub const RESET: Action = Action {
     group: "Run",
     name: "Reset",
-    about: "Return to cycle 0, and pause.",
+    about: "Return to cycle 0, and pause; undo brings the cycles back.",
     keys: &[plain(Key::R)],
     command: |_, _| Some(Command::Reset),
     ..BLANK
@@ -142,7 +142,7 @@ pub const RESET: Action = Action {
 pub const UNDO: Action = Action {
     group: "Edit",
     name: "Undo",
-    about: "Undo the last change of a setting.",
+    about: "Undo the last change; a run that was replaced returns with its cycles.",
     keys: &[command(Key::Z)],
     command: |it, _| it.undo.can_undo(it.session).then_some(Command::Undo),
     ..BLANK

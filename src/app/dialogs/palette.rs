@@ -1,14 +1,23 @@
-//! The command palette: any action by a part of its name.
+//! The command palette: any action by a part of its name, or by a word that other programs use.
 
 use crate::app::actions::{Action, ActionContext};
 use crate::app::state::command::Command;
+use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
-use eframe::egui::{self, Align, Align2, Button, Key, Layout, Modifiers, ScrollArea, TextEdit, Ui};
+use eframe::egui::{
+    self, Align, Align2, Button, Key, Layout, Modifiers, Response, ScrollArea, TextEdit, Ui,
+};
 
-/// Width, largest height and distance from the top of the window, in points.
-const WIDTH: f32 = 520.0;
+/// Width, largest height of the list and distance from the top of the window, in points.
+const WIDTH: f32 = 560.0;
 const HEIGHT: f32 = 360.0;
 const TOP: f32 = 64.0;
+
+/// Height that is left free in a low window: the search field, margins and the same distance below.
+const AROUND: f32 = TOP + 100.0;
+
+/// Rows that Page Up and Page Down move the selection by.
+const PAGE: usize = 10;
 
 /// The palette while it is open.
 #[derive(Default)]
@@ -28,42 +37,48 @@ impl Palette {
         let mut asked = Vec::new();
         let response = modal.show(context.window, |ui| {
             ui.set_width(WIDTH);
-            let up = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowUp));
-            let down = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::ArrowDown));
-            let enter = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+            let [up, down, page_up, page_down, enter] =
+                [Key::ArrowUp, Key::ArrowDown, Key::PageUp, Key::PageDown, Key::Enter].map(pressed);
+            let is_moved = up || down || page_up || page_down;
             let edit = TextEdit::singleline(&mut self.query)
                 .hint_text("Search commands …")
                 .desired_width(f32::INFINITY);
             let edit = named(ui.add(edit), "Action");
             edit.request_focus();
-            if edit
-                .on_hover_text("Arrow keys select, Enter runs the command, Escape closes.")
-                .changed()
-            {
+            let about = "Arrow keys select, Enter runs the command, Escape closes.";
+            let is_typed = edit.on_hover_text(about).changed();
+            if is_typed {
                 self.chosen = 0;
             }
             let found = found(actions, &self.query);
             let last = found.len().saturating_sub(1);
-            // The selection wraps around.
-            self.chosen = match (up, down, self.chosen.min(last)) {
-                (true, _, 0) => last,
-                (true, _, row) => row - 1,
-                (_, true, row) if row == last => 0,
-                (_, true, row) => row + 1,
-                (.., row) => row,
+            // The selection wraps around, except by pages.
+            self.chosen = match self.chosen.min(last) {
+                0 if up => last,
+                row if up => row - 1,
+                row if down && row == last => 0,
+                row if down => row + 1,
+                row if page_up => row.saturating_sub(PAGE),
+                row if page_down => (row + PAGE).min(last),
+                row => row,
             };
             if found.is_empty() {
                 ui.weak("No matching command");
             }
             // Always as high, whatever was found.
-            let scroll = ScrollArea::vertical().max_height(HEIGHT).min_scrolled_height(HEIGHT);
+            let height = HEIGHT.min(context.window.content_rect().height() - AROUND);
+            let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
             scroll.auto_shrink(false).show(ui, |ui| {
                 ui.with_layout(Layout::top_down_justified(Align::LEFT), |ui| {
                     for (row, action) in found.into_iter().enumerate() {
                         let command = action.command(context);
                         let is_chosen = row == self.chosen;
-                        let clicked = entry(ui, action, is_chosen, command.as_ref(), up || down);
-                        if (clicked || (enter && is_chosen))
+                        let entry = entry(ui, action, is_chosen, command.as_ref(), context.session);
+                        if is_chosen && (is_moved || is_typed) {
+                            entry.scroll_to_me(None);
+                        }
+                        if (entry.clicked() || (enter && is_chosen))
                             && let Some(command) = command
                         {
                             asked.extend([Command::ShowPalette(false), command]);
@@ -79,28 +94,25 @@ impl Palette {
     }
 }
 
-/// Draws a row, and returns whether it was clicked.
+/// Draws a row: the name of an action, whether it replaces the run, and its key.
 fn entry(
     ui: &mut Ui,
     action: &Action,
     chosen: bool,
     command: Option<&Command>,
-    moved: bool,
-) -> bool {
+    session: &Session,
+) -> Response {
     let title = action.title();
-    let replaces = match command {
-        Some(Command::RunExperiment(_)) => true,
-        Some(Command::Change(_)) => action.group == "Problem",
-        _ => false,
-    };
+    let is_new_run = command.is_some_and(|command| command.replaces_run(session));
     let key = action.key(ui.ctx());
-    let note = if replaces { format!("replaces the run   {key}") } else { key };
+    let note = if is_new_run { format!("replaces the run   {key}") } else { key };
     let button = Button::selectable(chosen, title.as_str()).shortcut_text(note);
     let row = named(ui.add_enabled(command.is_some(), button), &title);
-    if chosen && moved {
-        row.scroll_to_me(None);
-    }
-    row.on_hover_text(action.about).on_disabled_hover_text("Not available now.").clicked()
+    let about = match is_new_run {
+        true => format!("{} Undo returns to the run as it is now.", action.about),
+        false => action.about.to_owned(),
+    };
+    row.on_hover_text(about).on_disabled_hover_text("Not available now.")
 }
 
 /// The actions that match a query, the best match first.
@@ -115,49 +127,67 @@ fn found<'a>(actions: &'a [Action], query: &str) -> Vec<&'a Action> {
     rated.into_iter().map(|(_, action)| action).collect()
 }
 
-/// Words that other programs use, and what they are here.
-const SYNONYMS: [(&str, &str); 18] = [
-    ("bookmark", "pin"),
-    ("clipboard", "copy"),
-    ("color", "colour"),
-    ("colormap", "colour"),
-    ("continue", "run"),
-    ("difference", "compare"),
-    ("export", "save"),
-    ("fullscreen", "presentation"),
-    ("grid", "borders"),
-    ("load", "open"),
-    ("palette", "colour"),
-    ("pdf", "save"),
-    ("play", "replay"),
-    ("png", "save"),
-    ("restart", "reset"),
-    ("shortcuts", "keyboard"),
-    ("speed", "tuning"),
-    ("svg", "save"),
+/// Beginnings of titles, and words that other programs use for them.
+const SYNONYMS: [(&str, &str); 33] = [
+    ("colour map", "color colormap palette lut gradient"),
+    ("compare: compare", "difference diff versus wipe split side-by-side"),
+    ("compare: flip", "swap toggle blink"),
+    ("compare: pin", "bookmark keep remember freeze snapshot"),
+    ("curves over", "axis abscissa x-axis"),
+    ("curves: classic", "baseline"),
+    ("cut along", "profile line section slice"),
+    ("edit: redo", "repeat"),
+    ("edit: undo", "revert restore back"),
+    ("experiment", "example demo tutorial"),
+    ("field", "quantity variable display"),
+    ("file: copy", "clipboard cli terminal share script"),
+    ("file: open", "load import browse read"),
+    (
+        "file: save",
+        "export download png svg pdf csv npy gif video movie animation image picture figure print screenshot",
+    ),
+    ("heat map: probe", "marker sensor inspect"),
+    ("heat map: tile borders", "grid lines edges"),
+    ("heat map: whole", "fit zoom out"),
+    ("help: command", "search find"),
+    ("help: example", "demo tutorial welcome start"),
+    ("help: keyboard", "shortcuts hotkeys bindings gestures"),
+    ("method: toggle", "jacobi algorithm solver"),
+    ("norm", "error l2 residual maximum"),
+    ("problem", "preset equation poisson"),
+    ("range", "limits clim colour scale"),
+    ("run: reset", "restart rewind clear"),
+    ("run: run", "start stop play continue resume"),
+    ("run: step", "next advance"),
+    ("time: replay", "play animate animation speed"),
+    ("view: presentation", "fullscreen full-screen lecture projector slides"),
+    ("view: reset layout", "windows panes dock arrange"),
+    ("view: toggle theme", "dark light mode night"),
+    ("view: tuning", "speed fastest optimize optimise performance benchmark autotune sweep best"),
+    ("view: zoom", "scale font size larger smaller dpi"),
 ];
 
 /// The distance of a title from a query, 0 for the best match; `None` for no match. Each word of
-/// the query must begin a word of the title, be a part of it, stand for one ([`SYNONYMS`]), or be a
-/// subsequence of its letters.
+/// the query must begin a word of the title, be a part of it, begin one of its [`SYNONYMS`], or be
+/// a subsequence of its letters.
 fn rate(query: &str, title: &str) -> Option<usize> {
+    let is_named = |(begin, _): &&(&str, &str)| title.starts_with(begin);
+    let synonyms = SYNONYMS.iter().filter(is_named).flat_map(|(_, words)| words.split(' '));
+    let synonyms: Vec<_> = synonyms.collect();
     let word = |word: &str| {
-        let begins = title.split(|c: char| !c.is_alphanumeric()).any(|part| part.starts_with(word));
-        if begins {
+        let mut parts = title.split(|c: char| !c.is_alphanumeric());
+        if parts.any(|part| part.starts_with(word)) {
             return Some(0);
         }
-        if title.contains(word) {
+        // Two letters begin too many words.
+        if word.len() > 2 && synonyms.iter().any(|synonym| synonym.starts_with(word)) {
             return Some(1);
         }
-        let mut synonyms =
-            SYNONYMS.iter().filter(|(other, _)| word.len() > 2 && other.starts_with(word));
-        if synonyms
-            .any(|(_, meant)| title.split(|c: char| !c.is_alphanumeric()).any(|it| it == *meant))
-        {
-            return Some(1);
+        if title.contains(word) {
+            return Some(2);
         }
         let mut letters = title.chars();
-        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(3)
+        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(4)
     };
     query.split_whitespace().map(word).sum()
 }
@@ -166,6 +196,16 @@ fn rate(query: &str, title: &str) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::app::actions::ActionTable;
+
+    #[test]
+    fn every_synonym_belongs_to_an_action() {
+        let actions = ActionTable::new(std::iter::empty()).all;
+        for (begin, words) in SYNONYMS {
+            let is_it = |action: &Action| action.title().to_lowercase().starts_with(begin);
+            assert!(actions.iter().any(is_it), "{begin}");
+            assert!(words.split(' ').all(|word| word.len() > 1), "{begin}");
+        }
+    }
 
     #[test]
     fn parts_of_names_find_the_best_match_first() {
@@ -182,7 +222,17 @@ mod tests {
             ("png", "File: Save …"),
             ("export", "File: Save …"),
             ("fullscreen", "View: Presentation mode"),
-            ("difference", "Compare: Pin run"),
+            ("difference", "Compare: Compare"),
+            ("pdf", "File: Save …"),
+            ("speed", "Time: Replay / stop"),
+            ("fastest", "View: Tuning map"),
+            ("color", "Colour map: Inferno"),
+            ("colormap", "Colour map: Inferno"),
+            ("pause", "Run: Run / pause"),
+            ("restart", "Run: Reset"),
+            ("load", "File: Open …"),
+            ("dark", "View: Toggle theme"),
+            ("shortcuts", "Help: Keyboard and mouse"),
         ] {
             assert_eq!(first(query).as_deref(), Some(title), "{query}");
         }

@@ -20,7 +20,7 @@ impl Explorer {
     pub fn apply(&mut self, command: Command, context: &egui::Context) {
         match command {
             Command::Change(spec) => {
-                self.undo.record(&self.session);
+                self.undo.record(&self.session, self.report.as_deref());
                 let report = self.report.as_deref();
                 if context.input(|input| input.pointer.any_down()) {
                     self.session.begin_drag(report);
@@ -30,11 +30,11 @@ impl Explorer {
             Command::BeginDrag => self.session.begin_drag(self.report.as_deref()),
             Command::HoldAt(hold_at) => self.session.hold_at = hold_at,
             Command::Undo => {
-                let before = self.undo.undo(&self.session);
+                let before = self.undo.undo(&self.session, self.report.as_deref());
                 self.restore(before);
             }
             Command::Redo => {
-                let next = self.undo.redo(&self.session);
+                let next = self.undo.redo(&self.session, self.report.as_deref());
                 self.restore(next);
             }
             Command::Run(running) => self.session.running = running,
@@ -44,13 +44,14 @@ impl Explorer {
                 self.session.travel.at = None;
             }
             Command::Reset => {
+                self.undo.record(&self.session, self.report.as_deref());
                 let spec = RunSpec::clone(&self.session.spec);
                 self.session.begin(spec);
                 self.session.running = false;
             }
             Command::Pace(pace) => self.session.pace = pace,
             Command::SetView(view) => {
-                self.undo.record(&self.session);
+                self.undo.record(&self.session, self.report.as_deref());
                 self.session.view = view;
             }
             Command::Travel(travel) => self.session.travel = travel,
@@ -58,7 +59,7 @@ impl Explorer {
             Command::Pin => _ = self.pin(),
             Command::Compare => {
                 if let Some(number) = self.pin() {
-                    self.undo.record(&self.session);
+                    self.undo.record(&self.session, self.report.as_deref());
                     let compare = &mut self.session.view.compare;
                     *compare = Compare { how: How::Wipe, with: Some(number), ..*compare };
                 }
@@ -71,7 +72,7 @@ impl Explorer {
             Command::Memory(bytes) => self.session.memory = bytes,
             Command::ZoomOut => self.map.zoom_out(),
             Command::SetProfileLine(line) => {
-                self.undo.record(&self.session);
+                self.undo.record(&self.session, self.report.as_deref());
                 self.session.view.profile.line = Some(line);
                 if !self.panes.is_visible(profile::ID) {
                     self.panes.show(profile::ID, true);
@@ -189,7 +190,7 @@ impl Explorer {
 
     /// Runs an example experiment.
     fn run_experiment(&mut self, experiment: &Experiment) {
-        self.undo.record(&self.session);
+        self.undo.record(&self.session, self.report.as_deref());
         (self.welcome, self.waits_for_welcome) = (false, false);
         self.session.begin(experiment.run());
         self.session.view = experiment.view();
@@ -201,14 +202,16 @@ impl Explorer {
         self.toasts.info(experiment.about);
     }
 
-    /// Restores earlier settings.
+    /// Restores earlier settings, and returns to their run.
     fn restore(&mut self, choice: Option<Settings>) {
-        let Some(Settings { spec, view }) = choice else {
+        let Some(Settings { run, view }) = choice else {
             return;
         };
         self.session.view = view;
-        if *spec != *self.session.spec {
-            self.session.change(RunSpec::clone(&spec), self.report.as_deref());
+        if run.epoch != self.session.epoch {
+            self.session.return_to(run);
+        } else if run.spec != self.session.spec {
+            self.session.change(RunSpec::clone(&run.spec), self.report.as_deref());
         }
     }
 }

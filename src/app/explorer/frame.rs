@@ -37,6 +37,7 @@ impl Explorer {
                         && self.session.epoch == refusal.epoch
                     {
                         self.session.spec = report.plan.spec.clone().into();
+                        self.undo.rename_epoch(report.epoch, refusal.epoch);
                     }
                 }
             }
@@ -92,6 +93,7 @@ impl Explorer {
         let mut observation = self.session.observation(map.part(), map.most(), map.probe());
         self.panes.request(&self.session, &mut observation);
         let mut request = self.session.request(observation);
+        request.kept = self.undo.epochs(&self.session);
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
         request.snapshot_requests =
             self.files.snapshot_requests().chain(preview).cloned().collect();

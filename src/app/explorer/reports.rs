@@ -95,12 +95,12 @@ impl Explorer {
             }
             Ok(JobResult::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
             Ok(JobResult::Opened(opened)) => {
-                self.undo.record(&self.session);
+                self.undo.record(&self.session, self.report.as_deref());
                 self.show_opened(*opened);
             }
             Ok(JobResult::OtherRuns(others)) => self.pin_others(&others),
             Ok(JobResult::Problem(problem)) => {
-                self.undo.record(&self.session);
+                self.undo.record(&self.session, self.report.as_deref());
                 let mut spec = RunSpec::clone(&self.session.spec);
                 spec.stop = problem.kind.default_stop();
                 spec.problem = *problem;

@@ -5,6 +5,7 @@ use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::Column;
 use crate::app::state::save::SaveRequest;
 use crate::app::state::scale::Scale;
+use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
 use crate::picture::ViewSpec;
@@ -21,7 +22,7 @@ pub enum Command {
     BeginDrag,
     /// What a run and the changed run have in common when their pictures are exchanged.
     HoldAt(HoldAt),
-    /// Undo the last change of a setting.
+    /// Undo the last change. A run that was replaced returns with its cycles.
     Undo,
     /// Redo it.
     Redo,
@@ -99,6 +100,17 @@ pub enum Command {
     Scale(Scale),
     /// Toggle the presentation mode.
     TogglePresentation,
+}
+
+impl Command {
+    /// Whether it replaces the run, whose cycles only undo brings back then.
+    pub fn replaces_run(&self, session: &Session) -> bool {
+        match self {
+            Self::RunExperiment(_) | Self::Reset => true,
+            Self::Change(spec) => !session.spec.is_same_run(spec),
+            _ => false,
+        }
+    }
 }
 
 /// A change of the measurement of a tuning map.

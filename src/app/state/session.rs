@@ -21,8 +21,10 @@ const MEMORY: usize = 512_000_000;
 pub struct Session {
     /// The run.
     pub spec: Arc<RunSpec>,
-    /// The number of the run; every change of the run increments it.
+    /// The number of the run; every change of the run takes the next.
     pub epoch: u64,
+    /// The largest number that a run had: undo returns to earlier ones.
+    last_epoch: u64,
     /// Where the run is shown in place of the run before it, if it was changed.
     pub catch_up: Option<Milestone>,
     /// What both have in common there.
@@ -33,6 +35,8 @@ pub struct Session {
     pub running: bool,
     /// Cycles requested one by one since cycle 0.
     pub steps: u64,
+    /// How many of those the run has made that is made again because the worker did not keep it.
+    steps_before: u64,
     /// Limit the cycles per second.
     pub pace: Option<f64>,
     /// What is shown, and how.
@@ -47,16 +51,31 @@ pub struct Session {
     pub memory: usize,
 }
 
+/// A run that was replaced, and where it was.
+#[derive(Clone, Debug)]
+pub struct LeftRun {
+    pub spec: Arc<RunSpec>,
+    pub epoch: u64,
+    /// How far it was, if that is known.
+    reached: Option<Milestone>,
+    running: bool,
+    steps: u64,
+    pace: Option<f64>,
+    travel: Travel,
+}
+
 impl Default for Session {
     fn default() -> Self {
         Self {
             spec: Arc::default(),
             epoch: 1,
+            last_epoch: 1,
             catch_up: None,
             hold_at: HoldAt::default(),
             drag: None,
             running: true,
             steps: 0,
+            steps_before: 0,
             pace: None,
             view: ViewSettings::default(),
             pins: Pins::default(),
@@ -139,15 +158,17 @@ impl Session {
         }
     }
 
-    /// The request to the worker. Files add snapshot requests.
+    /// The request to the worker. Files add snapshot requests, and undo adds the runs to keep.
     pub fn request(&self, observation: ObservationRequest) -> WorkerRequest {
         WorkerRequest {
             epoch: self.epoch,
+            kept: Vec::new(),
             spec: Arc::clone(&self.spec),
             catch_up: self.catch_up,
             held: self.drag.is_some(),
             running: self.running,
             steps: self.steps,
+            steps_before: self.steps_before,
             pace: self.pace,
             observation,
             reference: self.view.reference,
@@ -259,10 +280,36 @@ impl Session {
     /// Starts another run.
     pub fn begin(&mut self, spec: RunSpec) {
         self.spec = Arc::new(spec);
-        self.epoch += 1;
+        self.last_epoch += 1;
+        self.epoch = self.last_epoch;
         self.catch_up = None;
-        self.steps = 0;
+        (self.steps, self.steps_before) = (0, 0);
         self.travel = self.travel.for_new_run();
+    }
+
+    /// The run as it is now, to return to.
+    pub fn left_run(&self, report: Option<&Report>) -> LeftRun {
+        let report = report.filter(|report| report.epoch == self.epoch);
+        let sweeps = report.map(|report| report.latest.cycle * report.plan.sweeps_per_cycle());
+        LeftRun {
+            spec: Arc::clone(&self.spec),
+            epoch: self.epoch,
+            reached: sweeps.map(Milestone::Sweeps).or(self.catch_up),
+            running: self.running,
+            steps: self.steps,
+            pace: self.pace,
+            travel: self.travel,
+        }
+    }
+
+    /// Returns to a run that was left, at its cycle. One that the worker did not keep is made again
+    /// up to there.
+    pub fn return_to(&mut self, left: LeftRun) {
+        let LeftRun { spec, epoch, reached, running, steps, pace, travel } = left;
+        (self.spec, self.epoch, self.catch_up) = (spec, epoch, reached);
+        (self.running, self.pace, self.travel) = (running, pace, travel);
+        (self.steps, self.steps_before) = (steps, steps);
+        self.drag = None;
     }
 }
 

@@ -1,24 +1,32 @@
-//! Undo and redo of settings.
+//! Undo and redo of settings. A run that was replaced returns with its cycles.
 
-use crate::app::state::session::Session;
+use crate::app::state::session::{LeftRun, Session};
 use crate::app::state::view_settings::ViewSettings;
-use crate::run::RunSpec;
+use crate::run::Report;
 use eframe::egui;
-use std::sync::Arc;
 
 /// Steps that can be undone; older ones are dropped.
 const MAX_STEPS: usize = 200;
 
+/// Runs that the worker keeps so that undo and redo return to them at once; others are made again.
+const MAX_KEPT: usize = 6;
+
 /// The settings: the run and its view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    pub spec: Arc<RunSpec>,
+    pub run: LeftRun,
     pub view: ViewSettings,
 }
 
 impl Settings {
-    fn of(session: &Session) -> Self {
-        Self { spec: Arc::clone(&session.spec), view: session.view.clone() }
+    fn of(session: &Session, report: Option<&Report>) -> Self {
+        Self { run: session.left_run(report), view: session.view.clone() }
+    }
+
+    /// Whether these are the settings of the session.
+    fn are_of(&self, session: &Session) -> bool {
+        (self.run.epoch, &self.run.spec, &self.view)
+            == (session.epoch, &session.spec, &session.view)
     }
 }
 
@@ -45,7 +53,7 @@ impl Undo {
     }
 
     /// Records the settings before a change.
-    pub fn record(&mut self, session: &Session) {
+    pub fn record(&mut self, session: &Session, report: Option<&Report>) {
         if self.is_held && self.is_recorded {
             return;
         }
@@ -53,14 +61,13 @@ impl Undo {
         if self.past.len() >= MAX_STEPS {
             self.past.remove(0);
         }
-        self.past.push(Settings::of(session));
+        self.past.push(Settings::of(session, report));
         self.future.clear();
     }
 
     /// Whether there is a step to undo.
     pub fn can_undo(&self, session: &Session) -> bool {
-        let now = Settings::of(session);
-        self.past.iter().any(|settings| *settings != now)
+        self.past.iter().any(|settings| !settings.are_of(session))
     }
 
     /// Whether there is a step to redo.
@@ -69,41 +76,65 @@ impl Undo {
     }
 
     /// The settings before the last step.
-    pub fn undo(&mut self, session: &Session) -> Option<Settings> {
-        let now = Settings::of(session);
+    pub fn undo(&mut self, session: &Session, report: Option<&Report>) -> Option<Settings> {
         loop {
             let before = self.past.pop()?;
             // A refused setting changed nothing, and is no step.
-            if before != now {
-                self.future.push(now);
+            if !before.are_of(session) {
+                self.future.push(Settings::of(session, report));
                 return Some(before);
             }
         }
     }
 
     /// The settings that were undone last.
-    pub fn redo(&mut self, session: &Session) -> Option<Settings> {
+    pub fn redo(&mut self, session: &Session, report: Option<&Report>) -> Option<Settings> {
         let next = self.future.pop()?;
-        self.past.push(Settings::of(session));
+        self.past.push(Settings::of(session, report));
         Some(next)
+    }
+
+    /// The epochs of the runs to which the next steps lead, the nearest first.
+    pub fn epochs(&self, session: &Session) -> Vec<u64> {
+        let mut epochs = Vec::new();
+        for settings in self.past.iter().rev().chain(self.future.iter().rev()) {
+            let epoch = settings.run.epoch;
+            if epoch != session.epoch && !epochs.contains(&epoch) && epochs.len() < MAX_KEPT {
+                epochs.push(epoch);
+            }
+        }
+        epochs
+    }
+
+    /// A run goes on under another epoch, because what was asked for in that was refused.
+    pub fn rename_epoch(&mut self, before: u64, now: u64) {
+        for settings in self.past.iter_mut().chain(&mut self.future) {
+            if settings.run.epoch == before {
+                settings.run.epoch = now;
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::FieldKind;
+    use crate::run::{FieldKind, RunSpec};
+    use std::sync::Arc;
 
     fn change(session: &mut Session, undo: &mut Undo, k: usize) {
-        undo.record(session);
-        Arc::make_mut(&mut session.spec).method.k = k.into();
+        undo.record(session, None);
+        let mut spec = RunSpec::clone(&session.spec);
+        spec.method.k = k.into();
+        session.begin(spec);
     }
 
     fn restore(session: &mut Session, settings: Option<Settings>) -> bool {
-        let Some(Settings { spec, view }) = settings else {
+        let Some(Settings { run, view }) = settings else {
             return false;
         };
-        (session.spec, session.view) = (spec, view);
+        session.return_to(run);
+        session.view = view;
         true
     }
 
@@ -113,21 +144,21 @@ mod tests {
         for k in [2, 4, 8] {
             change(&mut session, &mut undo, k);
         }
-        undo.record(&session);
+        undo.record(&session, None);
         session.view.field = FieldKind::Error;
         for (k, field) in [(8, FieldKind::Residual), (4, FieldKind::Residual)] {
-            let before = undo.undo(&session);
+            let before = undo.undo(&session, None);
             assert!(restore(&mut session, before));
             assert_eq!((session.spec.method.k, session.view.field), (k.into(), field));
         }
-        let next = undo.redo(&session);
+        let next = undo.redo(&session, None);
         assert!(restore(&mut session, next));
         assert_eq!(session.spec.method.k, 8);
         // Another step clears what can be redone.
         change(&mut session, &mut undo, 64);
         assert!(!undo.can_redo());
         for k in [8, 4, 2] {
-            let before = undo.undo(&session);
+            let before = undo.undo(&session, None);
             assert!(restore(&mut session, before));
             assert_eq!(session.spec.method.k, k);
         }
@@ -142,15 +173,38 @@ mod tests {
             change(&mut session, &mut undo, k);
         }
         (undo.is_held, undo.is_recorded) = (false, false);
+        let before = session.epoch;
         change(&mut session, &mut undo, 0);
         // The worker refuses 0; the controls return to the valid setting.
         Arc::make_mut(&mut session.spec).method.k = 99.into();
+        undo.rename_epoch(before, session.epoch);
         assert!(undo.can_undo(&session));
-        let before = undo.undo(&session);
+        let before = undo.undo(&session, None);
         assert!(restore(&mut session, before));
         assert_eq!(session.spec.method.k, first);
         assert!(!undo.can_undo(&session));
-        assert!(undo.undo(&session).is_none());
+        assert!(undo.undo(&session, None).is_none());
+    }
+
+    #[test]
+    fn the_nearest_runs_are_kept_and_return_where_they_were() {
+        let (mut session, mut undo) = (Session::default(), Undo::default());
+        (session.steps, session.running) = (7, false);
+        for k in [2, 4, 8] {
+            change(&mut session, &mut undo, k);
+            undo.record(&session, None);
+            session.view.borders = !session.view.borders;
+        }
+        assert_eq!((session.epoch, undo.epochs(&session)), (4, vec![3, 2, 1]));
+        for _ in 0..6 {
+            let before = undo.undo(&session, None);
+            assert!(restore(&mut session, before));
+        }
+        assert_eq!((session.epoch, session.steps, session.running), (1, 7, false));
+        assert_eq!(undo.epochs(&session), [2, 3, 4]);
+        // A number is not used twice.
+        change(&mut session, &mut undo, 16);
+        assert_eq!(session.epoch, 5);
     }
 
     #[test]

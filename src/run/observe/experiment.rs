@@ -59,6 +59,14 @@ impl Experiment {
         Ok(Self { diagram, run, classic })
     }
 
+    /// Takes Jacobi's iteration over from another experiment on the same system in the same place,
+    /// unless it has one or that stopped by another rule.
+    pub(in crate::run) fn take_classic_of(&mut self, other: &mut Self) {
+        if self.classic.is_none() {
+            self.classic = other.classic.take().and_then(|classic| self.run.take_classic(classic));
+        }
+    }
+
     /// Goes on in another place. `plan` may differ from the run's own in where and how it runs
     /// alone.
     ///

@@ -64,6 +64,11 @@ impl MemoryNeed {
         self.parts.push((what, bytes));
     }
 
+    /// The bytes of all parts.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+
     /// Checks it against the memory that is free now.
     ///
     /// # Errors
@@ -73,7 +78,7 @@ impl MemoryNeed {
     }
 
     fn check_against(&self, available: u64, precision: Precision) -> Result<(), MemoryShort> {
-        let needed = self.parts.iter().fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes));
+        let needed = self.bytes();
         if needed <= available {
             return Ok(());
         }
@@ -99,13 +104,12 @@ mod tests {
         let plan = Planner::default().plan(&spec).unwrap();
         let need = |field| MemoryNeed::of(&plan, field);
         let array = 1000 * 500 * 8;
-        let bytes = |need: &MemoryNeed| need.parts.iter().map(|(_, bytes)| bytes).sum::<u64>();
-        assert_eq!(bytes(&need(FieldKind::Residual)), 3 * array);
-        assert_eq!(bytes(&need(FieldKind::Staleness)), 5 * array);
-        assert!(bytes(&need(FieldKind::Error)) >= 5 * array);
+        assert_eq!(need(FieldKind::Residual).bytes(), 3 * array);
+        assert_eq!(need(FieldKind::Staleness).bytes(), 5 * array);
+        assert!(need(FieldKind::Error).bytes() >= 5 * array);
         let mut error = need(FieldKind::Error);
         error.add("the figure", 7);
-        let all = bytes(&error);
+        let all = error.bytes();
         assert_eq!(error.check_against(all, Precision::F64), Ok(()));
         let said = error.check_against(all - 1, Precision::F64).unwrap_err().to_string();
         for part in ["(the solver 12.0 MB, the exact solution ", ", the figure 7 B)", "f32"] {

@@ -83,10 +83,10 @@ impl Job {
         Self {
             epoch: request.epoch,
             archive: Arc::new(archive),
+            steps_made: request.steps_before,
             request,
             plan,
             experiment,
-            steps_made: 0,
             due: Instant::now(),
             classic_credit: 0.0,
             has_news: true,
@@ -123,6 +123,29 @@ impl Job {
             self.due = Instant::now();
         }
         self.request = request;
+    }
+
+    /// Whether another run can take arrays over from this one: it is of the same system in the same
+    /// place.
+    pub fn shares_with(&self, plan: &Plan) -> bool {
+        Arc::ptr_eq(&self.plan.problem, &plan.problem)
+            && self.plan.precision == plan.precision
+            && self.plan.place.shares_with(&plan.place)
+            && self.failed.is_none()
+    }
+
+    /// Limits the memory of the keyframes while the run is left.
+    pub fn share_memory(&self, bytes: usize) {
+        self.archive.set_budget(bytes);
+    }
+
+    /// Returns to the run, which was left for `other`: it is where it was, and is reported at once.
+    pub fn resume(&mut self, other: &mut Self) {
+        if other.shares_with(&self.plan) {
+            self.experiment.take_classic_of(&mut other.experiment);
+        }
+        (self.catch_up, self.is_reported, self.has_news) = (None, false, true);
+        self.due = Instant::now();
     }
 
     /// Takes the exact solution in.

@@ -15,8 +15,10 @@ use std::sync::Arc;
 /// All that is wanted of a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerRequest {
-    /// The run. A new number starts it from cycle 0.
+    /// The run. A new number starts it from cycle 0; that of a run which was left goes on with it.
     pub epoch: u64,
+    /// The epochs of runs that are kept when they are left, so that a request can return to them.
+    pub kept: Vec<u64>,
     /// Its description. In one epoch it may change in where and how the run is made
     /// ([`RunSpec::is_same_run`]): then the run goes on there.
     pub spec: Arc<RunSpec>,
@@ -24,6 +26,8 @@ pub struct WorkerRequest {
     pub running: bool,
     /// Single cycles asked for since the epoch began; each is made once.
     pub steps: u64,
+    /// How many of those cycles a run has made that is made again because it was not kept.
+    pub steps_before: u64,
     /// Where a new run is reported for the first time, or when that takes too long. Until then it
     /// makes cycles as fast as it can, whether or not it is `running`. It counts at the start of an
     /// epoch.

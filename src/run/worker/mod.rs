@@ -6,7 +6,8 @@
 //! A turn of its loop reads the newest request, makes some cycles and offers a report.
 //!
 //! A new run may have to catch up with the one before it: it is reported for the first time where
-//! the two are compared ([`Milestone`]), so that a window can exchange their pictures.
+//! the two are compared ([`Milestone`]), so that a window can exchange their pictures. Runs that were
+//! left are kept as they are while a request names them: a request of their epoch goes on with them.
 
 mod catch_up;
 mod exact;
@@ -14,6 +15,7 @@ mod job;
 mod messages;
 mod observed_series;
 mod pacing;
+mod parked;
 mod work_loop;
 
 pub use catch_up::Milestone;

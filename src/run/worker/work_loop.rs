@@ -5,11 +5,13 @@ use super::exact::Exact;
 use super::job::Job;
 use super::messages::{Answer, RequestError, WorkerRequest};
 use super::pacing::Pacing;
+use super::parked::ParkedRuns;
 use crate::clock::Instant;
 use crate::run::host::Turn;
 use crate::run::observe::Experiment;
-use crate::run::plan::Planner;
+use crate::run::plan::{Plan, Planner};
 use crate::run::spec::RunSpec;
+use crate::solver::SolverError;
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,6 +55,8 @@ pub(super) struct WorkLoop {
     exact: Exact,
     /// The run that is made.
     job: Option<Job>,
+    /// Runs that were left, to which a request may return.
+    parked: ParkedRuns,
     /// The error that is to be sent next.
     error: Option<RequestError>,
     /// What was rejected while there was no run to continue: the same once more is not tried.
@@ -73,6 +77,7 @@ impl WorkLoop {
             planner: Planner::default(),
             exact: Exact::default(),
             job: None,
+            parked: ParkedRuns::default(),
             error: None,
             rejected: None,
             answered: Vec::new(),
@@ -120,6 +125,13 @@ impl WorkLoop {
 
     /// Takes a request in: a new run, or other demands on the one there is.
     fn take(&mut self, request: WorkerRequest) {
+        if let Some(mut parked) = self.parked.take(request.epoch) {
+            if let Some(left) = &mut self.job {
+                parked.resume(left);
+            }
+            self.replace_job(parked, &request);
+        }
+        self.parked.retain(&request.kept);
         let rejected = |(epoch, spec): &(_, _)| *epoch == request.epoch && *spec == request.spec;
         match &mut self.job {
             None if self.rejected.as_ref().is_some_and(rejected) => {}
@@ -144,7 +156,7 @@ impl WorkLoop {
                 job.has_news = true;
             }
             _ => match self.set_up(&request) {
-                Ok(new) => self.job = Some(new),
+                Ok(new) => self.replace_job(new, &request),
                 Err(why) => {
                     self.error = Some(RequestError { epoch: request.epoch, why });
                     self.rejected = Some((request.epoch, Arc::clone(&request.spec)));
@@ -161,17 +173,19 @@ impl WorkLoop {
         }
     }
 
+    /// Goes on with another run. The one that is left is kept if the request says so.
+    fn replace_job(&mut self, new: Job, request: &WorkerRequest) {
+        if let Some(left) = self.job.replace(new) {
+            self.parked.park(left, &request.kept, request.memory);
+        }
+    }
+
     fn set_up(&mut self, request: &WorkerRequest) -> Result<Job, String> {
         let plan = Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
-        let shared = self.job.as_mut().filter(|old| {
-            Arc::ptr_eq(&old.plan.problem, &plan.problem)
-                && old.plan.precision == plan.precision
-                && old.plan.place.shares_with(&plan.place)
-                && old.failed.is_none()
-        });
-        let experiment = match shared {
-            Some(old) => old.experiment.with_plan(&plan),
-            None => Experiment::new(&plan),
+        let experiment = match self.experiment(&plan) {
+            // Runs that were left make room for the one that is wanted.
+            Err(_) if self.parked.clear() => self.experiment(&plan),
+            experiment => experiment,
         };
         let experiment = experiment.map_err(|error| error.to_string())?;
         let mut job = Job::new(request.clone(), plan, experiment);
@@ -179,6 +193,13 @@ impl WorkLoop {
             job.set_exact(exact);
         }
         Ok(job)
+    }
+
+    fn experiment(&mut self, plan: &Arc<Plan>) -> Result<Experiment, SolverError> {
+        match self.job.as_mut().filter(|old| old.shares_with(plan)) {
+            Some(old) => old.experiment.with_plan(plan),
+            None => Experiment::new(plan),
+        }
     }
 
     /// Makes cycles, of the run and of Jacobi's iteration beside it, for about one [`SLICE`] each;

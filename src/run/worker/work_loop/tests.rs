@@ -375,3 +375,45 @@ fn a_changed_run_is_not_reported_before_its_staleness_is_known() {
     assert!(report.observation.cycle == 10 && report.preparing.is_none());
     assert!(report.observation.picture.is_some());
 }
+
+/// A run that is left at cycle 9 and returned to, after another one on the same system.
+fn return_to_the_first(kept: Vec<u64>, memory: usize) -> (Report, Report) {
+    let mut bench = idle();
+    let steps = WorkerRequest { running: false, steps: 9, memory, ..request(1) };
+    bench.requests.send(steps.clone()).unwrap();
+    let mut before = next_report(&mut bench);
+    while before.latest.cycle < 9 {
+        before = next_report(&mut bench);
+    }
+    let other = WorkerRequest { memory, kept, ..changed(2, 4, Milestone::Sweeps(80)) };
+    bench.requests.send(WorkerRequest { running: false, ..other }).unwrap();
+    let other = next_report(&mut bench);
+    assert_eq!((other.epoch, other.latest.cycle), (2, 20));
+    let sweeps = Some(Milestone::Sweeps(before.sweeps));
+    let again = WorkerRequest { catch_up: sweeps, steps_before: 9, kept: vec![2], ..steps };
+    bench.requests.send(again).unwrap();
+    let after = next_report(&mut bench);
+    while bench.work.turn() == Turn::Again {}
+    assert_eq!(bench.cycle(), 9, "no step is made twice");
+    (before, after)
+}
+
+#[test]
+fn a_run_that_was_left_returns_with_its_cycles() {
+    let (before, after) = return_to_the_first(vec![1], 512_000_000);
+    assert_eq!((after.epoch, after.phase), (1, Phase::Paused));
+    assert!(Arc::ptr_eq(&before.archive, &after.archive), "nothing is made again");
+    assert_eq!(after.curve, before.curve);
+    assert_eq!(after.latest.seconds, before.latest.seconds);
+}
+
+#[test]
+fn a_run_that_was_not_kept_is_made_again_to_where_it_was() {
+    // It was not asked for, or there is no memory for it.
+    for (kept, memory) in [(vec![], 512_000_000), (vec![1], 1000)] {
+        let (before, after) = return_to_the_first(kept, memory);
+        assert_eq!((after.epoch, after.latest.cycle), (1, 9));
+        assert!(!Arc::ptr_eq(&before.archive, &after.archive));
+        assert_eq!(after.latest.residual, before.latest.residual);
+    }
+}
