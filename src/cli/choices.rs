@@ -5,7 +5,9 @@
 //! help, by one line below.
 
 use crate::grid::Precision;
-use crate::picture::{ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, Theme};
+use crate::picture::{
+    ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, SweepFigure, Theme,
+};
 use crate::problem::matrix::Ordering;
 use crate::run::papers::Group;
 use crate::run::{Backend, FieldKind, Measure, MethodName, PRESETS, ProblemKind, StopRule};
@@ -36,7 +38,7 @@ macro_rules! choices {
 
 choices!(Backend, FieldKind, Group, Kernel, Measure, MethodName, Ordering);
 choices!(Precision, ProblemKind, StopRule);
-choices!(ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, Theme);
+choices!(ColourMap, FigureKind, InsideKind, Norm, Over, Pairing, ScaleKind, SweepFigure, Theme);
 
 /// The names of presets, with hidden aliases for earlier ones.
 pub(super) fn preset_names() -> PossibleValuesParser {

@@ -9,7 +9,10 @@ use super::progress::Progress;
 use super::values;
 use crate::clock::Instant;
 use crate::grid::Precision;
-use crate::picture::{Drawing, FigureFile, FigureSpec, counted, rounded, save_figure, sweep_svg};
+use crate::picture::{
+    Drawing, FigureFile, FigureSpec, Layer, MapValue, SweepData, SweepFigure, SweepView, counted,
+    rounded, save_figure, sweep_svg,
+};
 use crate::run::{
     self, ClassicBaseline, Measure, PerAxis, RowOutcome, RunSpec, SweepError, SweepRow, SweepSpec,
     SweepTable,
@@ -26,6 +29,8 @@ Examples:
       time and cycles to 1e-4 on 256 x 256 points, and a map over k and overlap
   tilescope sweep --shape 1024 --k 1:32 --overlap 0:30:2 --measure cycles --jobs 0 -o s.csv
       cycles only, counted on all cores at once
+  tilescope sweep --k 4:64:4 --overlap 0:16:2 -o sweep.csv --plot best.svg --plot-kind k
+      speedup and best overlap against k
   tilescope sweep --k 4,8,16 --overlap 0:30:2 --tile 16,32 -o sweep.csv --resume
       continues an interrupted sweep; nothing is measured twice
   tilescope sweep --backend cuda --kernel shared,register --k 8:64:8 --overlap 0:8:2 -o s.csv
@@ -71,9 +76,18 @@ pub struct Sweep {
     /// Continue the table of an interrupted sweep, or of one with shorter lists
     #[arg(long, help_heading = "Output")]
     resume: bool,
-    /// Draw the map over k and overlap: .png or .svg
+    /// Draw a figure of the results: .png or .svg
     #[arg(long, value_name = "FIGURE", help_heading = "Output")]
     plot: Option<PathBuf>,
+    /// What that figure shows
+    #[arg(
+        long,
+        value_name = "KIND",
+        help_heading = "Output",
+        default_value = "map",
+        requires = "plot"
+    )]
+    plot_kind: SweepFigure,
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -123,7 +137,7 @@ impl Sweep {
         let rows = in_order(&measurement.rows, &sweep);
         let classic = if is_whole { sweep.classic(interrupt.should_stop())? } else { None };
         if let Some(plot) = &self.plot {
-            save_map(plot, &sweep, &rows, classic)?;
+            save_plot(plot, self.plot_kind, &sweep, &rows, classic)?;
         }
         if !is_whole {
             print_note(&format!(
@@ -242,9 +256,10 @@ fn in_order(rows: &[SweepRow], sweep: &run::Sweep) -> Vec<SweepRow> {
     sweep.outline().rows_by_cell(rows).into_iter().flatten().collect()
 }
 
-/// Saves the map of a sweep; the figure carries the best run.
-fn save_map(
+/// Saves a figure of a sweep; it carries the best run.
+fn save_plot(
     path: &Path,
+    figure: SweepFigure,
     sweep: &run::Sweep,
     rows: &[SweepRow],
     classic: Option<ClassicBaseline>,
@@ -252,7 +267,10 @@ fn save_map(
     let cell = SweepRow::best(rows).and_then(|best| sweep.outline().cell_of(best));
     let run =
         cell.map_or_else(|| sweep.spec().run.clone(), |cell| sweep.spec().run_of(&cell.setting));
-    let svg = sweep_svg(sweep.outline(), rows, classic, &FigureSpec::default());
+    let rows = sweep.outline().rows_by_cell(rows);
+    let data = SweepData { outline: sweep.outline(), rows: &rows, predictions: &[], classic };
+    let (value, layer) = (MapValue::natural(sweep.spec()), Layer::default());
+    let svg = sweep_svg(data, SweepView { figure, value, layer }, &FigureSpec::default());
     Ok(save_figure(path, &Drawing::Figure(svg), &run, None)?)
 }
 
@@ -353,7 +371,11 @@ fn described(row: &SweepRow) -> String {
         text.push_str(&format!(", {} kernel", row.kernel));
     }
     if let Some(seconds) = row.seconds {
-        text.push_str(&format!(": {} s ± {}", rounded(seconds), rounded(row.cost_error())));
+        text.push_str(&format!(
+            ": projected {} s ± {}",
+            rounded(seconds),
+            rounded(row.cost_error())
+        ));
     }
     if let Some(cycles) = row.cycles {
         text.push_str(&format!(" · {}", counted(cycles.count, "cycle")));

@@ -47,8 +47,11 @@ pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
 };
 pub use plot::heat_map::{HeatMapFigure, MapAxis, Outline, Panel};
-pub use sweep::figure::sweep_svg;
-pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap};
+pub use sweep::charts::{Chart, charts, is_of_paper};
+pub use sweep::data::SweepData;
+pub use sweep::figure::{SweepView, sweep_svg};
+pub use sweep::kind::SweepFigure;
+pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, ink_on};
 pub use view::command::figure_command;
 pub use view::error::ViewError;
 pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, natural_map, natural_scale};

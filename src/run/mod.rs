@@ -52,9 +52,9 @@ pub use spec::{
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,
     CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
-    RowOutcome, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
-    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, coarse_to_fine, parse_numbers,
-    parse_per_axis, parse_subiterations, pyramid_seconds,
+    RowOutcome, SLOW, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
+    SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers, parse_per_axis,
+    parse_subiterations, pyramid_seconds,
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};

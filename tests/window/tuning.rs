@@ -10,6 +10,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_tuning_map_pauses_continues_and_stops", a_map_pauses),
     ("the_explorers_run_is_paused_while_a_map_is_measured", the_run_waits),
     ("an_invalid_list_is_reported_before_anything_is_measured", wrong_lists_are_told),
+    ("predictions_are_shown_at_once_and_slow_cells_are_optional", predictions_are_shown),
     ("the_papers_tables_are_shown_beside_the_map", the_papers_tables),
     ("a_table_of_the_papers_is_measured_and_kept", a_table_is_measured),
     ("every_tile_has_a_small_map_and_a_click_shows_it_large", every_tile_has_a_map),
@@ -47,9 +48,28 @@ pub fn measured(theme: Theme) -> Window {
     list(&mut window, "Overlap", "0:14:2");
     list(&mut window, "Tile", "12");
     window.click(Role::CheckBox, "time");
+    window.click(Role::CheckBox, "Slow cells");
     window.button("▶  Start");
     window.until_text("40 of 40 cells · done");
     window
+}
+
+fn predictions_are_shown() {
+    let mut window = tuning(Theme::Dark);
+    list(&mut window, "k", "1,2,4,8,16");
+    list(&mut window, "Overlap", "0:14:2");
+    list(&mut window, "Tile", "12");
+    window.click(Role::CheckBox, "time");
+    window.button("▶  Start");
+    window.until_text("cells · done");
+    // k = 1 needs many times the cycles of the best, which are predicted all the same.
+    for text in ["hatched: predicted", "No other cell is predicted to be faster", "(8)"] {
+        assert!(window.says(text), "{text}: {:#?}", window.texts());
+    }
+    assert!(window.says("Best: k = 16, overlap 10, tile 12"), "{:#?}", window.texts());
+    window.click(Role::CheckBox, "Slow cells");
+    window.until_text("40 of 40 cells · done");
+    assert!(!window.says("hatched: predicted"));
 }
 
 fn a_map_fills_in() {
@@ -165,6 +185,7 @@ pub fn tiles(size: Vec2) -> Window {
     list(&mut window, "Overlap", "0:4:2");
     list(&mut window, "Tile", "8,16");
     window.click(Role::CheckBox, "time");
+    window.click(Role::CheckBox, "Slow cells");
     window.button("▶  Start");
     window.until_text("12 of 12 cells · done");
     window
@@ -212,7 +233,7 @@ fn a_cell_is_opened_meanwhile() {
     list(&mut window, "Tile", "16");
     window.button("▶  Start");
     window.until_text("remaining");
-    window.click(Role::Image, "Tuning map: Time to the tolerance");
+    window.click(Role::Image, "Tuning map: Projected time");
     window.until_text("Heat map");
     assert!(!window.says("waiting"), "{:#?}", window.texts());
     window.key(Key::Space);

@@ -20,12 +20,10 @@ pub(super) fn ui(
     if layers.len() == 1 {
         return None;
     }
-    let map = |layer: &Layer| {
-        SweepMap::new(&results.outline, &results.rows, results.classic, *layer, value)
-    };
+    let map = |layer: &Layer| SweepMap::new(results.data(), *layer, value);
     let mut maps: Vec<_> = layers.iter().map(map).collect();
     let values =
-        maps.iter().flat_map(|map| map.cells.iter().flatten()).filter_map(|cell| cell.value);
+        maps.iter().flat_map(|map| map.cells.iter().flatten()).filter_map(|cell| cell.shown());
     let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
         (low.min(value), high.max(value))
     });

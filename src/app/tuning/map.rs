@@ -3,8 +3,7 @@
 use crate::app::state::command::{Command, TuningOrder};
 use crate::app::tuning::results::MapResults;
 use crate::app::tuning::tip;
-use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, number, ticks};
-use crate::run::RowOutcome;
+use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, ink_on, ticks};
 use eframe::egui::{
     self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
 };
@@ -23,8 +22,9 @@ const BAR_WIDTH: f32 = 16.0;
 /// Width and height from which cells show their value as text, in points.
 const WRITTEN: [f32; 2] = [34.0, 15.0];
 
-/// The distance between the lines of a hatched cell, in points.
+/// The distance between the lines of a hatched cell, in points, and how much of its colour they cover.
 const HATCH: f32 = 6.0;
+const HATCH_OPACITY: f32 = 0.3;
 
 /// Draws the map, requests the run of a clicked cell, and gives the cell under the cursor as
 /// `[column, row]`.
@@ -99,7 +99,7 @@ impl Cells {
     }
 }
 
-/// The colours of the cells; those that cannot run are hatched.
+/// The colours of the cells; predicted ones are hatched, those that cannot run are crossed.
 pub(super) fn fill(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     let painter = ui.painter().with_clip_rect(cells.area.intersect(ui.clip_rect()));
     painter.rect_filled(cells.area, 0.0, ui.visuals().faint_bg_color);
@@ -108,10 +108,15 @@ pub(super) fn fill(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
         for (across, cell) in row.iter().enumerate() {
             let rect = cells.rect([across, down]);
             if cell.cannot_run.is_some() {
-                hatch(&painter, rect, faint);
-            } else if let Some(value) = cell.value {
-                let [red, green, blue] = map.colour(value);
-                painter.rect_filled(rect, 0.0, Color32::from_rgb(red, green, blue));
+                painter.line_segment([rect.left_top(), rect.right_bottom()], faint);
+                painter.line_segment([rect.left_bottom(), rect.right_top()], faint);
+            } else if let Some(value) = cell.shown() {
+                let colour = map.colour(value);
+                painter.rect_filled(rect, 0.0, rgb(colour));
+                if !cell.is_measured() {
+                    let ink = rgb(ink_on(colour)).gamma_multiply(HATCH_OPACITY);
+                    hatch(&painter, rect, Stroke::new(1.0, ink));
+                }
             }
         }
     }
@@ -124,9 +129,9 @@ fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     for (down, row) in map.cells.iter().enumerate() {
         for (across, cell) in row.iter().enumerate() {
             let rect = cells.rect([across, down]);
-            let ink =
-                cell.value.map_or(ui.visuals().text_color(), |value| ink_on(map.colour(value)));
-            if let Some(text) = written(cell)
+            let ink = cell.shown().map(|value| rgb(ink_on(map.colour(value))));
+            let ink = ink.unwrap_or(ui.visuals().text_color());
+            if let Some(text) = cell.text()
                 && rect.width() >= WRITTEN[0]
                 && rect.height() >= WRITTEN[1]
             {
@@ -154,22 +159,6 @@ fn draw(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
     }
 }
 
-/// The text of a cell: its value rounded to three digits, or why it has none.
-fn written(cell: &MapCell<'_>) -> Option<String> {
-    let row = cell.row?;
-    match (cell.value, row.outcome) {
-        (Some(value), _) => {
-            // Counts are exact.
-            let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
-            Some(number(if value.fract() == 0.0 { value } else { three }))
-        }
-        (None, RowOutcome::Capped) => row.cycles.map(|cycles| cycles.to_string()),
-        (None, RowOutcome::RoundingLimit) => Some("rounding".to_owned()),
-        (None, RowOutcome::Diverged) => Some("diverges".to_owned()),
-        (None, _) => None,
-    }
-}
-
 fn write(painter: &egui::Painter, rect: Rect, text: String, font: &FontId, ink: Color32) {
     let galley = painter.layout_no_wrap(text, font.clone(), ink);
     if galley.size().x <= rect.width() - 4.0 {
@@ -177,11 +166,8 @@ fn write(painter: &egui::Painter, rect: Rect, text: String, font: &FontId, ink: 
     }
 }
 
-/// Black or white, whichever has more contrast.
-fn ink_on([red, green, blue]: [u8; 3]) -> Color32 {
-    // Rec. 601 luma.
-    let light = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue);
-    if light > 140.0 { Color32::BLACK } else { Color32::WHITE }
+fn rgb([red, green, blue]: [u8; 3]) -> Color32 {
+    Color32::from_rgb(red, green, blue)
 }
 
 /// Slanted lines, clipped to the cell.
@@ -232,7 +218,7 @@ fn axes(ui: &Ui, cells: &Cells, map: &SweepMap<'_>) {
 }
 
 fn bar(ui: &Ui, area: Rect, map: &SweepMap<'_>, value: MapValue) {
-    if map.cells.iter().flatten().all(|cell| cell.value.is_none()) {
+    if map.cells.iter().flatten().all(|cell| cell.shown().is_none()) {
         return;
     }
     let bar = Rect::from_min_size(
@@ -272,18 +258,23 @@ fn legend(ui: &mut Ui, room: Rect, area: Rect, results: &MapResults, map: &Sweep
     let mut text = match best {
         Some(best) => format!("Best: {}", tip::summary(results, best)),
         None if results.end.is_some() => "No setting met the tolerance.".to_owned(),
-        None => "Nothing measured yet.".to_owned(),
+        None => match map.predicted_best(results.data()) {
+            Some((at, prediction)) => tip::predicted(map, at, prediction),
+            None => "Nothing is predicted or measured yet.".to_owned(),
+        },
     };
     if equal > 0 {
         text.push_str(&format!(" · {equal} equal"));
     }
     ui.add(egui::Label::new(text).wrap());
+    let is_predicted = |cell: &MapCell<'_>| !cell.is_measured() && cell.predicted.is_some();
     let symbols = [
         (best.is_some(), "outlined: best"),
         (equal > 0, "dot: equal to the best within noise"),
         (!map.contour().is_empty(), "thick line: faster than classic Jacobi"),
         (!map.exact().is_empty(), "thin line: exact Jacobi"),
-        (all().any(|cell| cell.cannot_run.is_some()), "hatched: cannot run"),
+        (all().any(is_predicted), "hatched: predicted, not measured"),
+        (all().any(|cell| cell.cannot_run.is_some()), "crossed: cannot run"),
     ];
     let texts: Vec<_> =
         symbols.into_iter().filter(|(is_used, _)| *is_used).map(|(_, text)| text).collect();

@@ -12,9 +12,9 @@ use crate::app::state::command::{Command, TuningOrder};
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
-use crate::picture::{Layer, MapValue, SweepMap, counted};
-use crate::run::{Pyramid, SweepEnd, Tuner, TunerEvent};
-use charts::Chart;
+use crate::picture::{Layer, MapValue, SweepFigure, SweepMap, counted};
+use crate::run::{Pyramid, SLOW, SweepEnd, Tuner, TunerEvent};
+use charts::Beside;
 use eframe::egui::{self, ComboBox, Label, RichText, Ui};
 use ranges::Ranges;
 use results::{MapResults, system};
@@ -28,11 +28,13 @@ pub struct Tuning {
     ranges: Ranges,
     results: Option<MapResults>,
     is_paused: bool,
+    /// Whether cells that are predicted to be slow are measured, too.
+    with_slow: bool,
     /// Whether a map was requested that has neither begun nor been rejected.
     is_requested: bool,
     value: MapValue,
     layer: Layer,
-    chart: Chart,
+    beside: Beside,
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
     /// What was measured of the papers' tables, in all maps.
@@ -51,10 +53,11 @@ impl Tuning {
             ranges: Ranges::default(),
             results: None,
             is_paused: false,
+            with_slow: false,
             is_requested: false,
             value: MapValue::Time,
             layer: Layer::default(),
-            chart: Chart::Overlap,
+            beside: Beside::Charts(SweepFigure::Overlap),
             hover: None,
             measured_papers: papers::MeasuredPapers::default(),
         })
@@ -102,7 +105,7 @@ impl Tuning {
                     self.is_requested = false;
                     self.value = MapValue::natural(&outline.spec);
                     self.layer = Layer::default();
-                    self.results = Some(MapResults::new(outline));
+                    self.results = Some(MapResults::new(outline, self.with_slow));
                 }
                 event => {
                     if let Some(results) = &mut self.results {
@@ -129,6 +132,7 @@ impl Tuning {
         });
         self.ranges.ui(ui, session, self.is_measuring(), commands);
         self.progress(ui, commands);
+        self.slow_cells(ui);
     }
 
     /// Pause, resume, cancel, and the progress.
@@ -152,10 +156,12 @@ impl Tuning {
             });
         }
         if let Some(results) = &self.results {
-            let (done, all) = (results.measured(), results.rows.len());
+            let (done, all) = (results.measured(), results.rows.len() - results.left_out());
             ui.add(egui::ProgressBar::new(done as f32 / all.max(1) as f32).desired_height(6.0));
             let text = match (&results.end, self.is_paused) {
-                (Some(SweepEnd::Complete), _) => format!("{done} of {all} cells · done"),
+                (Some(SweepEnd::Complete | SweepEnd::WithoutSlow), _) => {
+                    format!("{done} of {all} cells · done")
+                }
                 (Some(SweepEnd::Stopped), _) => format!("{done} of {all} cells · stopped"),
                 (Some(SweepEnd::Failed(why)), _) => {
                     format!("{done} of {all} cells · failed: {why}")
@@ -168,9 +174,12 @@ impl Tuning {
                     None => format!("{} …", results.stage),
                 },
             };
-            ui.label(text).on_hover_text(
-                "Measured cells: from coarse to fine, the lowest predicted cost first.",
-            );
+            ui.label(text).on_hover_text("Measured cells; the lowest predicted cost is first.");
+            if let Some(sentence) = results.outlook() {
+                ui.label(RichText::new(sentence).weak()).on_hover_text(
+                    "Every cell that is not measured yet is predicted to cost more than the best measured one.",
+                );
+            }
         }
         if let Some(text) = self.results.as_ref().and_then(MapResults::prediction_errors) {
             ui.label(RichText::new(text).weak()).on_hover_text(
@@ -193,6 +202,25 @@ impl Tuning {
         }
     }
 
+    /// The choice whether slow cells are measured, too.
+    fn slow_cells(&mut self, ui: &mut Ui) {
+        let slow = self.results.as_ref().map_or(0, |results| results.slow.len());
+        let text = match slow {
+            0 => format!("Cells over {SLOW} × slower"),
+            _ => format!("Cells over {SLOW} × slower ({slow})"),
+        };
+        let checkbox = named(ui.checkbox(&mut self.with_slow, text), "Slow cells");
+        let about = format!(
+            "Measure cells that are predicted to be more than {SLOW} times as slow as the best, after all others. Until then they show their prediction."
+        );
+        if checkbox.on_hover_text(about).changed() {
+            self.tuner.measure_slow(self.with_slow);
+            if let Some(results) = &mut self.results {
+                results.with_slow = self.with_slow;
+            }
+        }
+    }
+
     /// Draws the map and the charts beside it.
     pub fn ui(&mut self, ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
         let whole = ui.available_rect_before_wrap().shrink(8.0);
@@ -202,9 +230,13 @@ impl Tuning {
         let mut child = |rect| ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let (mut left, mut right) = (child(left), child(right));
         let is_measuring = self.is_measuring();
-        let Self { results, value, layer, chart, hover, measured_papers, .. } = self;
+        let Self { results, value, layer, beside, hover, measured_papers, .. } = self;
         let Some(results) = results.as_ref() else {
             empty(&mut left);
+            // A table that is measured from here stays.
+            if is_measuring {
+                *beside = Beside::Papers;
+            }
             papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             return;
         };
@@ -215,16 +247,15 @@ impl Tuning {
                 .on_hover_text("The problem, the precision and the back end of this map.");
         });
         let shared = layers::ui(&mut left, results, *value, layer);
-        let mut sweep_map =
-            SweepMap::new(&results.outline, &results.rows, results.classic, *layer, *value);
+        let mut sweep_map = SweepMap::new(results.data(), *layer, *value);
         sweep_map.scale = shared.unwrap_or(sweep_map.scale);
         *hover = map::ui(&mut left, results, &sweep_map, *value, commands);
-        charts::choose(&mut right, chart);
-        match chart {
-            Chart::Papers => {
-                papers::ui(&mut right, measured_papers, is_measuring, session, commands)
+        charts::choose(&mut right, beside);
+        match beside {
+            Beside::Papers => {
+                papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             }
-            chart => charts::ui(&mut right, results, *layer, *chart),
+            Beside::Charts(figure) => charts::ui(&mut right, results, *layer, *figure),
         }
     }
 }
@@ -235,8 +266,8 @@ fn empty(ui: &mut Ui) {
     ui.label(RichText::new("The tuning map").heading());
     ui.label(
         "Each cell is a setting: overlap from left to right, k from top to bottom. Choose the lists on \
-         the left and press Start. The map fills in from coarse to fine, the lowest predicted cost \
-         first. Click a cell to open its run in the explorer.",
+         the left and press Start. All cells show their prediction first, hatched; measurements replace \
+         it, the lowest predicted cost first. Click a cell to open its run in the explorer.",
     );
 }
 

@@ -5,11 +5,9 @@ use crate::app::state::session::Session;
 use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
-use crate::picture::{grouped, seconds as time};
+use crate::picture::{grouped, is_of_paper, seconds as time};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
-use crate::run::{
-    Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec, TOLERANCE,
-};
+use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
@@ -95,21 +93,6 @@ pub(super) fn ui(
     });
 }
 
-/// k, the best overlap and the speedup as published, if a sweep is of the same system.
-pub(super) fn published(spec: &SweepSpec) -> impl Iterator<Item = (usize, usize, f64)> {
-    EXPERIMENTS.iter().filter_map(|experiment| {
-        let How::Tiled { tile, k, overlap } = experiment.how else { return None };
-        let is_best = matches!(experiment.group, Group::Table2 | Group::Table3);
-        let is_it = is_best && is_of(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
-        is_it.then_some((k, overlap, experiment.published_speedup?))
-    })
-}
-
-/// Whether a sweep is of an experiment's system with the same tolerance.
-fn is_of(spec: &SweepSpec, experiment: &Experiment) -> bool {
-    spec.run.problem == experiment.run().problem && spec.run.stop.tolerance == Some(TOLERANCE)
-}
-
 /// The sweep over a table's settings, on the back end of the explorer's run.
 fn sweep(group: Group, session: &Session) -> SweepSpec {
     let of = || EXPERIMENTS.iter().filter(move |experiment| experiment.group == group);
@@ -193,7 +176,7 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
 /// The speedup of an experiment that a map contains, with the fastest kernel.
 fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
     let How::Tiled { tile, k, overlap } = experiment.how else { return None };
-    if !is_of(&results.outline.spec, experiment) {
+    if !is_of_paper(&results.outline.spec, experiment) {
         return None;
     }
     let is_it = |row: &&SweepRow| {

@@ -1,5 +1,6 @@
 //! The results of a map so far.
 
+use crate::picture::SweepData;
 use crate::run::{
     Backend, ClassicBaseline, CostPrediction, Pyramid, RunSpec, SweepEnd, SweepOutline, SweepRow,
     TunerEvent,
@@ -14,6 +15,10 @@ pub(super) struct MapResults {
     pub rows: Vec<Option<SweepRow>>,
     pub classic: Option<ClassicBaseline>,
     pub pyramid: Option<Pyramid>,
+    /// Cells that are predicted to be slow, which are measured last, if at all.
+    pub slow: Vec<usize>,
+    /// Whether they are measured.
+    pub with_slow: bool,
     /// What is done before the first cell is measured.
     pub stage: &'static str,
     /// Estimated seconds for the remaining cells, once one is measured.
@@ -22,7 +27,7 @@ pub(super) struct MapResults {
 }
 
 impl MapResults {
-    pub fn new(outline: Arc<SweepOutline>) -> Self {
+    pub fn new(outline: Arc<SweepOutline>, with_slow: bool) -> Self {
         let cells = outline.cells.len();
         Self {
             outline,
@@ -30,6 +35,8 @@ impl MapResults {
             rows: vec![None; cells],
             classic: None,
             pyramid: None,
+            slow: Vec::new(),
+            with_slow,
             stage: "",
             remaining: None,
             end: None,
@@ -40,12 +47,13 @@ impl MapResults {
     pub fn receive(&mut self, event: TunerEvent) -> Option<String> {
         match event {
             TunerEvent::Stage(stage) => self.stage = stage,
-            TunerEvent::Predicted(predictions, pyramid) => {
+            TunerEvent::Predicted(predictions) => {
                 for prediction in predictions {
                     self.predictions[prediction.index] = Some(prediction);
                 }
-                self.pyramid = pyramid;
             }
+            TunerEvent::Ordered { slow, pyramid } => (self.slow, self.pyramid) = (slow, pyramid),
+            TunerEvent::Continued => self.end = None,
             TunerEvent::Classic(classic) => self.classic = Some(classic),
             TunerEvent::Measured { index, row, remaining } => {
                 self.rows[index] = Some(*row);
@@ -64,9 +72,32 @@ impl MapResults {
         None
     }
 
+    /// What is known, for maps and charts.
+    pub fn data(&self) -> SweepData<'_> {
+        let Self { outline, predictions, rows, classic, .. } = self;
+        SweepData { outline, rows, predictions, classic: *classic }
+    }
+
     /// Number of measured cells.
     pub fn measured(&self) -> usize {
         self.rows.iter().flatten().count()
+    }
+
+    /// Number of slow cells that are not measured, unless that is wanted.
+    pub fn left_out(&self) -> usize {
+        let unmeasured = self.slow.iter().filter(|index| self.rows[**index].is_none());
+        if self.with_slow { 0 } else { unmeasured.count() }
+    }
+
+    /// That no cell which is left is predicted to be faster than the best one, once that is so.
+    pub fn outlook(&self) -> Option<&'static str> {
+        let best = SweepRow::best(self.rows.iter().flatten())?.cost()?;
+        let left = self.predictions.iter().flatten();
+        let mut left = left.filter(|prediction| self.rows[prediction.index].is_none()).peekable();
+        left.peek()?;
+        let is_dearer =
+            |prediction: &CostPrediction| prediction.cost.is_some_and(|cost| cost > best);
+        left.all(is_dearer).then_some("No other cell is predicted to be faster.")
     }
 
     /// The median prediction errors, where something was predicted and measured.

@@ -1,8 +1,8 @@
 //! The tooltip of a cell: measured beside predicted values.
 
 use crate::app::tuning::results::MapResults;
-use crate::picture::{SweepMap, grouped, seconds as time};
-use crate::run::{RowOutcome, SweepRow};
+use crate::picture::{MapValue, SweepMap, grouped, seconds as time};
+use crate::run::{CostPrediction, RowOutcome, SweepRow};
 use eframe::egui::{Grid, RichText, Ui};
 
 /// A row in one line.
@@ -12,7 +12,7 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
         text.push_str(&format!(", {}", row.kernel));
     }
     if let Some(seconds) = row.seconds {
-        text.push_str(&format!(": {} ± {}", time(seconds), time(row.cost_error())));
+        text.push_str(&format!(": projected {} ± {}", time(seconds), time(row.cost_error())));
     } else if let Some(seconds) = row.seconds_per_cycle.and_then(|it| row.k.per_sweep(it)) {
         text.push_str(&format!(": {} per sweep", time(seconds)));
     }
@@ -22,6 +22,24 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     if let Some(ratio) = results.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
         let per = if row.seconds.is_some() { "" } else { " per sweep" };
         text.push_str(&format!(" · {ratio:.2} × as fast as classic{per}"));
+    }
+    text
+}
+
+/// The most promising cell in one line, as long as nothing is measured.
+pub(super) fn predicted(
+    map: &SweepMap<'_>,
+    [column, row]: [usize; 2],
+    prediction: CostPrediction,
+) -> String {
+    let mut text =
+        format!("Predicted best: k = {}, overlap {}", map.ks[row].label(), map.overlaps[column]);
+    let cycles = prediction.cycles.map(|cycles| cycles.cycles).filter(|cycles| cycles.is_finite());
+    if let (Some(cycles), Some(seconds)) = (cycles, prediction.seconds_per_cycle) {
+        text.push_str(&format!(": {}", time(cycles * seconds)));
+    }
+    if let Some(cycles) = cycles {
+        text.push_str(&format!(" · {} cycles", grouped(cycles as u64)));
     }
     text
 }
@@ -64,10 +82,11 @@ pub(super) fn ui(
     let percent =
         |error: Option<f64>| error.map_or_else(dash, |error| format!("{:+.1} %", 100.0 * error));
     Grid::new("tuning tip").num_columns(4).spacing([14.0, 2.0]).show(ui, |ui| {
-        for text in ["", "measured", "predicted", "error"] {
+        for text in ["", "measured alone", "predicted", "error"] {
             ui.label(RichText::new(text).weak());
         }
         ui.end_row();
+        let predicted = |value| results.data().predicted(index, value).map_or_else(dash, time);
         let bar =
             prediction.and_then(|prediction| prediction.cycles).filter(|c| c.cycles.is_finite());
         let cycles = bar.map_or_else(dash, |cycle_prediction| {
@@ -80,24 +99,18 @@ pub(super) fn ui(
         });
         let spread = row.zip(row.and_then(|row| row.seconds_per_cycle_error));
         let spread = spread.map(|(_, error)| format!(" ± {}", time(error))).unwrap_or_default();
-        let predicted = row
-            .and_then(|row| row.predicted_seconds_per_cycle)
-            .or(prediction.and_then(|prediction| prediction.seconds_per_cycle));
-        let whole = row.and_then(|row| row.predicted_seconds).or(prediction
-            .and_then(|prediction| prediction.cost)
-            .filter(|_| results.outline.spec.measure.len() == 2));
         for (name, measured, predicted, error) in [
             (
-                "Time to the tolerance",
+                "Projected time",
                 row.and_then(|row| row.seconds).map_or_else(dash, time),
-                whole.map_or_else(dash, time),
+                predicted(MapValue::Time),
                 percent(row.and_then(|row| row.seconds_prediction_error)),
             ),
             (
                 "Time per cycle",
                 row.and_then(|row| row.seconds_per_cycle)
                     .map_or_else(dash, |seconds| time(seconds) + &spread),
-                predicted.map_or_else(dash, time),
+                predicted(MapValue::CycleTime),
                 percent(row.and_then(|row| row.prediction_error)),
             ),
             (
@@ -119,6 +132,9 @@ pub(super) fn ui(
         facts.extend(row.sweeps.map(|sweeps| format!("{} sweeps", grouped(sweeps))));
         facts.extend(row.edge_share.map(|share| format!("edge share {:.0} %", 100.0 * share)));
         facts.extend(row.repeats.map(|repeats| format!("median of {repeats} repeats")));
+        if row.seconds.is_some() {
+            facts.push("projected: cycles × time per cycle".to_owned());
+        }
         if cell.is_exact {
             facts.push("exact Jacobi".to_owned());
         }

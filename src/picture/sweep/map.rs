@@ -1,11 +1,14 @@
-//! What a map of k × overlap shows: the cells of a sweep, coloured by what was measured of them.
+//! What a map of k × overlap shows: the cells of a sweep, coloured by what was measured of them, or
+//! by what is predicted as long as nothing was measured.
 //!
 //! The figure that is saved and the window's map are both drawn from this.
 
+use crate::picture::axis::number::number;
 use crate::picture::axis::scale::{Range, Scale, ScaleKind};
 use crate::picture::colour::map::{COLOURS, ColourMap};
+use crate::picture::sweep::data::SweepData;
 use crate::run::{
-    ClassicBaseline, Measure, PerAxis, RowOutcome, SweepOutline, SweepRow, SweepSpec,
+    CostPrediction, Measure, PerAxis, RowOutcome, SweepRow, SweepSpec, by_predicted_cost,
 };
 use crate::solver::Kernel;
 use crate::solver::Subiterations;
@@ -53,7 +56,7 @@ impl MapValue {
     /// The name in menus and titles.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Time => "Time to the tolerance",
+            Self::Time => "Projected time",
             Self::Cycles => "Cycles",
             Self::Sweeps => "Sweeps",
             Self::CycleTime => "Time per cycle",
@@ -67,12 +70,14 @@ impl MapValue {
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => {
-                "Solver time until the tolerance is met: cycles times the time per cycle."
+                "Solver time until the tolerance is met, projected from the time per cycle: that times the cycles. The solver had the machine to itself."
             }
             Self::Cycles => "Cycles until the tolerance is met.",
             Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",
-            Self::CycleTime => "Solver time per cycle.",
-            Self::SweepTime => "Solver time per cycle, divided by its k sweeps.",
+            Self::CycleTime => "Solver time per cycle, with the machine to itself.",
+            Self::SweepTime => {
+                "Solver time per cycle, divided by its k sweeps, with the machine to itself."
+            }
             Self::EdgeShare => "The share of ‖r‖² near tile borders when the tolerance is met.",
             Self::Error => "The relative error of the predicted cost.",
         }
@@ -122,8 +127,10 @@ pub struct MapCell<'a> {
     pub row: Option<&'a SweepRow>,
     /// The index of its cell in [`SweepOutline::cells`], if it can run.
     pub index: Option<usize>,
-    /// The value that is coloured, if it is known.
+    /// The measured value, if it is known.
     pub value: Option<f64>,
+    /// The predicted value, if there is one.
+    pub predicted: Option<f64>,
     /// Why it cannot run, if no tile and no kernel can.
     pub cannot_run: Option<&'a str>,
     /// Whether it differs from the best by no more than noise.
@@ -164,15 +171,51 @@ pub type Segment = [[usize; 2]; 2];
 /// Dark is little, and so good.
 pub const MAP_COLOURS: ColourMap = ColourMap::Viridis;
 
+impl MapCell<'_> {
+    /// The value that is coloured: the measured one, or else the predicted one.
+    pub fn shown(&self) -> Option<f64> {
+        self.value.or(self.predicted.filter(|_| !self.is_measured()))
+    }
+
+    /// Whether it was measured, whatever the result is.
+    pub fn is_measured(&self) -> bool {
+        self.row.is_some()
+    }
+
+    /// What is written into the cell: its value with three digits, or why it has none.
+    pub fn text(&self) -> Option<String> {
+        if let Some(value) = self.shown() {
+            // Counts are exact.
+            let is_count = self.is_measured() && value.fract() == 0.0;
+            let three: f64 = format!("{value:.2e}").parse().unwrap_or(value);
+            return Some(number(if is_count { value } else { three }));
+        }
+        match self.row?.outcome {
+            RowOutcome::Capped => self.row?.cycles.map(|cycles| cycles.to_string()),
+            RowOutcome::RoundingLimit => Some("rounding".to_owned()),
+            RowOutcome::Diverged => Some("diverges".to_owned()),
+            RowOutcome::Measured | RowOutcome::CannotRun => None,
+        }
+    }
+}
+
+/// Black or white, whichever has more contrast on a colour.
+pub fn ink_on([red, green, blue]: [u8; 3]) -> [u8; 3] {
+    // Rec. 601 luma.
+    let light = 0.299 * f32::from(red) + 0.587 * f32::from(green) + 0.114 * f32::from(blue);
+    if light > 140.0 { [0; 3] } else { [0xff; 3] }
+}
+
 impl<'a> SweepMap<'a> {
-    /// The map of a sweep whose rows are known by the places of its cells.
-    pub fn new(
-        outline: &'a SweepOutline,
-        rows: &'a [Option<SweepRow>],
-        classic: Option<ClassicBaseline>,
-        layer: Layer,
-        value: MapValue,
-    ) -> Self {
+    /// The map of a sweep.
+    pub fn new(data: SweepData<'a>, layer: Layer, value: MapValue) -> Self {
+        let SweepData { outline, rows, predictions, classic } = data;
+        let classic = classic.and_then(|classic| classic.cost());
+        let cost = |index: usize| {
+            let row: Option<&SweepRow> = rows.get(index).and_then(Option::as_ref);
+            let predicted = || predictions.get(index).copied().flatten()?.cost;
+            row.map_or_else(predicted, SweepRow::cost)
+        };
         let spec = &outline.spec;
         let (wide, high) = (spec.overlap.len(), spec.k.len());
         let mut cells: Vec<Vec<MapCell<'a>>> = vec![vec![MapCell::default(); wide]; high];
@@ -201,15 +244,17 @@ impl<'a> SweepMap<'a> {
                 }
                 None => can_run[down][across] = true,
             }
-            shown.index.get_or_insert(index);
-            let Some(row) = row else { continue };
-            let is_better = match (shown.row.and_then(SweepRow::cost), row.cost()) {
-                (Some(known), Some(cost)) => cost < known,
-                (Some(_), None) => false,
-                (None, _) => true,
-            };
+            // What was measured comes before what is predicted, then what costs less.
+            let is_better = shown.index.is_none_or(|known| {
+                match (shown.row.is_some(), row.is_some(), cost(known), cost(index)) {
+                    (true, false, ..) => false,
+                    (false, true, ..) => true,
+                    (.., Some(known), Some(cost)) => cost < known,
+                    (.., known, _) => known.is_none(),
+                }
+            });
             if is_better {
-                (shown.row, shown.index) = (Some(row), Some(index));
+                (shown.row, shown.index) = (row, Some(index));
             }
         }
         let all = cells.iter().flatten().filter_map(|cell| cell.row);
@@ -220,6 +265,16 @@ impl<'a> SweepMap<'a> {
                 if can_run[down][across] || !seen[down][across] {
                     cell.cannot_run = None;
                 }
+                let Some(index) = cell.index else { continue };
+                let setting = &outline.cells[index].setting;
+                let shape = &spec.run.problem.shape;
+                cell.is_exact = (0..shape.len()).all(|axis| {
+                    let is_exact = |k: usize| setting.overlap.of(axis) + 2 >= 2 * k;
+                    shape[axis] <= setting.tile.of(axis) || setting.k.finite().is_some_and(is_exact)
+                });
+                cell.predicted = data.predicted(index, value);
+                let beats = |classic: f64| cost(index).map(|cost| cost < classic);
+                cell.beats_classic = classic.and_then(beats);
                 let Some(row) = cell.row else { continue };
                 cell.value = value.of(row).filter(|value| value.is_finite());
                 let is_best = best.is_some_and(|best| std::ptr::eq(best, row));
@@ -227,16 +282,9 @@ impl<'a> SweepMap<'a> {
                     at = Some([across, down]);
                 }
                 cell.is_equal = !is_best && best.is_some_and(|best| row.equals_within_noise(best));
-                let beats = |classic: f64| row.cost().map(|cost| cost < classic);
-                cell.beats_classic = classic.and_then(|classic| classic.cost()).and_then(beats);
-                let shape = &spec.run.problem.shape;
-                cell.is_exact = (0..shape.len()).all(|axis| {
-                    shape[axis] <= row.tile.of(axis)
-                        || row.k.finite().is_some_and(|k| row.overlap.of(axis) + 2 >= 2 * k)
-                });
             }
         }
-        let values = cells.iter().flatten().filter_map(|cell| cell.value);
+        let values = cells.iter().flatten().filter_map(MapCell::shown);
         let (lo, hi) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {
             (lo.min(value), hi.max(value))
         });
@@ -251,6 +299,17 @@ impl<'a> SweepMap<'a> {
         [r, g, b]
     }
 
+    /// The cell of the lowest predicted cost, across and down, and its prediction.
+    pub fn predicted_best(&self, data: SweepData<'_>) -> Option<([usize; 2], CostPrediction)> {
+        let cells = self.cells.iter().enumerate().flat_map(|(down, row)| {
+            row.iter().enumerate().map(move |(across, cell)| ([across, down], cell.index))
+        });
+        let predicted = cells
+            .filter_map(|(at, index)| Some((at, data.predictions.get(index?).copied().flatten()?)));
+        let known = predicted.filter(|(_, prediction)| prediction.cost.is_some());
+        known.min_by(|(_, one), (_, other)| by_predicted_cost(one, other))
+    }
+
     /// The lines between cells that are faster than Jacobi's iteration and others that are not.
     pub fn contour(&self) -> Vec<Segment> {
         self.between(|cell| cell.beats_classic)
@@ -258,7 +317,7 @@ impl<'a> SweepMap<'a> {
 
     /// The lines between cells that are exactly Jacobi's iteration and others.
     pub fn exact(&self) -> Vec<Segment> {
-        self.between(|cell| cell.row.map(|_| cell.is_exact))
+        self.between(|cell| cell.shown().map(|_| cell.is_exact))
     }
 
     /// The lines between cells of which the one has something and the other has not.
@@ -285,7 +344,43 @@ impl<'a> SweepMap<'a> {
 mod tests {
     use super::*;
     use crate::picture::any::sweep;
-    use crate::run::CycleTime;
+    use crate::run::{ClassicBaseline, CycleTime, Sweep};
+
+    fn data<'a>(
+        sweep: &'a Sweep,
+        rows: &'a [Option<SweepRow>],
+        classic: Option<ClassicBaseline>,
+    ) -> SweepData<'a> {
+        SweepData { outline: sweep.outline(), rows, predictions: &[], classic }
+    }
+
+    #[test]
+    fn cells_show_their_prediction_until_they_are_measured() {
+        let mut sweep = sweep(&[1, 2, 4]);
+        let predictions = sweep.predict(&|| false).unwrap().unwrap();
+        let mut by_cell = vec![None; sweep.cells().len()];
+        for prediction in &predictions {
+            by_cell[prediction.index] = Some(*prediction);
+        }
+        let mut rows = vec![None; by_cell.len()];
+        let outline = sweep.outline().clone();
+        let map = |rows: &[Option<SweepRow>]| {
+            let data = SweepData { outline: &outline, rows, predictions: &by_cell, classic: None };
+            let map = SweepMap::new(data, Layer::default(), MapValue::Cycles);
+            let (at, prediction) = map.predicted_best(data).unwrap();
+            let cell = &map.cells[at[1]][at[0]];
+            assert_eq!(cell.predicted, prediction.cost);
+            (cell.index.unwrap(), cell.value, cell.shown(), cell.predicted, map.best)
+        };
+        let (best, value, shown, predicted, outlined) = map(&rows);
+        assert!(value.is_none() && shown == predicted && outlined.is_none());
+        let cell = sweep.cells()[best].clone();
+        rows[best] = sweep.measure(&[cell], 1, &|| false).unwrap().pop();
+        let (index, value, shown, predicted, outlined) = map(&rows);
+        assert!(index == best && value.is_some() && shown == value && outlined.is_some());
+        // The prediction stays.
+        assert!((predicted.unwrap() / value.unwrap() - 1.0).abs() < 0.1);
+    }
 
     #[test]
     fn a_cell_shows_the_best_of_its_tiles_or_the_one_that_is_asked_for() {
@@ -296,7 +391,7 @@ mod tests {
         let sweeps = rows[0].sweeps.map(|sweeps| sweeps as f64);
         let classic = ClassicBaseline { time: None, sweeps, counts: true };
         let map =
-            |layer| SweepMap::new(sweep.outline(), &known, Some(classic), layer, MapValue::Cycles);
+            |layer| SweepMap::new(data(&sweep, &known, Some(classic)), layer, MapValue::Cycles);
         let both = map(Layer::default());
         let small = map(Layer { tile: Some(PerAxis::all(4)), kernel: None });
         assert!(both.cells[1][0].value <= small.cells[1][0].value);
@@ -323,8 +418,7 @@ mod tests {
             Some(row)
         };
         (known[0], known[1], known[3]) = (row(1.0, 0.1), row(1.15, 0.1), row(1.5, 0.1));
-        let map =
-            SweepMap::new(sweep.outline(), &known, None, Layer::default(), MapValue::CycleTime);
+        let map = SweepMap::new(data(&sweep, &known, None), Layer::default(), MapValue::CycleTime);
         assert_eq!(map.best, Some([0, 0]));
         let equal = |across: usize, down: usize| map.cells[down][across].is_equal;
         assert!(equal(1, 0) && !equal(0, 0) && !equal(0, 1));
@@ -332,7 +426,7 @@ mod tests {
         let time = Some(CycleTime { median: 1.3, error: 0.0, repeats: 9 });
         let classic = Some(ClassicBaseline { time, sweeps: None, counts: false });
         let map =
-            SweepMap::new(sweep.outline(), &known, classic, Layer::default(), MapValue::SweepTime);
+            SweepMap::new(data(&sweep, &known, classic), Layer::default(), MapValue::SweepTime);
         assert_eq!(map.contour(), [[[0, 1], [1, 1]]]);
     }
 }

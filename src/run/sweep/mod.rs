@@ -20,7 +20,7 @@ mod table;
 pub use baseline::ClassicBaseline;
 pub use lists::{parse_numbers, parse_per_axis, parse_subiterations};
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
-pub use order::coarse_to_fine;
+pub use order::{MeasuringOrder, SLOW};
 pub use outline::{RowMismatch, SweepCell, SweepOutline};
 pub use per_axis::PerAxis;
 pub use predict::{CostPrediction, CyclePrediction, Pyramid, by_predicted_cost, pyramid_seconds};

@@ -1,41 +1,40 @@
-//! The order in which settings are measured: coarse to fine, the lowest predicted cost first.
+//! The order in which settings are measured: the lowest predicted cost first.
 
 use super::outline::SweepOutline;
 use super::predict::{CostPrediction, by_predicted_cost};
-use super::spec::Setting;
 
-/// Strides of the passes: the first takes every fourth k and overlap, the last takes all.
-const STRIDES: [usize; 3] = [4, 2, 1];
+/// Settings whose predicted cost is more than this times the lowest are slow.
+pub const SLOW: f64 = 5.0;
 
-/// Settings with a predicted cost of at most this times the lowest belong to the first pass, too.
-const PROMISING: f64 = 1.1;
+/// The order in which settings are measured, as indices of [`SweepOutline::cells`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MeasuringOrder {
+    /// Settings that cannot run, which take no time, then the most promising first.
+    pub promising: Vec<usize>,
+    /// Settings predicted to cost more than [`SLOW`] times the best, the lowest cost first.
+    pub slow: Vec<usize>,
+}
 
-/// The order in which a map fills in, as indices of [`SweepOutline::cells`]: first the cells that cannot
-/// run, which take no time; then passes from coarse to fine, in each pass the lowest predicted cost first.
-pub fn coarse_to_fine(outline: &SweepOutline, predictions: &[CostPrediction]) -> Vec<usize> {
-    let SweepOutline { spec, cells, .. } = outline;
-    let mut sorted = predictions.to_vec();
-    sorted.sort_by(by_predicted_cost);
-    let best = sorted.first().and_then(|best| best.cost);
-    let pass = |prediction: &CostPrediction| {
-        let Setting { k, overlap, .. } = &cells[prediction.index].setting;
-        let is_promising =
-            best.zip(prediction.cost).is_some_and(|(best, cost)| cost <= PROMISING * best);
-        let (row, column) = (
-            spec.k.iter().position(|other| other == k).unwrap_or(0),
-            spec.overlap.iter().position(|other| other == overlap).unwrap_or(0),
-        );
-        let is_on = |stride: &usize| row.is_multiple_of(*stride) && column.is_multiple_of(*stride);
-        if is_promising { 0 } else { STRIDES.iter().position(is_on).unwrap_or(STRIDES.len()) }
-    };
-    // The sort is stable: within a pass the order by cost remains.
-    sorted.sort_by_key(pass);
-    let cannot_run = cells
-        .iter()
-        .enumerate()
-        .filter(|(_, cell)| cell.cannot_run.is_some())
-        .map(|(index, _)| index);
-    cannot_run.chain(sorted.iter().map(|prediction| prediction.index)).collect()
+impl MeasuringOrder {
+    /// The order by predicted cost. Settings without a predicted cost are the last promising ones.
+    pub fn new(outline: &SweepOutline, predictions: &[CostPrediction]) -> Self {
+        let mut sorted: Vec<_> = predictions.iter().collect();
+        sorted.sort_by(|one, other| by_predicted_cost(one, other));
+        let least = sorted.first().and_then(|best| best.cost);
+        let is_slow = |prediction: &&CostPrediction| {
+            least.zip(prediction.cost).is_some_and(|(least, cost)| cost > SLOW * least)
+        };
+        let (slow, promising): (Vec<&CostPrediction>, Vec<_>) =
+            sorted.into_iter().partition(is_slow);
+        let cells = outline.cells.iter().enumerate();
+        let cannot_run =
+            cells.filter(|(_, cell)| cell.cannot_run.is_some()).map(|(index, _)| index);
+        let promising = promising.iter().map(|prediction| prediction.index);
+        Self {
+            promising: cannot_run.chain(promising).collect(),
+            slow: slow.iter().map(|prediction| prediction.index).collect(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -47,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Every cell occurs once, and of those that can run the lowest predicted cost is first.
+        /// Every cell occurs once, costs rise, and none of the slow ones is within the limit.
         #[test]
         fn every_cell_is_measured_once_and_the_cheapest_first(
             costs in prop::collection::vec(proptest::option::of(0.1..10.0_f64), 48),
@@ -71,14 +70,17 @@ mod tests {
                 .map(|index| CostPrediction { index, cycles: None, seconds_per_cycle: None, cost: costs[index] })
                 .collect();
             let outline = SweepOutline { spec, cells, machine: String::new(), l2_bytes: None };
-            let order = coarse_to_fine(&outline, &predictions);
-            let mut sorted = order.clone();
-            sorted.sort_unstable();
-            prop_assert_eq!(sorted, (0..48).collect::<Vec<_>>());
-            let runs = order.iter().filter(|index| !odd[**index]);
-            let first = runs.clone().next().and_then(|index| costs[*index]);
+            let MeasuringOrder { promising, slow } = MeasuringOrder::new(&outline, &predictions);
+            let mut all = [&promising[..], &slow].concat();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..48).collect::<Vec<_>>());
             let least = predictions.iter().filter_map(|p| p.cost).fold(f64::INFINITY, f64::min);
-            prop_assert!(first.is_none_or(|first| first == least || least == f64::INFINITY));
+            let cost = |index: &usize| costs[*index].unwrap_or(f64::INFINITY);
+            let runs: Vec<_> = promising.iter().filter(|index| !odd[**index]).map(cost).collect();
+            prop_assert!(runs.is_sorted() && runs.first().is_none_or(|first| *first == least));
+            prop_assert!(runs.iter().all(|cost| *cost <= SLOW * least || cost.is_infinite()));
+            let slow: Vec<_> = slow.iter().map(cost).collect();
+            prop_assert!(slow.is_sorted() && slow.iter().all(|cost| *cost > SLOW * least));
         }
     }
 }

@@ -12,9 +12,16 @@ pub enum TunerEvent {
     Begun(Arc<SweepOutline>),
     /// What is done before the first cell is measured, in a few words.
     Stage(&'static str),
-    /// The predictions for all settings that can run, and Kochurov's best pyramid of the first tile size and
-    /// kernel.
-    Predicted(Vec<CostPrediction>, Option<Pyramid>),
+    /// Predictions for some of the settings that can run.
+    Predicted(Vec<CostPrediction>),
+    /// All settings that can run are predicted.
+    Ordered {
+        /// Settings predicted to cost more than [`SLOW`](crate::run::SLOW) times the best, which are
+        /// measured last and only if that is wanted: their indices in [`SweepOutline::cells`].
+        slow: Vec<usize>,
+        /// Kochurov's best pyramid of the first tile size and kernel.
+        pyramid: Option<Pyramid>,
+    },
     /// Jacobi's iteration was measured.
     Classic(ClassicBaseline),
     /// A cell was measured.
@@ -28,6 +35,8 @@ pub enum TunerEvent {
     },
     /// The sweep has ended.
     Ended(SweepEnd),
+    /// The sweep goes on with its slow settings.
+    Continued,
 }
 
 /// How a sweep ended.
@@ -35,6 +44,8 @@ pub enum TunerEvent {
 pub enum SweepEnd {
     /// All cells were measured.
     Complete,
+    /// All cells but the slow ones were measured; these can be measured, too.
+    WithoutSlow,
     /// It was stopped.
     Stopped,
     /// It failed, for this reason; the results so far are valid.

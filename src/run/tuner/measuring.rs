@@ -4,8 +4,8 @@ use super::event::TunerEvent;
 use super::remaining::RemainingTime;
 use crate::clock::Instant;
 use crate::run::sweep::{
-    BaselineMeasurement, CellMeasurement, CostPrediction, Measure, MeasureError, Predictions,
-    Probe, ShouldStop, Sweep, coarse_to_fine,
+    BaselineMeasurement, CellMeasurement, Measure, MeasureError, MeasuringOrder, Predictions,
+    Probe, ShouldStop, Sweep,
 };
 use std::collections::VecDeque;
 use std::task::Poll;
@@ -21,7 +21,8 @@ enum Stage {
     Begin,
     Probe(Probe),
     Predict(Predictions),
-    Classic(Box<BaselineMeasurement>, Vec<CostPrediction>),
+    /// With the cells that follow.
+    Classic(Box<BaselineMeasurement>, Option<Box<Cells>>),
     Cells(Box<Cells>),
 }
 
@@ -29,6 +30,8 @@ enum Stage {
 struct Cells {
     /// Indices of the cells that are still to be measured, in order.
     order: VecDeque<usize>,
+    /// Those of slow cells, which are measured after these, if that is wanted.
+    slow: Vec<usize>,
     current: Option<(usize, CellMeasurement)>,
     /// Time spent on the current cell. Pauses lie between steps and do not count.
     spent: Duration,
@@ -40,12 +43,19 @@ impl Measuring {
         Self { sweep, stage: Stage::Begin }
     }
 
-    /// Takes a step, and pushes the events that it causes. Ready when all cells are measured.
+    /// Whether slow cells are left when all others are measured.
+    pub fn has_slow(&self) -> bool {
+        matches!(&self.stage, Stage::Cells(cells) if !cells.slow.is_empty())
+    }
+
+    /// Takes a step, and pushes the events that it causes. Ready when all cells are measured, the
+    /// slow ones only if `with_slow`.
     ///
     /// # Errors
     /// [`MeasureError`] if a solver fails, or a plan is no longer possible.
     pub fn step(
         &mut self,
+        with_slow: bool,
         should_stop: ShouldStop<'_>,
         events: &mut VecDeque<TunerEvent>,
     ) -> Result<Poll<()>, MeasureError> {
@@ -63,28 +73,41 @@ impl Measuring {
                 }
             }
             Stage::Predict(predictions) => {
-                if let Poll::Ready(predictions) = predictions.step(sweep, should_stop)? {
+                let step = predictions.step(sweep, should_stop)?;
+                let new = match &step {
+                    Poll::Ready(all) => all.clone(),
+                    Poll::Pending => predictions.take_new(),
+                };
+                if !new.is_empty() {
+                    events.push_back(TunerEvent::Predicted(new));
+                }
+                if let Poll::Ready(predictions) = step {
                     let (tile, kernel) = (sweep.spec().tile[0], sweep.spec().kernel[0]);
                     let pyramid = sweep.pyramid(tile, kernel);
-                    events.push_back(TunerEvent::Predicted(predictions.clone(), pyramid));
+                    let order = MeasuringOrder::new(sweep.outline(), &predictions);
+                    events.push_back(TunerEvent::Ordered { slow: order.slow.clone(), pyramid });
                     events.push_back(TunerEvent::Stage("measuring classic Jacobi"));
                     let baseline = Box::new(BaselineMeasurement::new(sweep)?);
-                    *stage = Stage::Classic(baseline, predictions);
-                }
-            }
-            Stage::Classic(baseline, predictions) => {
-                if let Poll::Ready(baseline) = baseline.step(sweep)? {
-                    events.push_back(TunerEvent::Classic(baseline));
+                    let remaining = RemainingTime::new(sweep.outline(), &predictions, times);
                     let cells = Cells {
-                        order: coarse_to_fine(sweep.outline(), predictions).into(),
+                        order: order.promising.into(),
+                        slow: order.slow,
                         current: None,
                         spent: Duration::ZERO,
-                        remaining: RemainingTime::new(sweep.outline(), predictions, times),
+                        remaining,
                     };
-                    *stage = Stage::Cells(Box::new(cells));
+                    *stage = Stage::Classic(baseline, Some(Box::new(cells)));
                 }
             }
-            Stage::Cells(cells) => return cells.step(sweep, should_stop, events),
+            Stage::Classic(baseline, cells) => {
+                if let Poll::Ready(baseline) = baseline.step(sweep)?
+                    && let Some(cells) = cells.take()
+                {
+                    events.push_back(TunerEvent::Classic(baseline));
+                    *stage = Stage::Cells(cells);
+                }
+            }
+            Stage::Cells(cells) => return cells.step(sweep, with_slow, should_stop, events),
         }
         Ok(Poll::Pending)
     }
@@ -99,9 +122,13 @@ impl Cells {
     fn step(
         &mut self,
         sweep: &mut Sweep,
+        with_slow: bool,
         should_stop: ShouldStop<'_>,
         events: &mut VecDeque<TunerEvent>,
     ) -> Result<Poll<()>, MeasureError> {
+        if with_slow {
+            self.order.extend(std::mem::take(&mut self.slow));
+        }
         let begin = Instant::now();
         let (index, measurement) = match &mut self.current {
             Some(current) => current,
@@ -115,7 +142,7 @@ impl Cells {
         self.spent += begin.elapsed();
         if let Poll::Ready(row) = step {
             let spent = std::mem::take(&mut self.spent);
-            let remaining = self.remaining.measured(*index, spent.as_secs_f64());
+            let remaining = self.remaining.measured(*index, spent.as_secs_f64(), self.order.iter());
             events.push_back(TunerEvent::Measured { index: *index, row: Box::new(row), remaining });
             self.current = None;
         }

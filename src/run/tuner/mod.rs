@@ -14,9 +14,10 @@ pub use event::{SweepEnd, TunerEvent};
 use super::host::Host;
 use super::sweep::SweepSpec;
 use crossbeam_channel::{Receiver, Sender, bounded};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tuner_loop::{Control, TunerLoop};
+use tuner_loop::{Control, Orders, TunerLoop};
 
 /// Events that may be waiting to be received.
 const MOST_EVENTS: usize = 64;
@@ -26,6 +27,7 @@ pub struct Tuner {
     sweeps: Sender<SweepSpec>,
     events: Receiver<TunerEvent>,
     control: Arc<Mutex<Control>>,
+    with_slow: Arc<AtomicBool>,
     host: Host,
 }
 
@@ -38,9 +40,11 @@ impl Tuner {
         let (sweeps, next) = bounded(1);
         let (sender, events) = bounded(MOST_EVENTS);
         let control = Arc::new(Mutex::new(Control::Run));
-        let mut tuner_loop = TunerLoop::new(next, sender, Arc::clone(&control), Box::new(notify));
+        let with_slow = Arc::new(AtomicBool::new(false));
+        let orders = Orders { control: Arc::clone(&control), with_slow: Arc::clone(&with_slow) };
+        let mut tuner_loop = TunerLoop::new(next, sender, orders, Box::new(notify));
         let host = Host::start("tilescope-tuner", move || tuner_loop.turn())?;
-        Ok(Self { sweeps, events, control, host })
+        Ok(Self { sweeps, events, control, with_slow, host })
     }
 
     /// Begins a sweep after the one before has ended. `false` if another one is waiting already.
@@ -49,6 +53,13 @@ impl Tuner {
         let is_accepted = self.sweeps.try_send(spec).is_ok();
         self.host.wake();
         is_accepted
+    }
+
+    /// Whether settings that are predicted to be slow are measured, too, after all others. A sweep
+    /// that has ended without them goes on.
+    pub fn measure_slow(&self, with_slow: bool) {
+        self.with_slow.store(with_slow, Ordering::Relaxed);
+        self.host.wake();
     }
 
     /// Pauses the sweep after the step under way, or continues it.

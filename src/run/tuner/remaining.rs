@@ -36,10 +36,15 @@ impl RemainingTime {
     }
 
     /// Takes the time of a cell, and gives the estimated seconds of the remaining ones.
-    pub fn measured(&mut self, index: usize, seconds: f64) -> f64 {
+    pub fn measured<'a>(
+        &mut self,
+        index: usize,
+        seconds: f64,
+        remaining: impl Iterator<Item = &'a usize>,
+    ) -> f64 {
         self.predicted += std::mem::take(&mut self.cells[index]);
         self.measured += seconds;
         let scale = if self.predicted > 0.0 { self.measured / self.predicted } else { 1.0 };
-        scale * self.cells.iter().sum::<f64>()
+        scale * remaining.map(|index| self.cells[*index]).sum::<f64>()
     }
 }

@@ -6,6 +6,7 @@ use crate::run::host::Turn;
 use crate::run::sweep::{CycleCache, Sweep, SweepSpec};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, TrySendError};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -30,15 +31,24 @@ fn get(control: &Mutex<Control>) -> Control {
     *control.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the owner of the tuner wants.
+pub(super) struct Orders {
+    pub control: Arc<Mutex<Control>>,
+    /// Whether slow settings are measured, too.
+    pub with_slow: Arc<AtomicBool>,
+}
+
 /// The tuner's side of the channels, and the sweep under way.
 pub(super) struct TunerLoop {
     sweeps: Receiver<SweepSpec>,
     sender: Sender<TunerEvent>,
-    control: Arc<Mutex<Control>>,
+    orders: Orders,
     notify: Box<dyn Fn() + Send>,
     /// Events for which the channel had no room yet.
     events: VecDeque<TunerEvent>,
     measuring: Option<Measuring>,
+    /// A sweep that has ended without its slow settings.
+    without_slow: Option<Measuring>,
     /// Cycles that earlier sweeps counted.
     counted: CycleCache,
 }
@@ -47,23 +57,24 @@ impl TunerLoop {
     pub fn new(
         sweeps: Receiver<SweepSpec>,
         sender: Sender<TunerEvent>,
-        control: Arc<Mutex<Control>>,
+        orders: Orders,
         notify: Box<dyn Fn() + Send>,
     ) -> Self {
         Self {
             sweeps,
             sender,
-            control,
+            orders,
             notify,
             events: VecDeque::new(),
             measuring: None,
+            without_slow: None,
             counted: CycleCache::default(),
         }
     }
 
     /// Sends what there is to be sent, then begins a sweep or takes a step of the one under way.
     pub fn turn(&mut self) -> Turn {
-        let control = get(&self.control);
+        let control = get(&self.orders.control);
         if control == Control::Stop && self.measuring.is_some() {
             // The sender of the stop request waits for the end, not for results.
             self.events.retain(|event| matches!(event, TunerEvent::Begun(_)));
@@ -72,13 +83,15 @@ impl TunerLoop {
         if !self.send() {
             return Turn::Wait(IDLE);
         }
-        let Some(measuring) = &mut self.measuring else { return self.begin() };
+        let with_slow = self.orders.with_slow.load(Ordering::Relaxed);
+        let Some(measuring) = &mut self.measuring else { return self.begin(with_slow) };
         if control == Control::Pause {
             return Turn::Wait(IDLE);
         }
-        let should_stop = || get(&self.control) == Control::Stop;
-        match measuring.step(&should_stop, &mut self.events) {
+        let should_stop = || get(&self.orders.control) == Control::Stop;
+        match measuring.step(with_slow, &should_stop, &mut self.events) {
             Ok(Poll::Pending) => {}
+            Ok(Poll::Ready(())) if measuring.has_slow() => self.end(SweepEnd::WithoutSlow),
             Ok(Poll::Ready(())) => self.end(SweepEnd::Complete),
             Err(error) => self.end(SweepEnd::Failed(error.to_string())),
         }
@@ -86,13 +99,20 @@ impl TunerLoop {
         Turn::Again
     }
 
-    /// Begins the next sweep, if there is one.
-    fn begin(&mut self) -> Turn {
+    /// Begins the next sweep, if there is one; or else goes on with slow settings.
+    fn begin(&mut self, with_slow: bool) -> Turn {
         let spec = match self.sweeps.try_recv() {
             Ok(spec) => spec,
+            Err(TryRecvError::Empty) if with_slow && self.without_slow.is_some() => {
+                self.measuring = self.without_slow.take();
+                self.events.push_back(TunerEvent::Continued);
+                self.send();
+                return Turn::Again;
+            }
             Err(TryRecvError::Empty) => return Turn::Wait(IDLE),
             Err(TryRecvError::Disconnected) => return Turn::End,
         };
+        self.without_slow = None;
         match Sweep::new(spec) {
             Ok(sweep) => {
                 let sweep = sweep.with_cycle_cache(std::mem::take(&mut self.counted));
@@ -108,6 +128,7 @@ impl TunerLoop {
     fn end(&mut self, end: SweepEnd) {
         if let Some(measuring) = self.measuring.take() {
             self.counted = measuring.sweep.cycle_cache().clone();
+            self.without_slow = Some(measuring).filter(|_| end == SweepEnd::WithoutSlow);
         }
         self.events.push_back(TunerEvent::Ended(end));
     }
@@ -140,6 +161,7 @@ mod tests {
         sweeps: Sender<SweepSpec>,
         events: Receiver<TunerEvent>,
         control: Arc<Mutex<Control>>,
+        with_slow: Arc<AtomicBool>,
     }
 
     impl Driver {
@@ -147,8 +169,11 @@ mod tests {
             let (sweeps, next) = bounded(1);
             let (sender, events) = bounded(room);
             let control = Arc::new(Mutex::new(Control::Run));
-            let tuner_loop = TunerLoop::new(next, sender, Arc::clone(&control), Box::new(|| {}));
-            Self { tuner_loop, sweeps, events, control }
+            let with_slow = Arc::new(AtomicBool::new(true));
+            let orders =
+                Orders { control: Arc::clone(&control), with_slow: Arc::clone(&with_slow) };
+            let tuner_loop = TunerLoop::new(next, sender, orders, Box::new(|| {}));
+            Self { tuner_loop, sweeps, events, control, with_slow }
         }
 
         /// Takes turns until an event is the one.
@@ -198,12 +223,12 @@ mod tests {
         events.iter().filter_map(row).collect()
     }
 
-    fn predictions(events: &[TunerEvent]) -> &[CostPrediction] {
-        let found = events.iter().find_map(|event| match event {
-            TunerEvent::Predicted(predictions, _) => Some(&predictions[..]),
+    fn predictions(events: &[TunerEvent]) -> Vec<CostPrediction> {
+        let found = events.iter().filter_map(|event| match event {
+            TunerEvent::Predicted(predictions) => Some(&predictions[..]),
             _ => None,
         });
-        found.expect("predictions")
+        found.flatten().copied().collect()
     }
 
     #[test]
@@ -221,7 +246,33 @@ mod tests {
         driver.sweeps.send(spec()).unwrap();
         let (events, _) = driver.until_end();
         let is_known = |prediction: &CostPrediction| prediction.cycles.unwrap().error == 0.0;
-        assert!(predictions(&events).iter().all(is_known));
+        let predictions = predictions(&events);
+        assert!(predictions.len() == 12 && predictions.iter().all(is_known));
+    }
+
+    #[test]
+    fn slow_settings_are_measured_last_and_only_if_that_is_wanted() {
+        let mut driver = Driver::new(64);
+        driver.with_slow.store(false, Ordering::Relaxed);
+        driver.sweeps.send(spec()).unwrap();
+        let (events, end) = driver.until_end();
+        assert_eq!(end, SweepEnd::WithoutSlow);
+        let slow = events.iter().find_map(|event| match event {
+            TunerEvent::Ordered { slow, .. } => Some(slow.clone()),
+            _ => None,
+        });
+        let slow = slow.unwrap();
+        let measured: Vec<_> = rows(&events).iter().map(|(index, ..)| *index).collect();
+        // k = 1 takes more than five times the cycles of k = 8.
+        assert!(slow.contains(&0) && measured.len() + slow.len() == 16, "{slow:?}");
+        assert!(!measured.iter().any(|index| slow.contains(index)));
+        assert_eq!(driver.tuner_loop.turn(), Turn::Wait(IDLE));
+        driver.with_slow.store(true, Ordering::Relaxed);
+        let (events, end) = driver.until_end();
+        assert!(matches!(events[0], TunerEvent::Continued) && end == SweepEnd::Complete);
+        let rest: Vec<_> = rows(&events).iter().map(|(index, ..)| *index).collect();
+        assert_eq!(rest, slow);
+        assert_eq!(driver.tuner_loop.turn(), Turn::Wait(IDLE));
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub(in crate::run) struct Predictions {
     /// Cells whose cycles are being predicted, one per thread.
     active: Vec<Active>,
     predictions: Vec<CostPrediction>,
+    /// How many of the predictions were taken by [`Predictions::take_new`].
+    taken: usize,
 }
 
 /// A prediction under way.
@@ -31,7 +33,7 @@ impl Predictions {
     pub fn new(sweep: &Sweep) -> Self {
         let cells = sweep.cells().iter().zip(0..);
         let cells = cells.filter(|(cell, _)| cell.cannot_run.is_none()).map(|(_, index)| index);
-        Self { cells: cells.collect(), active: Vec::new(), predictions: Vec::new() }
+        Self { cells: cells.collect(), active: Vec::new(), predictions: Vec::new(), taken: 0 }
     }
 
     /// Takes a step for one setting per thread. The predictions are in the order of the cells.
@@ -67,6 +69,13 @@ impl Predictions {
         let mut predictions = std::mem::take(&mut self.predictions);
         predictions.sort_unstable_by_key(|prediction| prediction.index);
         Ok(Poll::Ready(predictions))
+    }
+
+    /// The predictions that were made since the last call, before the last step.
+    pub fn take_new(&mut self) -> Vec<CostPrediction> {
+        let new = self.predictions[self.taken..].to_vec();
+        self.taken = self.predictions.len();
+        new
     }
 
     fn begin(&mut self, sweep: &mut Sweep, index: usize) -> Result<(), MeasureError> {
