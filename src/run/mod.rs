@@ -23,8 +23,8 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
-pub use command::command_line;
 pub(crate) use command::option;
+pub use command::{command_line, sweep_command_line};
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,

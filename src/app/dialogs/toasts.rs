@@ -16,7 +16,7 @@ const WIDTH: f32 = 420.0;
 const DECORATION: f32 = 70.0;
 
 /// Width of the button that offers a remedy.
-const REMEDY: f32 = 130.0;
+const REMEDY: f32 = 160.0;
 
 /// Size of the icon, in points.
 const ICON: f32 = 14.0;
@@ -71,6 +71,11 @@ impl Toasts {
     /// Reports an error.
     pub fn error(&mut self, text: impl Into<String>) {
         self.add(Kind::Error, text.into(), None);
+    }
+
+    /// Reports some information, with a button for what may follow.
+    pub fn info_with(&mut self, text: impl Into<String>, next: Option<(&'static str, Command)>) {
+        self.add(Kind::Info, text.into(), next);
     }
 
     /// Reports an error, with a button for a remedy.

@@ -5,7 +5,7 @@ use crate::app::dialogs::palette::Palette;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
-use crate::app::state::command::{Command, TuningOrder};
+use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::state::compare::{Compare, How};
 use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
@@ -98,12 +98,26 @@ impl Explorer {
                 self.toasts
                     .info("The tuning map is being measured. Pause it to save something else.");
             }
+            Command::ShowSave(true) if self.is_tuning && self.tuning.show_save(true) => {}
             Command::ShowSave(true) => {
                 let (report, template) = (self.report.as_deref(), self.template.as_ref());
                 let places = self.panes.places(&self.session);
                 self.save = Some(SaveDialog::new(context, &self.session, report, places, template));
             }
-            Command::ShowSave(false) => self.save = None,
+            Command::ShowSave(false) => {
+                self.save = None;
+                self.tuning.show_save(false);
+            }
+            Command::SaveSweep(path, request) => {
+                self.files.save_sweep(path, request);
+                self.tuning.show_save(false);
+            }
+            Command::OpenSetting(setting) => self.open_setting(*setting),
+            Command::CompareWith(run) => {
+                let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
+                self.files.make_run(epoch, &run, memory);
+                self.toasts.info("The best run is being made …");
+            }
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
             Command::ShowKeys(open) => self.keys = open,
@@ -200,6 +214,18 @@ impl Explorer {
             self.panes.show(pane, true);
         }
         self.toasts.info(experiment.about);
+    }
+
+    /// Opens a setting of the tuning map, where it is worth seeing.
+    fn open_setting(&mut self, setting: OpenSetting) {
+        let OpenSetting { run, at, about, best } = setting;
+        self.undo.record(&self.session, self.report.as_deref());
+        self.session.begin(run);
+        (self.session.running, self.session.catch_up) = (false, Some(at));
+        self.map.zoom_out();
+        self.is_tuning = false;
+        let remedy = best.map(|best| ("Compare with the best", Command::CompareWith(best)));
+        self.toasts.info_with(about, remedy);
     }
 
     /// Restores earlier settings, and returns to their run.

@@ -1,6 +1,7 @@
 //! Files, read and written on threads of their own: the window never waits for a disk.
 
 use crate::app::dialogs::save::Making;
+use crate::app::state::command::SaveSweep;
 use crate::app::state::pins::Pin;
 use crate::app::state::save::{SaveRequest, What};
 use crate::grid::Shape;
@@ -12,7 +13,8 @@ use crate::problem::input;
 use crate::problem::matrix::is_market;
 use crate::run::{
     self, ArchivedRun, FieldKind, MatrixSpec, Monitor, Plan, Planner, ProblemKind, ProblemSpec,
-    RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
+    RecordError, RecordedCycles, RunArchive, RunSpec, Snapshot, SnapshotRequest, Stage, SweepTable,
+    record_run,
 };
 use crossbeam_channel::{Receiver, Sender, bounded, never};
 use eframe::egui::{self, ColorImage};
@@ -27,6 +29,8 @@ pub enum JobResult {
     Opened(Box<Opened>),
     /// The other runs of an opened figure.
     OtherRuns(OtherRuns),
+    /// A run to compare with that of this epoch.
+    MadeRun(u64, Box<ArchivedRun>),
     Problem(Box<ProblemSpec>),
     /// An image for the clipboard.
     Image(ColorImage),
@@ -229,6 +233,34 @@ impl Files {
             };
             let made = view.compared.iter().enumerate().map(make).collect::<Result<_, String>>()?;
             Ok(JobResult::OtherRuns(OtherRuns { made, epoch, cycle, beside, is_beside }))
+        });
+    }
+
+    /// Makes a run to its end, to compare the run of `epoch` with it.
+    pub fn make_run(&mut self, epoch: u64, run: &RunSpec, memory: usize) {
+        let (run, cancel) = (run.clone(), Arc::clone(&self.closing));
+        self.spawn("tilescope-compared", move || {
+            let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
+            let made = RunArchive::made(&plan.into(), u64::MAX, memory, &cancel);
+            let made = made.map_err(|error| error.to_string())?;
+            Ok(JobResult::MadeRun(epoch, Box::new(made)))
+        });
+    }
+
+    /// Saves a file of the tuning map.
+    pub fn save_sweep(&mut self, path: PathBuf, request: SaveSweep) {
+        self.spawn("tilescope-save", move || {
+            let message = |error: &dyn std::fmt::Display| error.to_string();
+            match request {
+                SaveSweep::Figure { svg, run } => {
+                    save_figure(&path, &Drawing::Figure(svg), &run, None)
+                        .map_err(|e| message(&e))?;
+                }
+                SaveSweep::Table(rows) => {
+                    SweepTable::save(&path, &rows).map_err(|e| message(&e))?;
+                }
+            }
+            Ok(JobResult::Saved(path))
         });
     }
 

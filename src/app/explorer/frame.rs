@@ -177,6 +177,7 @@ impl Explorer {
     /// Whether a dialog is open.
     fn is_dialog_open(&self) -> bool {
         self.save.is_some()
+            || self.tuning.is_saving()
             || self.open.is_some()
             || self.palette.is_some()
             || self.keys

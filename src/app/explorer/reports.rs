@@ -8,7 +8,7 @@ use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
 use crate::picture::Opened;
-use crate::run::{Backend, ExactState, Outcome, Phase, Report, RunSpec};
+use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use crate::solver::Kernel;
 use eframe::egui;
 
@@ -99,6 +99,11 @@ impl Explorer {
                 self.show_opened(*opened);
             }
             Ok(JobResult::OtherRuns(others)) => self.pin_others(&others),
+            Ok(JobResult::MadeRun(epoch, made)) => {
+                if epoch == self.session.epoch {
+                    self.compare_with(&made);
+                }
+            }
             Ok(JobResult::Problem(problem)) => {
                 self.undo.record(&self.session, self.report.as_deref());
                 let mut spec = RunSpec::clone(&self.session.spec);
@@ -123,6 +128,19 @@ impl Explorer {
         self.is_tuning = false;
         self.panes.show(list::of_figure(view.kind), true);
         self.files.make_others(self.session.epoch, view, self.session.memory_of_each());
+    }
+
+    /// Pins a run, and compares the run with it side by side at equal sweeps.
+    fn compare_with(&mut self, made: &ArchivedRun) {
+        let number = self.session.pins.all().len();
+        match self.session.pins.pin_made(made, number).map(|pin| pin.number) {
+            Some(number) => {
+                self.session.view.compare =
+                    Compare { how: How::SideBySide, with: Some(number), at_equal: AtEqual::Sweeps };
+                self.panes.show_pinned();
+            }
+            None => self.toasts.error(pins::too_many()),
+        }
     }
 
     /// Pins the other runs of an opened figure, and compares the run with them as the figure does,

@@ -9,7 +9,7 @@ use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::ViewSettings;
 use crate::picture::ViewSpec;
-use crate::run::{CutLine, RunSpec, Snapshot, SnapshotRequest, SweepSpec};
+use crate::run::{CutLine, Milestone, RunSpec, Snapshot, SnapshotRequest, SweepRow, SweepSpec};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -68,6 +68,12 @@ pub enum Command {
     ShowTuning(bool),
     /// Control the measurement of a tuning map.
     Tune(TuningOrder),
+    /// Open a setting of the tuning map.
+    OpenSetting(Box<OpenSetting>),
+    /// Make a run in the background, and compare the run with it.
+    CompareWith(Arc<RunSpec>),
+    /// Save a file of the tuning map.
+    SaveSweep(PathBuf, SaveSweep),
     /// Restore the default layout.
     ResetLayout,
     /// Open or close the save dialog.
@@ -111,6 +117,28 @@ impl Command {
             _ => false,
         }
     }
+}
+
+/// A setting of the tuning map, to be opened where it is worth seeing.
+#[derive(Clone, Debug)]
+pub struct OpenSetting {
+    pub run: RunSpec,
+    /// Where it is shown, and that in words.
+    pub at: Milestone,
+    pub about: String,
+    /// The run of the best setting, to compare with, unless it is this one.
+    pub best: Option<Arc<RunSpec>>,
+}
+
+/// A file of the tuning map.
+#[derive(Clone, Debug)]
+pub enum SaveSweep {
+    /// A figure that carries a run.
+    Figure {
+        svg: String,
+        run: Box<RunSpec>,
+    },
+    Table(Vec<SweepRow>),
 }
 
 /// A change of the measurement of a tuning map.

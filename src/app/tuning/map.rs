@@ -1,12 +1,16 @@
 //! The map: overlap from left to right, k from top to bottom, and the colour bar.
 
-use crate::app::state::command::{Command, TuningOrder};
+use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::tuning::results::MapResults;
 use crate::app::tuning::tip;
-use crate::picture::{MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, ink_on, ticks};
+use crate::picture::{
+    MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, grouped, ink_on, number, ticks,
+};
+use crate::run::{Milestone, SweepRow, TOLERANCE};
 use eframe::egui::{
     self, Align2, Color32, FontId, Pos2, Rect, Sense, Shape, Stroke, StrokeKind, TextStyle, Ui,
 };
+use std::sync::Arc;
 
 /// Space for the labels of k and of the overlaps, for the colour bar, and for the legend below, which takes
 /// more lines where the map is narrow. In points.
@@ -55,15 +59,38 @@ pub(super) fn ui(
         if let Some(index) = index
             && response.clicked()
         {
-            let cell = &results.outline.cells[index];
-            commands.push(Command::Change(results.outline.spec.run_of(&cell.setting)));
-            commands.push(Command::ShowTuning(false));
+            commands.push(Command::OpenSetting(Box::new(opened(results, index))));
             // The run could not go on beside the measurement.
             commands.push(Command::Tune(TuningOrder::Pause(true)));
         }
         response.on_hover_ui_at_pointer(|ui| tip::ui(ui, results, map, at, index));
     }
     hover
+}
+
+/// A cell where it is worth seeing: at half the sweeps that the best setting needs, at which all
+/// settings can be compared; or else at the root of the tolerance.
+fn opened(results: &MapResults, index: usize) -> OpenSetting {
+    let spec = &results.outline.spec;
+    let setting = &results.outline.cells[index].setting;
+    let best = SweepRow::best(results.rows.iter().flatten());
+    let run = spec.run_of(setting);
+    let name =
+        format!("k = {}, overlap {}, tile {}", setting.k.label(), setting.overlap, setting.tile);
+    let half = best.and_then(|best| best.sweeps).map(|sweeps| (sweeps / 2).max(1));
+    let (at, where_to) = match half.filter(|_| setting.k.finite().is_some()) {
+        Some(sweeps) => {
+            let text =
+                format!("after {} sweeps, half of those of the best setting", grouped(sweeps));
+            (Milestone::Sweeps(sweeps), text)
+        }
+        None => {
+            let reduction = spec.run.stop.tolerance.unwrap_or(TOLERANCE).sqrt();
+            (Milestone::Reduction(reduction), format!("at ‖r‖₂/‖r₀‖₂ = {}", number(reduction)))
+        }
+    };
+    let best = best.map(|_| results.best_run()).filter(|best| *best != run).map(Arc::new);
+    OpenSetting { run, at, about: format!("{name}, shown {where_to}."), best }
 }
 
 /// Where cells lie on the screen.

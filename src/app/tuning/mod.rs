@@ -6,6 +6,7 @@ mod map;
 mod papers;
 mod ranges;
 mod results;
+mod save;
 mod tip;
 
 use crate::app::state::command::{Command, TuningOrder};
@@ -37,6 +38,8 @@ pub struct Tuning {
     beside: Beside,
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
+    /// The dialog that saves, while it is open.
+    save: Option<save::SaveDialog>,
     /// What was measured of the papers' tables, in all maps.
     measured_papers: papers::MeasuredPapers,
 }
@@ -59,6 +62,7 @@ impl Tuning {
             layer: Layer::default(),
             beside: Beside::Charts(SweepFigure::Overlap),
             hover: None,
+            save: None,
             measured_papers: papers::MeasuredPapers::default(),
         })
     }
@@ -71,6 +75,18 @@ impl Tuning {
     /// Whether a map is being measured or paused.
     fn is_measuring(&self) -> bool {
         self.is_requested || self.results.as_ref().is_some_and(|results| results.end.is_none())
+    }
+
+    /// Opens the dialog that saves, if there is something to save, or closes it. Returns whether it is
+    /// open.
+    pub fn show_save(&mut self, open: bool) -> bool {
+        self.save = (open && self.results.is_some()).then(save::SaveDialog::new);
+        self.save.is_some()
+    }
+
+    /// Whether that dialog is open.
+    pub fn is_saving(&self) -> bool {
+        self.save.is_some()
     }
 
     /// Executes a request.
@@ -230,7 +246,7 @@ impl Tuning {
         let mut child = |rect| ui.new_child(egui::UiBuilder::new().max_rect(rect));
         let (mut left, mut right) = (child(left), child(right));
         let is_measuring = self.is_measuring();
-        let Self { results, value, layer, beside, hover, measured_papers, .. } = self;
+        let Self { results, value, layer, beside, hover, save, measured_papers, .. } = self;
         let Some(results) = results.as_ref() else {
             empty(&mut left);
             // A table that is measured from here stays.
@@ -242,6 +258,12 @@ impl Tuning {
         };
         left.horizontal(|ui| {
             value_menu(ui, value);
+            let button = ui.button("Save map …");
+            let about =
+                "Save the map, its charts or its table, or copy the command line that measures it.";
+            if button.on_hover_text(about).clicked() {
+                commands.push(Command::ShowSave(true));
+            }
             let system = RichText::new(system(&results.outline.spec.run)).weak();
             ui.add(Label::new(system).truncate())
                 .on_hover_text("The problem, the precision and the back end of this map.");
@@ -256,6 +278,9 @@ impl Tuning {
                 papers::ui(&mut right, measured_papers, is_measuring, session, commands);
             }
             Beside::Charts(figure) => charts::ui(&mut right, results, *layer, *figure),
+        }
+        if let Some(save) = save {
+            save.ui(ui.ctx(), results, *value, *layer, commands);
         }
     }
 }

@@ -78,6 +78,14 @@ impl MapResults {
         SweepData { outline, rows, predictions, classic: *classic }
     }
 
+    /// The run of the best setting; before one is measured, that from which the sweep starts.
+    pub fn best_run(&self) -> RunSpec {
+        let best = SweepRow::best(self.rows.iter().flatten());
+        let cell = best.and_then(|best| self.outline.cell_of(best));
+        let spec = &self.outline.spec;
+        cell.map_or_else(|| spec.run.clone(), |cell| spec.run_of(&cell.setting))
+    }
+
     /// Number of measured cells.
     pub fn measured(&self) -> usize {
         self.rows.iter().flatten().count()

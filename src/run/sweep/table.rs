@@ -58,6 +58,15 @@ pub enum SweepTableError {
 }
 
 impl SweepTable {
+    /// Writes a whole table in place of a file that may exist.
+    ///
+    /// # Errors
+    /// [`FileError`] if it cannot be written.
+    pub fn save(path: &Path, rows: &[SweepRow]) -> Result<(), FileError> {
+        let text = lines(rows).map_err(|cause| write_error(path, cause))?;
+        write_atomically(path, |out| out.write_all(&text))
+    }
+
     /// A new table.
     ///
     /// # Errors
