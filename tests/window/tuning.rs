@@ -63,7 +63,7 @@ fn predictions_are_shown() {
     window.button("▶  Start");
     window.until_text("cells · done");
     // k = 1 needs many times the cycles of the best, which are predicted all the same.
-    for text in ["hatched: predicted", "No other cell is predicted to be faster", "(8)"] {
+    for text in ["hatched: predicted", "No other cell is predicted to be faster", "(12)"] {
         assert!(window.says(text), "{text}: {:#?}", window.texts());
     }
     assert!(window.says("Best: k = 16, overlap 10, tile 12"), "{:#?}", window.texts());
