@@ -24,7 +24,7 @@ const NARROW: f32 = 520.0;
 const BAR_WIDTH: f32 = 16.0;
 
 /// Width and height from which cells show their value as text, in points.
-const WRITTEN: [f32; 2] = [34.0, 15.0];
+const WRITTEN: [f32; 2] = [20.0, 15.0];
 
 /// The distance between the lines of a hatched cell, in points, and how much of its colour they cover.
 const HATCH: f32 = 6.0;
