@@ -3,6 +3,7 @@
 use crate::controls::small;
 use crate::driver::Window;
 use eframe::egui::{Key, Modifiers, accesskit::Role};
+use egui_kittest::kittest::{NodeT, Queryable};
 use image::{GrayImage, Luma};
 use npyz::WriterBuilder;
 use std::fs;
@@ -71,10 +72,24 @@ fn a_run_is_opened_by_its_name() {
     save_run(&path, &other()).unwrap();
     let mut window = Window::paused(small());
     window.open(&folder.path().join("missing.toml"));
-    window.until("a message", |window| window.says("missing.toml") && window.messages() == 1);
+    // The dialog stays open with its sentence and the focus.
+    window.until_text("no such file or folder");
+    assert_eq!(window.messages(), 0);
+    let file = window.harness.get_by_role_and_label(Role::TextInput, "File");
+    assert!(file.accesskit_node().is_focused());
+    window.key(Key::R);
+    assert!(window.has(Role::TextInput, "File"), "keys are typed");
     window.open(&path);
     window.until("opened", |window| window.slider("k") == 8.0);
+    assert!(!window.has(Role::TextInput, "File"));
     assert_eq!(window.run_under_way(), other());
+    // It is among the recent files.
+    window.reset();
+    window.set_slider("k", 2.0);
+    window.harness.key_press_modifiers(Modifiers::COMMAND, Key::O);
+    window.frames(2);
+    window.button("other.toml");
+    window.until("opened", |window| window.slider("k") == 8.0);
 }
 
 fn a_dropped_figure_restores_its_run() {
@@ -278,14 +293,17 @@ fn what_cannot_be_saved_is_reported() {
     let folder = tempdir().unwrap();
     let mut window = Window::paused(small());
     window.step(1);
-    window.save("Run description", &folder.path().join("no/such/run.toml"));
-    window.until_text("no such file or folder");
+    fs::write(folder.path().join("file"), "").unwrap();
+    window.save("Run description", &folder.path().join("file/run.toml"));
+    window.until_text("its folder cannot be made");
     window.save("Heat map", &folder.path().join("figure.gif"));
     window.until_text("neither .png nor .svg");
     window.step(1);
     window.save_and_wait("Run description", &folder.path().join("run.toml"));
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
-    assert_eq!(left.len(), 1, "nothing half-written: {left:?}");
+    assert_eq!(left.len(), 2, "nothing half-written: {left:?}");
+    // A folder that is missing is made.
+    window.save_and_wait("Run description", &folder.path().join("new/folder/run.toml"));
     assert!(Path::new(&folder.path().join("run.toml")).exists());
 }
 

@@ -1,58 +1,121 @@
-//! The dialog that opens a file by its name, as an alternative to dropping it on the window.
+//! The dialog that opens a file: by its name, from the recent ones, or with the system's dialog.
 
-use crate::app::state::command::Command;
+use crate::app::state::command::{BrowseFor, Command};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
-use eframe::egui::{self, Key, TextEdit};
-use std::path::PathBuf;
+use eframe::egui::{self, Button, Key, RichText, TextEdit};
+use std::path::{Path, PathBuf};
+
+/// Width of the dialog, in points.
+const WIDTH: f32 = 520.0;
 
 /// The dialog while it is open.
 pub struct OpenDialog {
     folder: PathBuf,
     name: String,
-    /// Whether it was drawn, so that its field has the keyboard focus.
-    is_ready: bool,
+    /// Whether its field is to have the keyboard focus.
+    wants_focus: bool,
+    /// The file that is being read.
+    reading: Option<PathBuf>,
+    /// Why the last file could not be opened.
+    failed: Option<String>,
 }
 
 impl OpenDialog {
     pub fn new() -> Self {
         let folder = std::env::current_dir().unwrap_or_default();
-        Self { folder, name: String::new(), is_ready: false }
+        Self { folder, name: String::new(), wants_focus: true, reading: None, failed: None }
     }
 
-    pub fn ui(&mut self, context: &egui::Context, commands: &mut Vec<Command>) {
+    /// Shows why a file could not be opened, and keeps its name to be corrected. `false` if the dialog
+    /// did not ask for that file.
+    pub fn fail(&mut self, path: &Path, why: &str) -> bool {
+        let is_own = self.reading.take_if(|reading| reading == path).is_some();
+        if is_own {
+            (self.failed, self.wants_focus) = (Some(why.to_owned()), true);
+        }
+        is_own
+    }
+
+    /// Takes a file that was chosen in the system's dialog.
+    pub fn choose(&mut self, path: &Path, commands: &mut Vec<Command>) {
+        self.name = path.display().to_string();
+        self.read(path.to_owned(), commands);
+    }
+
+    /// Opens a file. The dialog stays until it is read.
+    fn read(&mut self, path: PathBuf, commands: &mut Vec<Command>) {
+        self.failed = None;
+        self.reading = Some(path.clone());
+        commands.push(Command::Open(path));
+    }
+
+    pub fn ui(
+        &mut self,
+        context: &egui::Context,
+        recent: &[PathBuf],
+        has_system_dialog: bool,
+        commands: &mut Vec<Command>,
+    ) {
         let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
         let modal = egui::Modal::new(egui::Id::unique("open")).frame(frame);
         let response = modal.show(context, |ui| {
-            ui.set_width(460.0);
+            ui.set_width(WIDTH);
             ui.heading("Open");
             ui.add_space(4.0);
             let about = "A run (.toml), or a figure that contains its run (.png, .svg), is run again. Any other image, or an array (.npy), becomes the right-hand side.";
-            ui.label(egui::RichText::new(about).weak());
+            ui.label(RichText::new(about).weak());
             ui.add_space(4.0);
             let about = "The name of the file, in the folder below unless it contains one.";
             row(ui, "File", about, |ui| {
-                let edit = TextEdit::singleline(&mut self.name).desired_width(350.0);
+                let edit = TextEdit::singleline(&mut self.name).desired_width(400.0);
                 let edit = named(ui.add(edit), "File").on_hover_text(about);
-                if !std::mem::replace(&mut self.is_ready, true) {
+                if std::mem::take(&mut self.wants_focus) {
                     edit.request_focus();
+                }
+                if edit.changed() {
+                    self.failed = None;
                 }
             });
             row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
+            if let Some(why) = &self.failed {
+                let text = RichText::new(why).color(ui.visuals().error_fg_color);
+                ui.add(egui::Label::new(text).wrap());
+            }
+            if !recent.is_empty() {
+                ui.add_space(8.0);
+                ui.label("Recent files").on_hover_text("Files that were opened or saved last.");
+                for path in recent {
+                    let name = path.file_name().unwrap_or(path.as_os_str()).display().to_string();
+                    let button = ui.add(Button::new(&name).frame_when_inactive(false));
+                    if named(button, &name).on_hover_text(path.display().to_string()).clicked() {
+                        self.name = path.display().to_string();
+                        self.read(path.clone(), commands);
+                    }
+                }
+            }
             ui.add_space(8.0);
             ui.horizontal(|ui| {
-                let named = !self.name.trim().is_empty();
-                let open = ui.add_enabled(named, egui::Button::new("Open"));
-                let enter = named && ui.input(|input| input.key_pressed(Key::Enter));
+                let can_open = !self.name.trim().is_empty() && self.reading.is_none();
+                let open = ui.add_enabled(can_open, Button::new("Open"));
+                let enter = can_open && ui.input(|input| input.key_pressed(Key::Enter));
                 if open.on_hover_text("Read the file.").clicked() || enter {
                     // An absolute path replaces the folder.
-                    commands.push(Command::Open(self.folder.join(self.name.trim())));
-                    commands.push(Command::ShowOpen(false));
+                    self.read(self.folder.join(self.name.trim()), commands);
+                }
+                if has_system_dialog {
+                    let browse = ui.button("Browse …");
+                    if browse.on_hover_text("Choose a file with the system's dialog.").clicked() {
+                        commands.push(Command::Browse(BrowseFor::Open(self.folder.clone())));
+                    }
                 }
                 if ui.button("Cancel").on_hover_text("Close without opening a file.").clicked() {
                     commands.push(Command::ShowOpen(false));
+                }
+                if self.reading.is_some() {
+                    ui.label(RichText::new("Reading …").weak());
                 }
             });
         });

@@ -9,6 +9,7 @@ use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::state::compare::{Compare, How};
 use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
+use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
 use crate::app::state::undo::Settings;
 use crate::run::{RunSpec, SnapshotRequest};
@@ -102,7 +103,11 @@ impl Explorer {
             Command::ShowSave(true) => {
                 let (report, template) = (self.report.as_deref(), self.template.as_ref());
                 let places = self.panes.places(&self.session);
-                self.save = Some(SaveDialog::new(context, &self.session, report, places, template));
+                let mut dialog = SaveDialog::new(context, &self.session, report, places, template);
+                if let Some(last) = self.last_saved.as_ref().filter(|_| template.is_none()) {
+                    dialog.restore(last, self.session.view.field);
+                }
+                self.save = Some(dialog);
             }
             Command::ShowSave(false) => {
                 self.save = None;
@@ -135,6 +140,7 @@ impl Explorer {
             Command::Save(request) => match request.refusal() {
                 Some(why) => self.toasts.error(why),
                 None if request.view.frames.is_some() => {
+                    self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
                     self.template = None;
                     self.files.film(*request, Arc::clone(&self.session.spec));
                 }
@@ -142,6 +148,7 @@ impl Explorer {
                     if request.what.figure().is_some() {
                         self.template = None;
                     }
+                    self.last_saved = SavedFigure::of(&request).or(self.last_saved.take());
                     if let Some(report) = &self.report {
                         let shape = report.plan.problem.shape;
                         self.files.snapshot_request(*request, self.session.epoch, &shape);
@@ -159,6 +166,11 @@ impl Explorer {
             Command::CopyImage(snapshots, view) => self.files.copy_image(snapshots, *view),
             Command::StopFilm => self.files.stop_film(),
             Command::Open(path) => self.files.open(path),
+            Command::Browse(_) if self.is_browsing => {}
+            Command::Browse(what) => {
+                self.is_browsing = true;
+                self.files.browse(what);
+            }
             Command::Copy { text, what } => {
                 context.copy_text(text);
                 self.toasts.success(format!("{what} copied"));

@@ -1,9 +1,11 @@
 //! Files, read and written on threads of their own: the window never waits for a disk.
 
 use crate::app::dialogs::save::Making;
-use crate::app::state::command::SaveSweep;
+use crate::app::explorer::browse::browse;
+use crate::app::state::command::{BrowseFor, SaveSweep};
 use crate::app::state::pins::Pin;
 use crate::app::state::save::{SaveRequest, What};
+use crate::files::reason;
 use crate::grid::Shape;
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
@@ -26,18 +28,26 @@ use std::thread::JoinHandle;
 /// The result of a job.
 pub enum JobResult {
     Saved(PathBuf),
-    Opened(Box<Opened>),
+    /// A file that was read, or why it cannot be opened.
+    Read(PathBuf, Result<Read, String>),
+    /// A file that was chosen in the system's dialog, if one was.
+    Chosen(BrowseFor, Option<PathBuf>),
     /// The other runs of an opened figure.
     OtherRuns(OtherRuns),
     /// A run to compare with that of this epoch.
     MadeRun(u64, Box<ArchivedRun>),
-    Problem(Box<ProblemSpec>),
     /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
     Film(Result<PathBuf, FilmEnd>),
     /// The settings were written, or why not.
     SettingsSaved(Result<(), String>),
+}
+
+/// What a file holds.
+pub enum Read {
+    Run(Box<Opened>),
+    Problem(Box<ProblemSpec>),
 }
 
 /// The other runs of an opened figure, as far as the figure shows them.
@@ -166,6 +176,7 @@ impl Files {
         };
         let (snapshot, cancel) = (Arc::clone(snapshot), Arc::clone(&self.closing));
         self.spawn("tilescope-save", move || {
+            make_folder(&request.path)?;
             write(&request, &snapshot, &cancel).map(|()| JobResult::Saved(request.path))
         });
     }
@@ -215,7 +226,26 @@ impl Files {
 
     /// Opens a file of any supported kind.
     pub fn open(&mut self, path: PathBuf) {
-        self.spawn("tilescope-open", move || open(&path));
+        self.spawn("tilescope-open", move || {
+            let read = open(&path);
+            Ok(JobResult::Read(path, read))
+        });
+    }
+
+    /// Lets a file be chosen with the system's dialog. Its thread is not waited for when the window is
+    /// closed: the dialog may stay open.
+    pub fn browse(&self, what: BrowseFor) {
+        let (answer, context) = (self.answer.clone(), self.context.clone());
+        let spawned =
+            std::thread::Builder::new().name("tilescope-browse".into()).spawn(move || {
+                let path = browse(&what);
+                _ = answer.send(Ok(JobResult::Chosen(what, path)));
+                context.request_repaint();
+            });
+        if let Err(error) = spawned {
+            let why = format!("no thread for the file dialog could be started: {error}");
+            _ = self.answer.try_send(Err(why));
+        }
     }
 
     /// Makes the other runs of a figure that was opened in `epoch`, if it has any.
@@ -251,6 +281,7 @@ impl Files {
     pub fn save_sweep(&mut self, path: PathBuf, request: SaveSweep) {
         self.spawn("tilescope-save", move || {
             let message = |error: &dyn std::fmt::Display| error.to_string();
+            make_folder(&path)?;
             match request {
                 SaveSweep::Figure { svg, run } => {
                     save_figure(&path, &Drawing::Figure(svg), &run, None)
@@ -302,6 +333,7 @@ fn film(
 ) -> Result<(), FilmEnd> {
     let failed = |error: &dyn std::fmt::Display| FilmEnd::Failed(error.to_string());
     let Some(frames) = request.view.frames else { return Ok(()) };
+    make_folder(&request.path).map_err(FilmEnd::Failed)?;
     let file = FilmFile::of(&request.path).map_err(|error| failed(&error))?;
     file.check(request.view.figure.theme).map_err(|error| failed(&error))?;
     let pins = &request.sources.others;
@@ -368,6 +400,20 @@ fn film(
     }
 }
 
+/// Makes the folder of a file, if there is none.
+fn make_folder(path: &Path) -> Result<(), String> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        format!(
+            "{} cannot be written: its folder cannot be made: {}",
+            path.display(),
+            reason(&error)
+        )
+    })
+}
+
 /// Writes the requested file.
 fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Result<(), String> {
     let (path, view) = (&request.path, &request.view);
@@ -397,7 +443,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
 }
 
 /// Reads a run file, a figure that contains its run, a matrix, or a right-hand side.
-fn open(path: &Path) -> Result<JobResult, String> {
+fn open(path: &Path) -> Result<Read, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
     if is("toml") || is("png") || is("apng") || is("svg") {
@@ -405,7 +451,7 @@ fn open(path: &Path) -> Result<JobResult, String> {
             Ok(opened) => {
                 // Checked before it replaces the current run.
                 Planner::default().plan(&opened.run).map_err(|error| error.to_string())?;
-                return Ok(JobResult::Opened(opened.into()));
+                return Ok(Read::Run(opened.into()));
             }
             // Any other image is a right-hand side.
             Err(OpenError::NoRun { .. }) if is("png") => {}
@@ -415,7 +461,7 @@ fn open(path: &Path) -> Result<JobResult, String> {
     if is_market(path) {
         let matrix = MatrixSpec::new(path);
         let rows = matrix.rows().map_err(|error| error.to_string())?;
-        return Ok(JobResult::Problem(Box::new(ProblemSpec {
+        return Ok(Read::Problem(Box::new(ProblemSpec {
             kind: ProblemKind::Matrix,
             shape: vec![rows],
             matrix: Some(matrix),
@@ -423,7 +469,7 @@ fn open(path: &Path) -> Result<JobResult, String> {
         })));
     }
     let shape = input::natural_shape(path).map_err(|error| error.to_string())?;
-    Ok(JobResult::Problem(Box::new(ProblemSpec {
+    Ok(Read::Problem(Box::new(ProblemSpec {
         kind: ProblemKind::Picture,
         shape: shape.axes().to_vec(),
         batch: shape.batch(),

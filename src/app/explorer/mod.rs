@@ -2,6 +2,7 @@
 
 mod action_table;
 mod apply;
+mod browse;
 mod files;
 mod frame;
 mod reports;
@@ -18,6 +19,8 @@ use crate::app::panels::{memory, method, performance, problem, timeline, toolbar
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
+use crate::app::state::recent::RecentFiles;
+use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::{self, Scale};
 use crate::app::state::session::Session;
 use crate::app::state::time_travel::TimeTravel;
@@ -48,6 +51,12 @@ pub struct Explorer {
     /// The view of the last opened figure: the next saved figure starts from it.
     template: Option<ViewSpec>,
     open: Option<OpenDialog>,
+    recent: RecentFiles,
+    /// Whether the system has a file dialog, and whether it is open.
+    has_system_dialog: bool,
+    is_browsing: bool,
+    /// The style of the figure that was saved last.
+    last_saved: Option<SavedFigure>,
     palette: Option<Palette>,
     /// The first of two keys, once it was pressed.
     first_key: Option<egui::Key>,
@@ -127,6 +136,10 @@ impl Explorer {
             save: None,
             template: None,
             open: None,
+            recent: RecentFiles::default(),
+            has_system_dialog: browse::has_system_dialog(),
+            is_browsing: false,
+            last_saved: None,
             palette: None,
             first_key: None,
             keys: false,
@@ -213,10 +226,11 @@ impl eframe::App for Explorer {
         let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
             let shown = map.range(session.view.field);
-            dialog.ui(ui.ctx(), session, report, shown, self.files.making(), commands);
+            let (making, can_browse) = (self.files.making(), self.has_system_dialog);
+            dialog.ui(ui.ctx(), session, report, shown, making, can_browse, commands);
         }
         if let Some(dialog) = open {
-            dialog.ui(ui.ctx(), commands);
+            dialog.ui(ui.ctx(), self.recent.all(), self.has_system_dialog, commands);
         }
         if let Some(mut palette) = self.palette.take() {
             let commands = palette.ui(&ACTIONS.all, &self.action_context(ui.ctx()));

@@ -1,9 +1,9 @@
 //! Takes reports of the worker, and results of file jobs.
 
 use crate::app::explorer::Explorer;
-use crate::app::explorer::files::{FilmEnd, JobResult, OtherRuns};
+use crate::app::explorer::files::{FilmEnd, JobResult, OtherRuns, Read};
 use crate::app::panes::list;
-use crate::app::state::command::Command;
+use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
@@ -86,6 +86,7 @@ impl Explorer {
                     Ok(path) => {
                         self.save = None;
                         self.toasts.success(format!("Saved {}", path.display()));
+                        self.recent.add(path);
                     }
                     Err(FilmEnd::Stopped) => {
                         self.toasts.info("The animation was stopped. Nothing was saved.");
@@ -93,23 +94,45 @@ impl Explorer {
                     Err(FilmEnd::Failed(why)) => self.toasts.error(why),
                 }
             }
-            Ok(JobResult::Saved(path)) => self.toasts.success(format!("Saved {}", path.display())),
-            Ok(JobResult::Opened(opened)) => {
+            Ok(JobResult::Saved(path)) => {
+                self.toasts.success(format!("Saved {}", path.display()));
+                self.recent.add(path);
+            }
+            Ok(JobResult::Read(path, Ok(read))) => {
+                self.open = None;
+                self.recent.add(path);
                 self.undo.record(&self.session, self.report.as_deref());
-                self.show_opened(*opened);
+                match read {
+                    Read::Run(opened) => self.show_opened(*opened),
+                    Read::Problem(problem) => {
+                        let mut spec = RunSpec::clone(&self.session.spec);
+                        spec.stop = problem.kind.default_stop();
+                        spec.problem = *problem;
+                        self.session.begin(spec);
+                    }
+                }
+            }
+            Ok(JobResult::Read(path, Err(why))) => {
+                let is_shown = self.open.as_mut().is_some_and(|dialog| dialog.fail(&path, &why));
+                if !is_shown {
+                    self.toasts.error(why);
+                }
+            }
+            Ok(JobResult::Chosen(what, path)) => {
+                self.is_browsing = false;
+                match (what, path, &mut self.open, &mut self.save) {
+                    (BrowseFor::Open(_), Some(path), Some(dialog), _) => {
+                        dialog.choose(&path, &mut self.commands);
+                    }
+                    (BrowseFor::Save(_), Some(path), _, Some(dialog)) => dialog.set_path(&path),
+                    _ => {}
+                }
             }
             Ok(JobResult::OtherRuns(others)) => self.pin_others(&others),
             Ok(JobResult::MadeRun(epoch, made)) => {
                 if epoch == self.session.epoch {
                     self.compare_with(&made);
                 }
-            }
-            Ok(JobResult::Problem(problem)) => {
-                self.undo.record(&self.session, self.report.as_deref());
-                let mut spec = RunSpec::clone(&self.session.spec);
-                spec.stop = problem.kind.default_stop();
-                spec.problem = *problem;
-                self.session.begin(spec);
             }
             Ok(JobResult::SettingsSaved(written)) => self.take_settings_saved(written),
             Err(why) => self.toasts.error(why),

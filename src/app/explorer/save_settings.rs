@@ -4,6 +4,7 @@ use crate::app::explorer::Explorer;
 use crate::app::explorer::files::JobResult;
 use crate::app::explorer::settings::{Settings, VERSION};
 use crate::app::panels::memory::MEGABYTE;
+use crate::app::state::recent::RecentFiles;
 use crate::app::state::scale::Scale;
 use crate::run::FieldKind;
 use eframe::egui;
@@ -29,6 +30,8 @@ impl Explorer {
                 self.session.view.of_field_mut(field).map = map;
             }
         }
+        self.recent = RecentFiles::new(settings.recent);
+        self.last_saved = settings.figure;
         if let Some(message) = self.settings_file.message.take() {
             self.toasts.warning(message);
         }
@@ -107,6 +110,8 @@ impl Explorer {
             memory: self.session.memory / MEGABYTE,
             hidden: panes.hidden().iter().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: FieldKind::ALL.into_iter().map(map).collect(),
+            recent: self.recent.all().to_vec(),
+            figure: self.last_saved.clone(),
             layout: panes.layout().unwrap_or_default(),
         }
     }

@@ -3,6 +3,7 @@
 use crate::app::panels::memory::{MAX_MEGABYTES, MEGABYTE};
 use crate::app::panes::{Layout, list};
 use crate::app::state::pane_id::PaneId;
+use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
 use crate::app::state::session::Session;
 use crate::files::{FileError, create_folder, read_text, rename, write_atomically};
@@ -46,6 +47,11 @@ pub struct Settings {
     pub hidden: BTreeSet<String>,
     /// The colour map of each field, by its name.
     pub colour_maps: BTreeMap<String, ColourMap>,
+    /// The files that were opened or saved last, the newest first.
+    pub recent: Vec<PathBuf>,
+    /// The style of the figure that was saved last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figure: Option<SavedFigure>,
     /// The current layout.
     pub layout: Layout,
 }
@@ -62,6 +68,8 @@ impl Default for Settings {
             memory: Session::default().memory / MEGABYTE,
             hidden: list::hidden_at_first().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: BTreeMap::new(),
+            recent: Vec::new(),
+            figure: None,
             layout: Layout::default(),
         }
     }
@@ -118,6 +126,7 @@ impl Settings {
         if settings.memory > MAX_MEGABYTES {
             settings.memory = Self::default().memory;
         }
+        settings.figure.take_if(|figure| !figure.is_valid());
         // Panes that this program does not know are dropped; those that the file lacks are hidden.
         let appended = settings.layout.complete();
         let hidden = settings.hidden.iter().filter_map(|name| list::of_name(name));

@@ -98,6 +98,8 @@ pub enum Command {
     StopFilm,
     /// Open a run, a figure, an image or an array.
     Open(PathBuf),
+    /// Choose a file with the system's dialog.
+    Browse(BrowseFor),
     /// Copy text to the clipboard, and say so.
     Copy { text: String, what: &'static str },
     /// Toggle the theme.
@@ -128,6 +130,15 @@ pub struct OpenSetting {
     pub about: String,
     /// The run of the best setting, to compare with, unless it is this one.
     pub best: Option<Arc<RunSpec>>,
+}
+
+/// What a file is chosen for.
+#[derive(Clone, Debug)]
+pub enum BrowseFor {
+    /// To open one, beginning in this folder.
+    Open(PathBuf),
+    /// To save one, with this path as a suggestion.
+    Save(PathBuf),
 }
 
 /// A file of the tuning map.

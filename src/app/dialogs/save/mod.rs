@@ -5,9 +5,9 @@ mod film;
 mod paper;
 mod preview;
 
-use crate::app::state::command::Command;
+use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::AtEqual;
-use crate::app::state::save::{SaveRequest, Sources, What};
+use crate::app::state::save::{SaveRequest, SavedFigure, Sources, What};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::RangeMode;
 use crate::app::widgets::cut_line;
@@ -115,6 +115,21 @@ impl SaveDialog {
         dialog
     }
 
+    /// Begins with the kind, the theme and the size of the figure that was saved last.
+    pub fn restore(&mut self, last: &SavedFigure, field: FieldKind) {
+        self.what = last.what();
+        self.figure = last.style(self.figure);
+        let is_screen = self.figure.dpi == SCREEN_DPI;
+        self.unit = if is_screen { Unit::Pixels } else { Unit::Centimetres };
+        self.suggest(field);
+        self.name = Path::new(&self.name).with_extension(&last.ending).display().to_string();
+    }
+
+    /// Takes a path that was chosen in the system's dialog.
+    pub fn set_path(&mut self, path: &Path) {
+        self.name = path.display().to_string();
+    }
+
     /// Takes what was captured for the preview; `false` if it was for a file.
     pub fn take(&mut self, snapshot: &Arc<Snapshot>) -> bool {
         self.preview.take(snapshot)
@@ -159,6 +174,7 @@ impl SaveDialog {
         report: Option<&Report>,
         shown: Option<Range>,
         making: Option<Making>,
+        can_browse: bool,
         commands: &mut Vec<Command>,
     ) {
         let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
@@ -177,7 +193,7 @@ impl SaveDialog {
                     match making {
                         None => {
                             let request = self.request(session, report, shown);
-                            self.buttons(ui, session, request, may_enter, commands);
+                            self.buttons(ui, session, request, may_enter, can_browse, commands);
                         }
                         Some(making) => progress(ui, making, commands),
                     }
@@ -330,6 +346,7 @@ impl SaveDialog {
         session: &Session,
         request: SaveRequest,
         may_enter: bool,
+        can_browse: bool,
         commands: &mut Vec<Command>,
     ) {
         ui.horizontal(|ui| {
@@ -338,6 +355,12 @@ impl SaveDialog {
             let enter = named && may_enter && ui.input(|input| input.key_pressed(Key::Enter));
             if save.on_hover_text("Write the file.").clicked() || enter {
                 commands.push(Command::Save(request.into()));
+            }
+            if can_browse {
+                let browse = ui.button("Browse …");
+                if browse.on_hover_text("Choose the place with the system's dialog.").clicked() {
+                    commands.push(Command::Browse(BrowseFor::Save(self.path())));
+                }
             }
             if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
                 commands.push(Command::ShowSave(false));
