@@ -27,20 +27,24 @@ fn place(window: &Window, slider: &str, part: f32) -> Pos2 {
 /// Moves the pointer, and waits for the picture with that setting. In no frame on the way is the
 /// map empty, or at fewer sweeps.
 fn notch(window: &mut Window, slider: &str, part: f32, sweeps: &str) {
-    let before = points_at_borders(window);
+    let before = picture(window);
     let at = place(window, slider, part);
     window.harness.hover_at(at);
     window.until("the new setting", |window| {
         assert!(window.has_picture() && window.says(sweeps), "{:?}", window.texts());
-        points_at_borders(window) != before
+        picture(window) != before
     });
 }
 
-/// How many points lie beside tile borders: it identifies the tiles of the picture.
-fn points_at_borders(window: &Window) -> String {
+/// What identifies the shown iterate: its residual and its edge share. Neither alone does: settings with
+/// equally many tiles have equally many points beside tile borders.
+fn picture(window: &Window) -> Vec<String> {
     let texts = window.texts();
-    let share = texts.iter().find(|text| text.starts_with("Edge share"));
-    share.and_then(|text| text.rsplit("on ").next()).unwrap_or_default().to_owned()
+    let share = texts.iter().filter(|text| text.starts_with("Edge share"));
+    let mut row = texts.iter().skip_while(|text| !text.starts_with("‖r‖₂/‖r₀‖₂"));
+    row.next();
+    // The row of the run: its name, cycles, sweeps, solver time and residual.
+    share.chain(row.nth(4)).cloned().collect()
 }
 
 /// The labels of the colour bar, which stand for its range.
