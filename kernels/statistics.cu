@@ -10,6 +10,9 @@ constexpr int BELOW_BIN = 20;
 /// Tiles of a row of tiles that are summed up as one group.
 constexpr int TOGETHER = 32;
 
+/// The class of points that are left out, those of tiles at the boundary.
+constexpr int LEFT_OUT = 0;
+
 /// A lane without a point, or a slot without a bin.
 constexpr int NOTHING = -1;
 
@@ -53,7 +56,7 @@ struct Tally {
     }
 };
 
-/// Counts points by class and magnitude, and sums up their magnitudes from tile to tile. A block takes 32 columns of
+/// Counts points by class and magnitude, and sums up their magnitudes from inner tile to inner tile. A block takes 32 columns of
 /// TOGETHER tiles and `together` rows per warp. The class of a point is the smaller of the classes of its column and
 /// its row; a point without a class is not counted. `parts` gets a sum for each row, group of tiles and column of the
 /// tile; it may be null.
@@ -88,9 +91,9 @@ extern "C" __global__ void __launch_bounds__(256, 4)
             double value = field_value(quantity, u, g, other, grid, weights, diagonal,
                                        row * grid.pitch + i);
             float magnitude = fabsf(float(value));
-            sum += double(magnitude);
+            if (tiles.is_inner(tile)) sum += double(magnitude);
             int point_class = min(int(column_classes[i]), row_class);
-            if (point_class >= classes) continue;
+            if (point_class == LEFT_OUT || point_class >= classes) continue;
             int its = point_class * BINS + int(__float_as_uint(magnitude) >> BELOW_BIN);
             if (its != bin) {
                 if (count) tally.add(bin, count, counts);
@@ -115,6 +118,7 @@ extern "C" __global__ void __launch_bounds__(256)
     long long groups = (columns.count + TOGETHER - 1) / TOGETHER;
     double sum = 0;
     for (int tile = 0; tile < rows.count; tile++) {
+        if (!rows.is_inner(tile)) continue;
         long long row = rows.start(tile) + down;
         if (row < rows.border(tile) || row >= rows.border(tile + 1)) continue;
 #pragma unroll 8

@@ -78,6 +78,11 @@ struct Axis {
         int s = start(j);
         return s + (start(j - 1) + tile - s) / 2;
     }
+
+    /// Whether tile `j` has neighbours on both sides, where tiles can have them.
+    __device__ __forceinline__ bool is_inner(int j) const {
+        return count < 3 || tile == 1 || (0 < j && j < count - 1);
+    }
 };
 
 /// Into how many parts a tile is split along either axis: warps in 2D, lanes of a warp (x) in 1D.

@@ -112,6 +112,20 @@ impl AxisTiling {
         self.count
     }
 
+    /// Whether tile `j` has neighbours on both sides. Where no tile has, or where tiles are single points or
+    /// blocks of a matrix, all of them count as inner ones.
+    pub fn is_inner(&self, j: usize) -> bool {
+        let has_inner = self.count > 2 && self.tile > 1 && !self.are_blocks;
+        !has_inner || (0 < j && j + 1 < self.count)
+    }
+
+    /// The points that inner tiles own.
+    pub fn inner(&self) -> Range<usize> {
+        let (first, last) = (usize::from(!self.is_inner(0)), self.count - 1);
+        let last = if self.is_inner(last) { last } else { last - 1 };
+        self.owned(first).start..self.owned(last).end
+    }
+
     /// The points that tile `j` computes; of a block, those that it owns, to which its levels come.
     pub fn computed(&self, j: usize) -> Range<usize> {
         if self.are_blocks {

@@ -5,6 +5,9 @@
 //! bits after the sign say: an eighth of an octave, so that a quartile is known to within 6.25 %. The
 //! sums of the mean tile are made in `f64` in a fixed order: of a row, [`TOGETHER`] tiles at a time
 //! from left to right, then those sums from left to right, and the rows from the top down.
+//!
+//! Tiles at the boundary of the grid are left out ([`AxisTiling::is_inner`]): there the field is governed
+//! by the boundary values, which would hide how it depends on the distance from a tile border.
 
 use super::Samples;
 #[cfg(feature = "cuda")]
@@ -24,8 +27,12 @@ const NOT_FINITE: usize = (f32::INFINITY.to_bits() >> BELOW) as usize;
 /// The most classes of distances; in larger tiles a class holds several distances.
 const MOST_CLASSES: usize = 64;
 
+/// The class of points that are left out. It is the lowest, so that it outweighs the class that a point
+/// has along the other axis; distances follow it.
+const LEFT_OUT: u16 = 0;
+
 /// The class of a point on an axis without borders: every other is nearer.
-pub(super) const NO_BORDER: u16 = u16::MAX;
+const NO_BORDER: u16 = u16::MAX;
 
 /// The longest side of a tile of which the mean is made.
 pub const LONGEST_FOLDED: usize = 512;
@@ -67,17 +74,15 @@ impl AtDistance {
 }
 
 /// The magnitude of a field, folded onto one tile: at each place of the tile the mean over all
-/// tiles that own their point there. Places count from the first point that a tile computes, so
-/// that a last tile, which is moved back, takes part with the points that it owns. What an inner
-/// tile computes and does not own comes from the tiles at the ends of the grid alone, and where no
-/// tile owns a point, the mean is NaN.
+/// inner tiles that own their point there. Places count from the first point that a tile computes.
+/// Where no tile owns a point, the mean is NaN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeanTile {
     /// Points across and down; one down in 1D.
     pub size: [usize; 2],
     /// The means, row by row. NaN: not known.
     pub means: Vec<f32>,
-    /// Of each column and each row of the tile, how many tiles of their axis own it.
+    /// Of each column and each row of the tile, how many inner tiles of their axis own it.
     owners: [Vec<u64>; 2],
 }
 
@@ -110,17 +115,19 @@ impl MeanTile {
 pub(super) struct Sorting {
     /// The tiles of both axes; in 1D, the systems of a batch are rows of tiles of one point.
     pub axes: [AxisTiling; 2],
-    /// Of each column and each row, the class of its distance from a border.
+    /// Of each column and each row, the class of its distance from a border. The class of a point is the
+    /// lower one.
     pub classes: [Vec<u16>; 2],
-    /// How many classes there are; 0 where there are no borders.
+    /// How many classes there are, with [`LEFT_OUT`]; 0 where there are no borders.
     pub count: usize,
     /// Distances that make a class.
     width: usize,
-    /// xy-planes that are folded onto one another; 1 in 1D and 2D.
-    planes: usize,
+    /// xy-planes that are folded onto one another; in 1D and 2D the only one.
+    planes: Range<usize>,
     /// Whether the mean tile is made.
     pub folds: bool,
-    /// Of each tile of a row, which of its points it owns, and the columns that these are.
+    /// Of each tile of a row, which of its points are folded, and the columns that these are: those that it
+    /// owns, of an inner tile.
     owned: Vec<[Range<usize>; 2]>,
 }
 
@@ -137,21 +144,17 @@ impl Sorting {
             None => (AxisTiling::single_points(shape.rows()), vec![NO_BORDER; shape.rows()]),
         };
         let folds = x.tile().max(y.tile()) <= LONGEST_FOLDED;
-        let count = far.div_ceil(width);
-        let owned = (0..x.count()).map(|tile| {
-            let (start, owned) = (x.computed(tile).start, x.owned(tile));
-            [owned.start - start..owned.end - start, owned]
+        let count = if far > 0 { 1 + far.div_ceil(width) } else { 0 };
+        let owned = (0..x.count()).map(|tile| match x.is_inner(tile) {
+            true => {
+                let (start, owned) = (x.computed(tile).start, x.owned(tile));
+                [owned.start - start..owned.end - start, owned]
+            }
+            false => [0..0, 0..0],
         });
         let owned = owned.collect();
-        Self {
-            axes: [x, y],
-            classes: [columns, rows],
-            count,
-            width,
-            planes: shape.nz(),
-            folds,
-            owned,
-        }
+        let planes = tiling.axes().get(2).map_or(0..shape.nz(), AxisTiling::inner);
+        Self { axes: [x, y], classes: [columns, rows], count, width, planes, folds, owned }
     }
 
     /// Points across and down of the mean tile.
@@ -195,8 +198,12 @@ impl Sorting {
     pub fn add(&self, row: usize, folded: &[f64], sums: &mut [f64]) {
         let [x, y] = &self.axes;
         // In 3D the mean is taken over z, too.
-        let row = row % y.n();
-        let down = row - y.computed(y.owner(row)).start;
+        let (plane, row) = (row / y.n(), row % y.n());
+        let tile = y.owner(row);
+        if !(self.planes.contains(&plane) && y.is_inner(tile)) {
+            return;
+        }
+        let down = row - y.computed(tile).start;
         for together in folded.chunks(x.tile()) {
             for (sum, together) in sums[down * x.tile()..].iter_mut().zip(together) {
                 *sum += together;
@@ -212,27 +219,29 @@ impl Sorting {
             points: bins.iter().sum(),
             quartiles: quartiles(bins),
         };
-        let distances = counts.chunks(BINS).enumerate().map(class).collect();
+        let distances = counts.chunks(BINS).skip(usize::from(LEFT_OUT) + 1);
+        let distances = distances.enumerate().map(class).collect();
         Statistics { distances, mean_tile: self.folds.then(|| self.mean_tile(sums)) }
     }
 
     fn mean_tile(&self, sums: &[f64]) -> MeanTile {
         let mut owners = self.axes.each_ref().map(owners);
-        owners[1].iter_mut().for_each(|count| *count *= self.planes as u64);
+        owners[1].iter_mut().for_each(|count| *count *= self.planes.len() as u64);
         let count = |at: usize| owners[0][at % owners[0].len()] * owners[1][at / owners[0].len()];
         let mean = |(at, sum): (usize, &f64)| (sum / count(at) as f64) as f32;
         MeanTile { size: self.tile(), means: sums.iter().enumerate().map(mean).collect(), owners }
     }
 }
 
-/// The farthest that a point of an axis with borders lies from one.
+/// The farthest that a point of an axis with borders lies from one, of those that are not left out.
 fn farthest(axis: &AxisTiling) -> usize {
     let far = |tile: usize| {
         let owned = axis.owned(tile).len();
         let is_at_end = tile == 0 || tile + 1 == axis.count();
         if is_at_end { owned } else { owned.div_ceil(2) }
     };
-    (0..axis.count()).map(far).max().unwrap_or(0)
+    let inner = (0..axis.count()).filter(|tile| axis.is_inner(*tile));
+    inner.map(far).max().unwrap_or(0)
 }
 
 /// The class of each point of an axis, `width` distances making one.
@@ -241,12 +250,16 @@ fn classes(axis: &AxisTiling, width: usize) -> Vec<u16> {
         return vec![NO_BORDER; axis.n()];
     }
     let of_tile = |tile: usize| {
-        let owned = axis.owned(tile);
+        let (owned, is_inner) = (axis.owned(tile), axis.is_inner(tile));
         let (first, last) = (tile == 0, tile + 1 == axis.count());
         owned.clone().map(move |i| {
+            if !is_inner {
+                return LEFT_OUT;
+            }
             let left = if first { usize::MAX } else { i - owned.start };
             let right = if last { usize::MAX } else { owned.end - 1 - i };
-            u16::try_from(left.min(right) / width).unwrap_or(NO_BORDER)
+            let class = left.min(right) / width + usize::from(LEFT_OUT) + 1;
+            u16::try_from(class).unwrap_or(NO_BORDER)
         })
     };
     (0..axis.count()).flat_map(of_tile).collect()
@@ -262,10 +275,10 @@ fn row_classes(tiling: &Tiling, width: usize) -> Vec<u16> {
     classes(z, width).into_iter().flat_map(nearer).collect()
 }
 
-/// How many tiles own each of their points.
+/// How many inner tiles own each of their points.
 fn owners(axis: &AxisTiling) -> Vec<u64> {
     let mut owners = vec![0; axis.tile()];
-    for tile in 0..axis.count() {
+    for tile in (0..axis.count()).filter(|tile| axis.is_inner(*tile)) {
         let (start, owned) = (axis.computed(tile).start, axis.owned(tile));
         owners[owned.start - start..owned.end - start].iter_mut().for_each(|count| *count += 1);
     }
