@@ -23,7 +23,7 @@ pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use axis::ticks::{Tick, linear_ticks, ticks};
 pub use colour::histogram::histogram;
 pub use colour::map::{COLOURS, ColourMap, Table, UnknownColourMap};
-pub use colour::paint::{NO_VALUE, Samples, SamplesError, colours, shown_values};
+pub use colour::paint::{INFINITE, NO_VALUE, Samples, SamplesError, colours, shown_values};
 pub use colour::theme::{MOST_BESIDE, Theme};
 pub use draw::drawing::Drawing;
 pub use draw::layout::{Page, SMALLEST_SIDE};

@@ -9,6 +9,8 @@ use crate::app::explorer::action_table::ACTIONS;
 use crate::app::explorer::reports::on_cpu;
 use crate::app::panes::heat_map;
 use crate::app::state::command::Command;
+use crate::clock::Instant;
+use crate::run::Phase;
 use eframe::egui::{self, Event, Key, KeyboardShortcut, Modifiers};
 
 impl Explorer {
@@ -59,6 +61,7 @@ impl Explorer {
         if !self.tuning.is_timing() {
             self.back.play(&mut self.session, self.report.as_deref(), context);
         }
+        self.follow_rate();
         self.send_requests();
         let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
         self.scale.apply(context, is_dense);
@@ -104,6 +107,16 @@ impl Explorer {
         if self.back.request(&self.session, self.report.as_deref_mut(), &request.observation) {
             self.redraw_map();
         }
+    }
+
+    /// Measures how fast the shown cycle grows, while a run or a replay is to move it.
+    fn follow_rate(&mut self) {
+        let shown = self.report.as_deref().filter(|report| {
+            self.session.travel.playing
+                || (report.phase == Phase::Running && self.session.travel.at.is_none())
+        });
+        let shown = shown.map(|report| (report.epoch, report.observation.cycle));
+        self.reached.follow(shown, Instant::now());
     }
 
     /// Updates the map from the report.

@@ -19,6 +19,7 @@ use crate::app::panels::{memory, method, performance, problem, timeline, toolbar
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
+use crate::app::state::reached_rate::ReachedRate;
 use crate::app::state::recent::RecentFiles;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::{self, Scale};
@@ -39,6 +40,7 @@ pub struct Explorer {
     /// The newest report; its observation is of the shown cycle.
     report: Option<Box<Report>>,
     back: TimeTravel,
+    reached: ReachedRate,
     map: HeatMap,
     pictures: Pictures,
     panes: Panes,
@@ -127,6 +129,7 @@ impl Explorer {
             worker,
             report: None,
             back: TimeTravel::new(context)?,
+            reached: ReachedRate::default(),
             map: HeatMap::default(),
             pictures: Pictures::default(),
             panes: Panes::default(),
@@ -174,7 +177,18 @@ impl eframe::App for Explorer {
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
         let Self {
-            session, report, back, map, pictures, panes, tuning, save, open, commands, ..
+            session,
+            report,
+            back,
+            reached,
+            map,
+            pictures,
+            panes,
+            tuning,
+            save,
+            open,
+            commands,
+            ..
         } = self;
         let (backends, is_tuning) = (&self.backends, self.is_tuning);
         // A presentation shows only the sliders of the method.
@@ -182,7 +196,7 @@ impl eframe::App for Explorer {
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| {
             let waits = tuning.is_timing();
-            toolbar::ui(ui, session, report, panes, presenting, waits, commands);
+            toolbar::ui(ui, session, report, panes, presenting, reached.known(), waits, commands);
             if presenting {
                 method::strip(ui, session, commands);
             }

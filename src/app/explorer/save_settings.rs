@@ -40,6 +40,7 @@ impl Explorer {
         if self.welcome {
             // The first run waits until the dialog is closed, and takes its time.
             (self.session.running, self.session.pace) = (false, Some(FIRST_PACE));
+            self.session.view.probes = self.session.first_probes();
         }
     }
 

@@ -1,7 +1,7 @@
 //! The device of the solver, and why others are not available.
 
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
 use crate::grid::Tiling;
 use crate::problem::Stencil;
@@ -40,16 +40,17 @@ impl Backends {
             };
             let combo = ComboBox::from_id_salt("backend").width(64.0).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
-                ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU")
-                    .on_hover_text("The CPU cores of this machine.");
+                let entry = ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU");
+                explained(entry, "The CPU cores of this machine.");
                 for (text, devices) in self.cuda() {
                     let is_chosen = method.backend == Backend::Cuda
                         && devices.as_ref() == Some(&method.devices);
                     let button = Button::selectable(is_chosen, text);
-                    let response = ui
-                        .add_enabled(devices.is_some(), button)
-                        .on_hover_text("An NVIDIA GPU.")
-                        .on_disabled_hover_text("Needs an NVIDIA GPU and its driver.");
+                    let about = match devices {
+                        Some(_) => "An NVIDIA GPU.",
+                        None => "Needs an NVIDIA GPU and its driver.",
+                    };
+                    let response = explained(ui.add_enabled(devices.is_some(), button), about);
                     if let Some(devices) = devices.filter(|_| response.clicked()) {
                         (method.backend, method.devices) = (Backend::Cuda, devices);
                     }
@@ -106,12 +107,8 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
             let selected = kernel == method.kernel;
             let button =
                 ui.add_enabled(takes.is_ok(), Button::selectable(selected, kernel.label()));
-            let button = button.on_hover_text(kernel.about());
-            let button = match takes {
-                Ok(_) => button,
-                Err(why) => button.on_disabled_hover_text(why),
-            };
-            if button.clicked() {
+            let about = takes.err().unwrap_or_else(|| kernel.about().to_owned());
+            if explained(button, about).clicked() {
                 method.kernel = kernel;
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::{named, typed};
+use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
 use crate::problem::matrix::Ordering;
@@ -56,7 +56,7 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
                     let text = format!("{side}{}", ["", "²", "³"][axes.clamp(1, 3) - 1]);
                     let same = problem.shape.iter().all(|&n| n == side);
                     let chosen = ui.selectable_label(same, text);
-                    if chosen.on_hover_text("Points along each axis.").clicked() {
+                    if explained(chosen, "Points along each axis.").clicked() {
                         problem.shape.fill(side);
                     }
                 }
@@ -132,12 +132,12 @@ fn details(ui: &mut Ui, spec: &mut RunSpec) {
                         .selected_text(matrix.ordering.name())
                         .show_ui(ui, |ui| {
                             for ordering in Ordering::ALL {
-                                ui.selectable_value(
+                                let entry = ui.selectable_value(
                                     &mut matrix.ordering,
                                     ordering,
                                     ordering.name(),
-                                )
-                                .on_hover_text(ordering.about());
+                                );
+                                explained(entry, ordering.about());
                             }
                         });
                     named(combo.response, "Ordering").on_hover_text(about);

@@ -7,17 +7,17 @@ use crate::app::panes::Panes;
 use crate::app::state::command::Command;
 use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
-use crate::app::widgets::labels::{cycles_per_second, named};
+use crate::app::widgets::labels::{cycles_per_second, explained, named};
 use crate::app::widgets::theme;
-use crate::picture::grouped;
+use crate::picture::{grouped, rounded};
 use crate::run::{Outcome, PRESETS, Phase, Report};
 use crate::solver::Subiterations;
 use eframe::egui::{
     self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
 };
 
-/// Speed limits to choose from, in cycles per second.
-const PACES: [f64; 6] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0];
+/// Speeds to choose from, in cycles per second.
+const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
 
 /// In a toolbar narrower than this, in points, some words are left out for long numbers of cycles.
 const NARROW: f32 = 1220.0;
@@ -26,13 +26,16 @@ const NARROW: f32 = 1220.0;
 const ROOMY: f32 = 1360.0;
 
 /// Draws the toolbar. `presenting` leaves out what an audience does not need; keys and palette have
-/// it. `waits`: whether the run is paused for a measurement.
+/// it. `reached`: the cycles per second that are shown. `waits`: whether the run is paused for a
+/// measurement.
+#[expect(clippy::too_many_arguments, reason = "each is drawn")]
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
     panes: &Panes,
     presenting: bool,
+    reached: Option<f64>,
     waits: bool,
     commands: &mut Vec<Command>,
 ) {
@@ -40,11 +43,11 @@ pub fn ui(
     ui.horizontal(|ui| {
         let narrow = ui.available_width() < NARROW;
         let roomy = ui.available_width() >= ROOMY;
-        if !narrow {
+        if roomy {
             ui.label(RichText::new("Tilescope").heading().size(17.0));
             ui.add_space(theme::GAP);
         }
-        presets(ui, session, if narrow { 104.0 } else { 210.0 }, commands);
+        presets(ui, session, if narrow { 104.0 } else { 190.0 }, commands);
         ui.separator();
         transport(ui, session, report, commands);
         ui.separator();
@@ -57,7 +60,7 @@ pub fn ui(
             }
             view_menu::ui(ui, session, panes, commands);
             if presenting {
-                status(ui, report, waits);
+                status(ui, session, report, reached, waits);
                 return;
             }
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
@@ -71,14 +74,14 @@ pub fn ui(
             if open.clicked() {
                 commands.push(Command::ShowOpen(true));
             }
-            let copy = ui.button(if roomy { "Copy as command" } else { "Copy" });
+            let copy = ui.button("Copy command");
             let copy = named(copy, "Copy as command")
                 .on_hover_text(actions::COPY_COMMAND.tooltip(ui.ctx()));
             if copy.clicked() {
                 let text = crate::run::command_line(&session.spec);
                 commands.push(Command::Copy { text, what: "Command line" });
             }
-            status(ui, report, waits);
+            status(ui, session, report, reached, waits);
         });
     });
     ui.add_space(2.0);
@@ -113,7 +116,7 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
     let response = combo.selected_text(text).show_ui(ui, |ui| {
         for preset in &PRESETS {
             let selected = current.is_some_and(|current| current.name == preset.name);
-            if ui.selectable_label(selected, preset.label).on_hover_text(preset.about).clicked() {
+            if explained(ui.selectable_label(selected, preset.label), preset.about).clicked() {
                 commands.push(Command::Change(session.with(preset)));
             }
         }
@@ -125,17 +128,24 @@ fn presets(ui: &mut Ui, session: &Session, width: f32, commands: &mut Vec<Comman
 fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let finished = session.is_finished(report);
     let going = session.running && !finished;
-    // Both texts have the same width, so that nothing moves when one replaces the other.
-    let (icon, text) = if going { (Icon::Pause, "Pause") } else { (Icon::Run, "Run") };
+    let (travel, latest) = (session.travel, report.map_or(0, |report| report.latest.cycle));
+    // What it does depends on the cycle that is shown: the newest is followed by new ones, an earlier one,
+    // or that of a run that has ended, by those that were made.
+    let replays = latest > 0 && (finished || travel.is_back());
+    let (icon, text, action, command) = match (replays, travel.playing, going) {
+        (true, true, _) => {
+            (Icon::Pause, "Stop", actions::PLAY, Command::Travel(travel.play(false, latest)))
+        }
+        (true, false, _) => {
+            (Icon::Run, "Play", actions::PLAY, Command::Travel(travel.play(true, latest)))
+        }
+        (false, _, true) => (Icon::Pause, "Pause", actions::RUN, Command::Run(false)),
+        (false, _, false) => (Icon::Run, "Run", actions::RUN, Command::Run(true)),
+    };
+    // All texts have the same width, so that nothing moves when one replaces another.
     let run = Button::new((icon.atom(), text)).min_size(egui::vec2(74.0, 0.0));
-    let about = actions::RUN.tooltip(ui.ctx());
-    if ui
-        .add_enabled(!finished, run)
-        .on_hover_text(&about)
-        .on_disabled_hover_text("The run has ended; Reset starts it again.")
-        .clicked()
-    {
-        commands.push(Command::Run(!session.running));
+    if ui.add(run).on_hover_text(action.tooltip(ui.ctx())).clicked() {
+        commands.push(command);
     }
     // From an earlier cycle, a step shows the next one.
     let earlier = report.and_then(|report| {
@@ -154,20 +164,21 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         commands.push(Command::Reset);
     }
     let text = |pace: Option<f64>| pace.map_or_else(|| "Max speed".into(), cycles_per_second);
-    let combo = ComboBox::from_id_salt("pace").width(96.0).selected_text(text(session.pace));
+    let combo = ComboBox::from_id_salt("speed").width(100.0).selected_text(text(session.pace));
     let response = combo.show_ui(ui, |ui| {
-        for pace in [None].into_iter().chain(PACES.map(Some)) {
+        for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
             let about = match pace {
-                None => "As fast as the solver runs.",
-                Some(_) => "At most this many cycles per second.",
+                None => "As fast as the solver runs, and replays can be followed.",
+                Some(_) => "At most this many cycles per second, of the run and of replays.",
             };
             let chosen = ui.selectable_label(session.pace == pace, text(pace));
-            if chosen.on_hover_text(about).clicked() {
+            if explained(chosen, about).clicked() {
                 commands.push(Command::Pace(pace));
             }
         }
     });
-    named(response.response, "Pace").on_hover_text("Limit of cycles per second, or maximum speed.");
+    named(response.response, "Speed")
+        .on_hover_text("Cycles per second, of the run and of replays. The rate that is reached stands on the right.");
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.
@@ -186,7 +197,8 @@ fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
 
 /// The speed of the run, as precise as there is room for.
 fn speed(ui: &Ui, rate: f64) -> String {
-    let exact = format!("{} cycles/s", grouped(rate.round() as u64));
+    let whole = rate.round() as u64;
+    let exact = format!("{} cycle{}/s", grouped(whole), if whole == 1 { "" } else { "s" });
     if rate < 1e3 {
         return exact;
     }
@@ -200,8 +212,15 @@ fn speed(ui: &Ui, rate: f64) -> String {
     texts.into_iter().find(fits).unwrap_or_default()
 }
 
-/// The state of the run.
-fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
+/// The state of the run. At a chosen speed, or in a replay, `reached` is how many cycles per second are
+/// shown.
+fn status(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    reached: Option<f64>,
+    waits: bool,
+) {
     let Some(report) = report else {
         return;
     };
@@ -209,6 +228,13 @@ fn status(ui: &mut Ui, report: Option<&Report>, waits: bool) {
         ui.label("waiting").on_hover_text(
             "The tuning map is being measured. The run is paused so that timings are clean; it continues afterwards.",
         );
+        return;
+    }
+    let is_running = report.phase == Phase::Running;
+    if session.travel.playing || (is_running && session.pace.is_some()) {
+        let rate = reached.map_or_else(|| "…".to_owned(), rounded);
+        let about = "The cycles per second that are reached; the speed that is asked for stands beside Reset.";
+        ui.label(RichText::new(format!("{rate} cycles/s")).weak()).on_hover_text(about);
         return;
     }
     let text = match &report.phase {

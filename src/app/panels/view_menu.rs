@@ -5,6 +5,7 @@ use crate::app::panes::{Panes, list};
 use crate::app::state::command::Command;
 use crate::app::state::drag::HoldAt;
 use crate::app::state::session::Session;
+use crate::app::widgets::labels::explained;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Ui};
 
@@ -21,7 +22,7 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
                 Some(why) => format!("{} {why}", pane.about()),
                 None => pane.about().to_owned(),
             };
-            if ui.checkbox(&mut shown, pane.title()).on_hover_text(about).changed() {
+            if explained(ui.checkbox(&mut shown, pane.title()), about).changed() {
                 commands.push(Command::ShowPane(pane.id(), shown));
             }
         }
@@ -30,8 +31,8 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
             "The picture stays until the new run is as far as the run before it; then they are exchanged.",
         );
         for at in HoldAt::ALL {
-            let chosen = ui.radio(session.hold_at == at, at.label()).on_hover_text(at.about());
-            if chosen.clicked() {
+            let chosen = ui.radio(session.hold_at == at, at.label());
+            if explained(chosen, at.about()).clicked() {
                 commands.push(Command::HoldAt(at));
             }
         }

@@ -6,11 +6,11 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::Against;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
-    CLASSIC_NAME, FigureKind, Norm, Plot, Series, THIS_RUN, convergence_plot, grouped, norm_points,
-    number, rounded, seconds as time, sweeps_per_axis_cycle,
+    CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, ScaleKind, Series, THIS_RUN,
+    convergence_plot, grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
 };
 use crate::run::{Phase, Record, Report};
 use eframe::egui::{
@@ -93,7 +93,7 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                         norm.about()
                     ),
                 };
-                ui.selectable_value(&mut view.norm, norm, norm.label()).on_hover_text(about);
+                explained(ui.selectable_value(&mut view.norm, norm, norm.label()), about);
             }
         });
         let about = actions::menu_tooltip("Norm", "Which norm the curve shows.");
@@ -102,12 +102,15 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             ComboBox::from_id_salt("against").width(90.0).selected_text(view.against.label());
         let response = combo.show_ui(ui, |ui| {
             for against in Against::ALL {
-                ui.selectable_value(&mut view.against, against, against.label())
-                    .on_hover_text(against.about());
+                let entry = ui.selectable_value(&mut view.against, against, against.label());
+                explained(entry, against.about());
             }
         });
         let about = actions::menu_tooltip("Curves over", "The x axis of the curves.");
         named(response.response, "Against").on_hover_text(about);
+        ui.checkbox(&mut view.log_x, "Log x").on_hover_text(
+            "Draw the x axis logarithmically, which shows the first cycles as large as the last.",
+        );
         ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {
@@ -158,7 +161,21 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
     let series = [run].into_iter().chain(pinned).chain(classic).collect();
-    convergence_plot(series, norm.label(), over, tolerance(session, report))
+    let mut plot = convergence_plot(series, norm.label(), over, tolerance(session, report));
+    if over != Over::Seconds {
+        let time = |record: &Record| (over.along(record, cycle, cycle), record.seconds);
+        plot.x.times = report.curve.iter().map(time).collect();
+    }
+    if session.view.log_x {
+        plot.x.scale = ScaleKind::Log;
+        for series in &mut plot.series {
+            let points = series.points.len();
+            // The initial guess has no place on the axis.
+            series.points.retain(|(along, _)| *along > 0.0);
+            series.so_far = series.so_far.saturating_sub(points - series.points.len());
+        }
+    }
+    plot
 }
 
 fn convergence(
@@ -175,9 +192,9 @@ fn convergence(
         || report.observation.cycle < report.latest.cycle;
     let cursor = is_earlier.then(|| against.over().along(norms, cycle, cycle));
     let frame = plot::Frame { id: "convergence", height, cursor, has_legend: true };
-    let painted = plot::ui(ui, &frame, &plot, move |name, along, value| {
-        Some(read_off(name, along, value, against))
-    });
+    let times = &plot.x;
+    let painted =
+        plot::with_values(ui, &frame, &plot, move |at| Some(read_off(&at, times, against)));
     let pointed = painted.pointer.and_then(|along| pointed_at(along, session, report));
     if let Some(cycle) = pointed {
         if painted.response.clicked() {
@@ -208,13 +225,19 @@ fn tolerance(session: &Session, report: &Report) -> Option<f64> {
     stop.tolerance.filter(|_| session.view.norm.is_stopped_by(stop.rule))
 }
 
-/// What is under the pointer.
-fn read_off(name: &str, along: f64, value: f64, against: Against) -> String {
-    let along = match against {
-        Against::Time => format!("{along:.4} s"),
-        _ => format!("{} {}", grouped(along.max(0.0).round() as u64), against.label()),
-    };
-    format!("{name}\n{along}\n{}", number(value)).trim().to_owned()
+/// What is under the pointer: how far it is along the axis, with the solver time there, and the norm of each
+/// curve.
+fn read_off(at: &plot::Pointed<'_>, axis: &PlotAxis, against: Against) -> String {
+    let mut lines = vec![match against {
+        Against::Time => time(at.x.max(0.0)),
+        _ => {
+            let along = grouped(at.x.max(0.0).round() as u64);
+            let time = axis.time_at(at.x).map_or(String::new(), |it| format!(", {}", time(it)));
+            format!("{along} {}{time}", against.label())
+        }
+    }];
+    lines.extend(at.values().map(|(name, value)| labelled(name, &rounded(value))));
+    lines.join("\n")
 }
 
 /// The run and its reference in numbers.

@@ -6,7 +6,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, CellsView, Values};
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::{cells, theme};
 use crate::grid::{AxisTiling, Need};
 use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
@@ -166,8 +166,8 @@ fn controls(ui: &mut Ui, session: &Session, report: &Report, commands: &mut Vec<
         let combo = ComboBox::from_id_salt("inside").width(84.0).selected_text(inside.kind.label());
         let response = combo.show_ui(ui, |ui| {
             for kind in InsideKind::ALL {
-                ui.selectable_value(&mut inside.kind, kind, kind.label())
-                    .on_hover_text(kind.about());
+                let entry = ui.selectable_value(&mut inside.kind, kind, kind.label());
+                explained(entry, kind.about());
             }
         });
         named(response.response, "Shown of the tile").on_hover_text(inside.kind.about());

@@ -5,7 +5,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::{Column, PinnedRow, Pins, csv, markdown};
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::app::widgets::theme;
 use crate::picture::FigureKind;
 use crate::run::Report;
@@ -114,7 +114,7 @@ fn baseline(ui: &mut Ui, pins: &Pins, commands: &mut Vec<Command>) {
     let response = combo.show_ui(ui, |ui| {
         for pin in pins.all() {
             let is_chosen = pin.number == chosen.number;
-            if ui.selectable_label(is_chosen, &pin.name).on_hover_text(about).clicked() {
+            if explained(ui.selectable_label(is_chosen, &pin.name), about).clicked() {
                 commands.push(Command::Baseline(pin.number));
             }
         }

@@ -5,7 +5,7 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::MAX_PROBES;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::grid::Need;
 use crate::picture::{FigureKind, grouped, number, point_label, probe_series, probes_plot};
@@ -32,7 +32,11 @@ impl PaneType for ProbesPane {
     }
 
     fn slot(&self) -> Slot {
-        Slot::BelowMapRight
+        Slot::BottomRight
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
     }
 
     fn shows(&self, kind: FigureKind) -> bool {
@@ -68,7 +72,9 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     ui.horizontal_wrapped(|ui| {
         for (index, &point) in session.view.probes.iter().enumerate() {
             let name = name(point);
-            let text = RichText::new(format!("{name} ×")).color(theme::curve(ui, index));
+            let now = report.observation.probes.iter().find(|(at, _)| *at == point);
+            let sign = if now.is_some_and(|(_, value)| value.is_infinite()) { " ∞" } else { "" };
+            let text = RichText::new(format!("{name}{sign} ×")).color(theme::curve(ui, index));
             let button = named(ui.add(egui::Button::new(text)), &format!("Remove {name}"));
             if button.on_hover_text("Remove this probe.").clicked() {
                 let mut view = session.view.clone();
@@ -88,6 +94,17 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     };
     let shown = report.probes.iter().filter(|probe| probe.field == observation.field);
     let series = shown.map(series).collect();
+    let is_filling = |point: &&[usize; 2]| {
+        let mut known = report.probes.iter().filter(|probe| probe.field == observation.field);
+        let known = known.find(|probe| probe.point == **point);
+        report.latest.cycle > 1 && known.is_none_or(|probe| probe.values.len() < 2)
+    };
+    let filling: Vec<_> =
+        session.view.probes.iter().filter(is_filling).map(|&point| name(point)).collect();
+    if !filling.is_empty() {
+        let text = format!("Being filled from the next cycles on: {}", filling.join(", "));
+        ui.add(Label::new(RichText::new(text).small().weak()).truncate());
+    }
     let plot = probes_plot(series, observation.field, colours.scale, colours.absolute);
     let earlier = session.travel.earlier(report.latest.cycle);
     let frame = plot::Frame {
@@ -97,8 +114,9 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
         // The buttons above have the names, in the same colours.
         has_legend: false,
     };
-    plot::ui(ui, &frame, &plot, |name, cycle, value| {
-        let cycle = grouped(cycle.max(0.0).round() as u64);
-        Some(format!("{name}\ncycle {cycle}\n{}", number(value)).trim().to_owned())
+    plot::with_values(ui, &frame, &plot, |at| {
+        let cycle = format!("cycle {}", grouped(at.x.max(0.0).round() as u64));
+        let values = at.values().map(|(name, value)| labelled(name, &number(value)));
+        Some(std::iter::once(cycle).chain(values).collect::<Vec<_>>().join("\n"))
     });
 }

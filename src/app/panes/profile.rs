@@ -6,7 +6,7 @@ use crate::app::state::command::Command;
 use crate::app::state::compared::{Compared, ComparisonTarget};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{cut_line, plot, theme};
 use crate::grid::{Need, Shape};
 use crate::picture::{
@@ -146,8 +146,8 @@ fn controls(ui: &mut Ui, session: &Session, plan: &Plan, commands: &mut Vec<Comm
                 let of_map = field == session.view.field;
                 let mut shown = of_map || cut.more.contains(&field);
                 let check = egui::Checkbox::new(&mut shown, field.label());
-                let check = ui.add_enabled(!of_map, check).on_hover_text(field.about());
-                if check.on_disabled_hover_text("The field of the map is always shown.").changed() {
+                let about = if of_map { "The field of the map is always shown." } else { field.about() };
+                if explained(ui.add_enabled(!of_map, check), about).changed() {
                     cut.more.retain(|other| *other != field);
                     cut.more.extend(shown.then_some(field));
                 }
@@ -242,9 +242,12 @@ fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option
         cursor: None,
         has_legend: true,
     };
-    let painted = plot::ui(ui, &frame, &plot, |name, place, value| {
-        let unit = units.iter().find(|(other, _)| other == name).map_or(1.0, |(_, unit)| *unit);
-        Some(read_off(name, place, value * unit, line, plan))
+    let painted = plot::with_values(ui, &frame, &plot, |at| {
+        let unit =
+            |name: &str| units.iter().find(|(other, _)| other == name).map_or(1.0, |it| it.1);
+        let values = at.values().map(|(name, value)| labelled(name, &number(value * unit(name))));
+        let lines: Vec<_> = place_label(at.x, line, plan).into_iter().chain(values).collect();
+        Some(lines.join("\n"))
     });
     point_at(line, shape, painted.pointer?)
 }
@@ -264,13 +267,10 @@ fn points(profile: &Profile<'_>, shape: &Shape, log: bool) -> Vec<(f64, f64)> {
     points.map(|[at, value]| (at, shown(value))).collect()
 }
 
-/// What is under the pointer: the point, its value, and how far a tile border is.
-fn read_off(name: &str, place: f64, value: f64, line: CutLine, plan: &Plan) -> String {
-    let name = if name.is_empty() { String::new() } else { format!("{name}\n") };
+/// The point of the line under the pointer, its tile, and how far a tile border is.
+fn place_label(place: f64, line: CutLine, plan: &Plan) -> Option<String> {
     let shape = &plan.problem.shape;
-    let Some([i, j]) = point_at(line, shape, place) else {
-        return format!("{name}{}", number(value));
-    };
+    let [i, j] = point_at(line, shape, place)?;
     let border = match plan.tiling.distance(&[i, j]) {
         Some(1) => ", at a tile border".to_owned(),
         Some(distance) => format!(", {distance} points from a tile border"),
@@ -281,7 +281,7 @@ fn read_off(name: &str, place: f64, value: f64, line: CutLine, plan: &Plan) -> S
         1 => (format!("i {i}"), across.to_string()),
         _ => (format!("i {i}, j {j}"), format!("({across}, {down})")),
     };
-    format!("{name}{place}\n{}\ntile {tile}{border}", number(value))
+    Some(format!("{place}\ntile {tile}{border}"))
 }
 
 /// Why there is no profile of a field.

@@ -3,11 +3,11 @@
 use crate::app::state::compare::{How, ShownCycle};
 use crate::app::state::pins::Pin;
 use crate::app::state::session::Session;
-use crate::picture::grouped;
+use crate::picture::{THIS_RUN, counted, distinguish, grouped, method_title};
 use crate::run::{
-    Difference, MapRequest, MethodName, Observation, ObservationRequest, Plan, ReplayTarget,
-    Report, RunArchive,
+    Difference, MapRequest, Observation, ObservationRequest, Plan, ReplayTarget, Report, RunArchive,
 };
+use crate::solver::Subiterations;
 use std::sync::Arc;
 
 /// The largest grid, in points, on which the profile shows every pinned run: each needs a solver of
@@ -146,26 +146,36 @@ impl ComparisonRequest {
     }
 }
 
-impl Compared {
-    /// A caption for it.
-    pub fn caption(&self) -> String {
-        let ComparisonRequest { name, cycle, beside, place, .. } = &self.request;
-        if *place == ComparisonTarget::Difference {
-            format!("this run, cycle {}, minus {name}, cycle {}", grouped(*beside), grouped(*cycle))
-        } else {
-            let cycle = self.observation.cycle;
-            caption(name, cycle, self.request.plan())
-        }
-    }
-}
-
-/// What is shown of a run: its cycle, its sweeps and its method.
-pub fn caption(name: &str, cycle: u64, plan: &Plan) -> String {
-    let sweeps = grouped(cycle * plan.sweeps_per_cycle());
-    let method = &plan.spec.method;
-    let settings = match method.name {
-        MethodName::Classic => "classic Jacobi".to_owned(),
-        MethodName::Hierarchical => format!("k = {}, overlap {}", method.k, method.overlap_of(0)),
+/// The captions of the run of a report and of the pinned run beside it: names, the settings in which
+/// they differ, sweeps and cycles. What matters least comes last, where a caption may be cut off.
+pub fn captions(report: &Report, compared: &Compared) -> [String; 2] {
+    let ComparisonRequest { name, cycle, beside, place, .. } = &compared.request;
+    let other = compared.request.plan();
+    let specs = [&report.plan.spec, &other.spec];
+    let (_, settings) = distinguish(&specs);
+    let method = |index: usize| match settings.get(index) {
+        Some(settings) if !settings.is_empty() => settings.clone(),
+        // The same run twice.
+        _ => method_title(specs[index]),
     };
-    format!("{name}, cycle {} · {sweeps} sweeps · {settings}", grouped(cycle))
+    if *place == ComparisonTarget::Difference {
+        let of = |index: usize, name: &str, cycle: u64| {
+            format!("{name} ({}, cycle {})", method(index), grouped(cycle))
+        };
+        let difference = format!("{} − {}", of(0, THIS_RUN, *beside), of(1, name, *cycle));
+        return [difference.clone(), difference];
+    }
+    let caption = |index: usize, name: &str, cycle: u64, plan: &Plan| {
+        let sweeps = match plan.method.k() {
+            Subiterations::Finite(_) => {
+                format!(" · {}", counted(cycle * plan.sweeps_per_cycle(), "sweep"))
+            }
+            Subiterations::Infinite => String::new(),
+        };
+        format!("{name} · {}{sweeps} · cycle {}", method(index), grouped(cycle))
+    };
+    [
+        caption(0, THIS_RUN, report.observation.cycle, &report.plan),
+        caption(1, name, compared.observation.cycle, other),
+    ]
 }

@@ -7,6 +7,7 @@ pub mod drag;
 pub mod experiments;
 pub mod pane_id;
 pub mod pins;
+pub mod reached_rate;
 pub mod recent;
 pub mod save;
 pub mod scale;

@@ -155,15 +155,23 @@ impl Pins {
     }
 
     /// The rows of the table, sorted as chosen: those of the pinned runs, and of the run of a report
-    /// unless it is pinned as it is.
+    /// at the cycle that is shown, unless it is pinned as it is.
     pub fn rows(&self, report: Option<&Report>) -> Vec<PinnedRow> {
-        let own = report.map(|report| Pin {
-            number: 0,
-            name: THIS_RUN.to_owned(),
-            archive: Arc::clone(&report.archive),
-            start_residual: report.start_residual,
-            latest: report.latest,
-            curve: Arc::clone(&report.curve),
+        let own = report.map(|report| {
+            let shown = report.observation.norms;
+            let is_earlier = shown.cycle < report.latest.cycle;
+            let so_far = report.curve.partition_point(|record| record.cycle <= shown.cycle);
+            Pin {
+                number: 0,
+                name: THIS_RUN.to_owned(),
+                archive: Arc::clone(&report.archive),
+                start_residual: report.start_residual,
+                latest: if is_earlier { shown } else { report.latest },
+                curve: match is_earlier {
+                    true => report.curve[..so_far].into(),
+                    false => Arc::clone(&report.curve),
+                },
+            }
         });
         let is_pinned = |own: &Pin| {
             let is_same =

@@ -37,7 +37,8 @@ pub struct Session {
     pub steps: u64,
     /// How many of those the run has made that is made again because the worker did not keep it.
     steps_before: u64,
-    /// Limit the cycles per second.
+    /// The cycles per second that are asked for, of the run and of a replay; `None` for as many as
+    /// possible.
     pub pace: Option<f64>,
     /// What is shown, and how.
     pub view: ViewSettings,
@@ -189,6 +190,15 @@ impl Session {
             }
             _ => CutLine::Row(0),
         }
+    }
+
+    /// Points to observe at first: beside a tile border, and in the middle of its tile, both on the line of
+    /// the profile.
+    pub fn first_probes(&self) -> Vec<[usize; 2]> {
+        let Some(tiling) = self.tiling() else { return Vec::new() };
+        let (x, row) = (tiling.x(), tiling.middle(1));
+        let at_border = x.owned(x.owner(x.n() / 2)).start;
+        vec![[at_border, row], [tiling.middle(0), row]]
     }
 
     /// What the view inside a cycle shows.

@@ -18,6 +18,9 @@ const LONGEST_FRAME: Duration = Duration::from_millis(100);
 /// A request is left this long for an answer before a newer one replaces it.
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
 
+/// Cycles per second of a replay without a limit: as fast as an eye can follow.
+const FASTEST_REPLAY: f64 = 300.0;
+
 /// The share of the time that replays of pinned runs may take while the run makes cycles on the
 /// same processor.
 const COMPARISON_SHARE: f64 = 0.1;
@@ -239,7 +242,7 @@ impl TimeTravel {
         if travel.preview.is_some() || !self.is_there(report) {
             return;
         }
-        self.due += f64::from(frame) * travel.speed;
+        self.due += f64::from(frame) * session.pace.unwrap_or(FASTEST_REPLAY);
         if self.due >= 1.0 {
             let cycles = self.due.floor();
             self.due -= cycles;

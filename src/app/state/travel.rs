@@ -1,8 +1,5 @@
 //! Which cycle of the run is shown, and how cycles are replayed.
 
-/// Replay speeds to choose from, in cycles per second.
-pub const SPEEDS: [f64; 7] = [1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0];
-
 /// The chosen cycle, and how the replay moves it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Travel {
@@ -14,20 +11,18 @@ pub struct Travel {
     pub playing: bool,
     /// Whether the replay loops.
     pub looped: bool,
-    /// Replayed cycles per second.
-    pub speed: f64,
     /// The first and the last replayed cycle; `None` for all cycles.
     pub part: Option<[u64; 2]>,
 }
 
 impl Default for Travel {
     fn default() -> Self {
-        Self { at: None, preview: None, playing: false, looped: false, speed: 30.0, part: None }
+        Self { at: None, preview: None, playing: false, looped: false, part: None }
     }
 }
 
 impl Travel {
-    /// The newest cycle of another run, with the same speed and looping.
+    /// The newest cycle of another run, with the same looping.
     #[must_use]
     pub fn for_new_run(self) -> Self {
         Self { at: None, preview: None, playing: false, part: None, ..self }
@@ -48,6 +43,11 @@ impl Travel {
     pub fn to(self, cycle: u64, latest: u64) -> Self {
         let at = (cycle < latest).then_some(cycle);
         Self { at, preview: None, playing: false, ..self }
+    }
+
+    /// Whether a person looks at earlier cycles: one of them is shown or replayed, or a part is chosen.
+    pub fn is_back(&self) -> bool {
+        self.at.is_some() || self.playing || self.part.is_some()
     }
 
     /// The first and the last replayed cycle, if `latest` is the newest.

@@ -26,6 +26,8 @@ pub struct ViewSettings {
     /// The norm of the curve, and its x axis.
     pub norm: Norm,
     pub against: Against,
+    /// Whether that axis is logarithmic.
+    pub log_x: bool,
     /// Settings of the profile.
     pub profile: ProfileSettings,
     /// Settings of the view inside a cycle.
@@ -124,6 +126,7 @@ impl Default for ViewSettings {
             compare: Compare::default(),
             norm: Norm::default(),
             against: Against::Sweeps,
+            log_x: false,
             profile: ProfileSettings { log: true, ..ProfileSettings::default() },
             // A tile that has neighbours on all sides, where there is one.
             inside: InsideView { tile: [1, 1], ..InsideView::default() },

@@ -75,6 +75,7 @@ impl Cells {
                 map: shows.map,
                 scale,
                 clips: [false; 2],
+                has_infinite: shows.values.iter().any(|value| value.is_infinite()),
                 title: shows.title,
                 histogram: &[],
             };

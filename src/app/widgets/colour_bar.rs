@@ -1,6 +1,6 @@
 //! The colour bar: colours, ticks, and marks where values lie beyond its ends.
 
-use crate::picture::{ColourMap, End, Range, Scale, number, ticks};
+use crate::picture::{ColourMap, End, INFINITE, Range, Scale, number, ticks};
 use eframe::egui::{self, Align2, Color32, CursorIcon, Rect, Sense, Stroke, TextStyle, Ui};
 
 /// Room for the bar beside a picture, its ticks included.
@@ -28,6 +28,8 @@ pub struct Bar<'a> {
     pub scale: &'a Scale,
     /// Whether values lie beyond the lower and the upper end of the colours.
     pub clips: [bool; 2],
+    /// Whether there are infinite values, which have a colour of their own.
+    pub has_infinite: bool,
     /// The title.
     pub title: &'a str,
     /// Counts of values per colour, from the lower end to the upper; may be empty.
@@ -114,15 +116,23 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
             label(y, two_digits(value), ui.visuals().weak_text_color());
         }
     }
-    for (end, _) in shows.clips.iter().enumerate().filter(|(_, clips)| **clips) {
+    let marks = [shows.clips[0], shows.clips[1] || shows.has_infinite];
+    for (end, _) in marks.iter().enumerate().filter(|(_, mark)| **mark) {
         let (y, way) = if end == 0 { (bar.bottom() + 2.0, 1.0) } else { (bar.top() - 2.0, -1.0) };
         let tip = egui::pos2(bar.center().x, y + 7.0 * way);
         let base = |x| egui::pos2(x, y);
+        let is_infinite = end == 1 && shows.has_infinite;
+        let [red, green, blue, _] = INFINITE;
+        let fill = if is_infinite { Color32::from_rgb(red, green, blue) } else { colour };
         painter.add(egui::Shape::convex_polygon(
             vec![base(bar.left()), tip, base(bar.right())],
-            colour,
+            fill,
             Stroke::NONE,
         ));
+        if is_infinite {
+            let at = egui::pos2(bar.right() + 6.0, y - 8.0);
+            painter.text(at, Align2::LEFT_CENTER, "∞", font.clone(), colour);
+        }
     }
     let at = area.right_top() + egui::vec2(12.0, 2.0);
     painter.text(at, Align2::LEFT_TOP, shows.title, font, colour);

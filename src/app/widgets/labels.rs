@@ -2,6 +2,9 @@
 
 use eframe::egui::{self, Ui};
 
+/// From an entry of a menu to beyond the edge of the menu, in points.
+const MENU_MARGIN: f32 = 12.0;
+
 /// A number field that is dragged within `range`. Any other value can be typed: a message that
 /// refuses it is better than silent clamping.
 pub fn typed<'a, N: egui::emath::Numeric>(
@@ -21,6 +24,28 @@ pub fn typed<'a, N: egui::emath::Numeric>(
 pub fn cycles_per_second(rate: f64) -> String {
     let what = if rate == 1.0 { "cycle/s" } else { "cycles/s" };
     format!("{rate} {what}")
+}
+
+/// A tooltip of an entry of a menu. It lies beside the menu, where it covers no other entry.
+pub fn explained(entry: egui::Response, text: impl Into<String>) -> egui::Response {
+    let text = text.into();
+    _ = entry.ctx.accesskit_node_builder(entry.id, |node| node.set_description(text.as_str()));
+    let mut tooltip = match entry.enabled() {
+        true => egui::Tooltip::for_enabled(&entry),
+        false => egui::Tooltip::for_disabled(&entry),
+    };
+    let sides = &[egui::RectAlign::RIGHT_START, egui::RectAlign::LEFT_START];
+    tooltip.popup = tooltip.popup.align(sides[0]).align_alternatives(sides).gap(MENU_MARGIN);
+    tooltip.show(|ui| {
+        ui.set_max_width(ui.spacing().tooltip_width);
+        ui.label(text);
+    });
+    entry
+}
+
+/// A value after the name of its curve, if that has one.
+pub fn labelled(name: &str, value: &str) -> String {
+    if name.is_empty() { value.to_owned() } else { format!("{name}: {value}") }
 }
 
 /// Sets the name of a control for screen readers.

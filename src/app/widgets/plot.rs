@@ -4,11 +4,13 @@
 //! ([`Plot`](crate::picture::Plot)); what is added here is what a pointer can do.
 
 use crate::app::widgets::{legend, theme};
-use crate::picture::{BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series};
+use crate::picture::{
+    BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series, seconds,
+};
 use eframe::egui::{Align2, Color32, Rangef, Response, RichText, Ui, Vec2};
 use egui_plot::{
-    AxisHints, Corner, FilledArea, GridInput, GridMark, HLine, HoverPosition, Legend, Line,
-    LineStyle, PlotPoint, Points, Text, VLine,
+    AxisHints, FilledArea, GridInput, GridMark, HLine, HoverPosition, Line, LineStyle, PlotPoint,
+    Points, Text, VLine, VPlacement,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -38,14 +40,8 @@ const DOT: f32 = 2.6;
 const HEAD: f32 = 4.5;
 
 /// The length of dashes of curves and of levels.
-const DASH: f32 = 5.5;
+pub(super) const DASH: f32 = 5.5;
 const LEVEL_DASH: f32 = 4.0;
-
-/// The most names that a legend inside a plot has, and what it takes of the plot: across, and down for
-/// each name.
-const MOST_INSIDE: usize = 3;
-const LEGEND_WIDTH: f64 = 0.6;
-const LEGEND_ROW: f64 = 0.11;
 
 /// Marks nearer than this many points would hide the curves.
 const NEAREST_MARKS: f64 = 4.0;
@@ -63,6 +59,28 @@ pub struct Frame<'a> {
     pub cursor: Option<f64>,
     /// Whether names are written.
     pub has_legend: bool,
+}
+
+/// What is under the pointer.
+pub struct Pointed<'a> {
+    /// The name of the nearest curve, if one is near.
+    pub name: &'a str,
+    /// The values on both axes.
+    pub x: f64,
+    pub y: f64,
+    plot: &'a Plot,
+}
+
+impl<'a> Pointed<'a> {
+    /// The names of the curves, and their values at the place of the pointer. Of several curves, those
+    /// without a name belong to another.
+    pub fn values(&self) -> impl Iterator<Item = (&'a str, f64)> {
+        let (x, series) = (self.x, &self.plot.series);
+        let named = series.iter().filter(|it| !it.name.is_empty() || series.len() == 1);
+        let values =
+            named.filter_map(move |series| Some((series.name.as_str(), series.value_near(x)?)));
+        values.filter(|(_, value)| value.is_finite())
+    }
 }
 
 /// A plot that was painted.
@@ -163,6 +181,16 @@ impl Labels {
         tick.map(|(_, label)| label.clone()).unwrap_or_default()
     }
 
+    /// The solver times at the ticks, above the plot.
+    fn times(&self, axis: &PlotAxis) -> AxisHints<'static> {
+        let (labels, axis) = (self.clone(), axis.clone());
+        AxisHints::new_x().placement(VPlacement::Top).formatter(move |mark, _| {
+            // Where there is no room for a label, there is none for the time.
+            let has_label = !labels.text(mark.value).is_empty() && mark.value > 0.0;
+            axis.time_at(mark.value).filter(|_| has_label).map(seconds).unwrap_or_default()
+        })
+    }
+
     fn hints(&self, hints: AxisHints<'static>, title: &str) -> AxisHints<'static> {
         let labels = self.clone();
         hints
@@ -180,19 +208,35 @@ pub fn ui<'a>(
     plot: &'a Plot,
     read_off: impl Fn(&str, f64, f64) -> Option<String> + 'a,
 ) -> Painted {
+    with_values(ui, frame, plot, move |at| read_off(at.name, at.x, at.y))
+}
+
+/// Paints a plot. `read_off` says in words what is under the pointer, and may read the values of all curves
+/// there.
+pub fn with_values<'a>(
+    ui: &mut Ui,
+    frame: &Frame<'_>,
+    plot: &'a Plot,
+    read_off: impl Fn(Pointed<'_>) -> Option<String> + 'a,
+) -> Painted {
     let [x, y] = plot.scales().map(Warp);
     let named = plot.series.iter().filter(|series| !series.name.is_empty());
     let named: Vec<_> = named.filter(|_| frame.has_legend).collect();
-    let corner = free_corner(plot, [x, y], named.len()).filter(|_| named.len() <= MOST_INSIDE);
+    let mut hidden = legend::hidden(ui, frame.id);
     let top = ui.cursor().top();
-    if corner.is_none() && !named.is_empty() {
-        let names = named.iter().map(|series| (series.name.clone(), colour(series.colour)));
-        legend::ui(ui, &names.collect::<Vec<_>>());
+    if !named.is_empty() {
+        legend::ui(ui, frame.id, &named, &mut hidden);
     }
     let height = frame.height - (ui.cursor().top() - top);
     let labels = [Labels::default(), Labels::default()];
     let (x_ends, y_ends) = (x.ends(), y.ends());
-    let hints_x = labels[0].hints(AxisHints::new_x(), &plot.x.title);
+    let has_times = plot.x.scale == ScaleKind::Linear && !plot.x.times.is_empty();
+    let title = match has_times {
+        true => format!("{}; above, solver time", plot.x.title),
+        false => plot.x.title.clone(),
+    };
+    let hints_x = labels[0].hints(AxisHints::new_x(), &title);
+    let times = has_times.then(|| labels[0].times(&plot.x));
     let hints_y = labels[1].hints(AxisHints::new_y(), &plot.y.title).min_thickness(VALUE_ROOM);
     let mut painted = egui_plot::Plot::new(frame.id)
         .height(height)
@@ -201,34 +245,30 @@ pub fn ui<'a>(
         .grid_spacing(Rangef::new(GRID_STEP as f32, 300.0))
         .x_grid_spacer(labels[0].grid(x, plot.x.clone(), true))
         .y_grid_spacer(labels[1].grid(y, plot.y.clone(), false))
-        .custom_x_axes(vec![hints_x])
+        .custom_x_axes([hints_x].into_iter().chain(times).collect())
         .custom_y_axes(vec![hints_y])
         .label_formatter(move |hover| {
             let (name, at) = match hover {
                 HoverPosition::NearDataPoint { plot_name, position, .. } => (*plot_name, *position),
                 HoverPosition::Elsewhere { position } => ("", *position),
             };
-            read_off(name, x.value(at.x), y.value(at.y))
+            read_off(Pointed { name, x: x.value(at.x), y: y.value(at.y), plot })
         })
         .allow_scroll(false)
         .grid_color(theme::grid(ui));
     for (x, y) in x_ends.into_iter().zip(y_ends) {
         painted = painted.include_x(x).include_y(y);
     }
-    if let Some(corner) = corner.filter(|_| !named.is_empty()) {
-        let legend = Legend::default().position(corner).follow_insertion_order(true);
-        painted = painted.legend(legend);
-    }
     let weak = ui.visuals().weak_text_color();
     let strong = ui.visuals().text_color();
-    let cursor = frame.cursor.filter(|at| at.is_finite()).map(|at| x.place(at));
+    let cursor = frame.cursor.map(|at| x.place(at)).filter(|place| place.is_finite());
     let width = f64::from(ui.available_width().max(1.0));
     let painted = painted.show(ui, move |paint| {
         let items = Items { plot, x, y };
         items.bands(paint);
         items.marks(paint, x_ends, width);
         items.levels(paint, weak);
-        for series in &plot.series {
+        for series in plot.series.iter().filter(|series| !hidden.contains(&series.name)) {
             items.series(paint, series);
         }
         if let Some(at) = cursor {
@@ -363,41 +403,6 @@ fn dots<'a>(name: &str, points: Vec<[f64; 2]>, radius: f32, ink: Color32) -> Poi
 /// The colour of a description.
 pub fn colour([red, green, blue]: [u8; 3]) -> Color32 {
     Color32::from_rgb(red, green, blue)
-}
-
-/// The corner where a legend of that number of names covers neither a curve nor a level.
-fn free_corner(plot: &Plot, [x, y]: [Warp; 2], names: usize) -> Option<Corner> {
-    let (wide, high) = (LEGEND_WIDTH, LEGEND_ROW * names as f64);
-    let points = plot.series.iter().flat_map(|series| &series.points);
-    let points = points.filter(|point| plot.has_place(**point));
-    let places: Vec<_> =
-        points.map(|&(across, up)| (x.0.position(across), y.0.position(up))).collect();
-    let levels = plot.levels.iter().filter(|level| plot.has_place((0.0, level.value)));
-    let levels: Vec<_> = levels.map(|level| y.0.position(level.value)).collect();
-    let is_free = |corner: &Corner| {
-        // The name of a level stands on its line.
-        let is_on_level = levels.iter().any(|&up| match corner {
-            Corner::LeftTop | Corner::RightTop => up > 1.0 - high - LEGEND_ROW,
-            Corner::LeftBottom | Corner::RightBottom => up < high,
-        });
-        if is_on_level {
-            return false;
-        }
-        !places.iter().any(|&(across, up)| {
-            let is_beside = match corner {
-                Corner::LeftTop | Corner::LeftBottom => across < wide,
-                Corner::RightTop | Corner::RightBottom => across > 1.0 - wide,
-            };
-            let is_level = match corner {
-                Corner::LeftTop | Corner::RightTop => up > 1.0 - high,
-                Corner::LeftBottom | Corner::RightBottom => up < high,
-            };
-            is_beside && is_level
-        })
-    };
-    // In the order of figures.
-    let corners = [Corner::RightTop, Corner::LeftBottom, Corner::RightBottom, Corner::LeftTop];
-    corners.into_iter().find(is_free)
 }
 
 #[cfg(test)]

@@ -43,7 +43,9 @@ impl Zoom {
         stretched: bool,
     ) -> Rect {
         let whole = fitted(area, grid, stretched);
-        if response.double_clicked() || self.grid != grid {
+        // A diagram, which is stretched, grows with the cycles.
+        let is_other = self.grid.x != grid.x || (self.grid.y != grid.y && !stretched);
+        if response.double_clicked() || is_other {
             self.zoom = None;
         }
         self.grid = grid;

@@ -58,9 +58,15 @@ impl<'a> Samples<'a> {
         self.values
     }
 
-    /// Whether any value lies beyond this end of the scale.
+    /// Whether any finite value lies beyond this end of the scale.
     pub fn clip(&self, scale: &Scale, end: End) -> bool {
-        self.values.iter().any(|value| scale.clips(f64::from(*value)) == Some(end))
+        let mut finite = self.values.iter().filter(|value| value.is_finite());
+        finite.any(|value| scale.clips(f64::from(*value)) == Some(end))
+    }
+
+    /// Whether any value is infinite: it has a colour of its own.
+    pub fn has_infinite(&self) -> bool {
+        self.values.iter().any(|value| value.is_infinite())
     }
 
     /// The same picture with at most `cols` × `rows` samples: each new one is that of its part
@@ -94,6 +100,9 @@ impl<'a> Samples<'a> {
 
 /// The colour of a sample without a value: none, whatever lies behind shows through.
 pub const NO_VALUE: [u8; 4] = [0; 4];
+
+/// The colour of an infinite sample, which no colour map has: the sign `∞` of colour bars has it, too.
+pub const INFINITE: [u8; 4] = [0, 230, 255, 255];
 
 /// How many values are placed before their colours are read from the table; fits the first-level cache.
 const BATCH: usize = 1024;
@@ -153,17 +162,20 @@ fn line(lo: f64, hi: f64) -> (f32, f32) {
 /// and colours take turns, a batch at a time, so that the arithmetic is free to use vectors.
 fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> f32) {
     const MISSING: u32 = COLOURS as u32;
+    const INFINITY: u32 = MISSING + 1;
     // Adding 2²³ leaves the nearest whole number in the lowest bits of a single.
     const ROUND: f32 = 8_388_608.0;
     // 512 entries, so that nine bits are always inside.
     let mut table = [NO_VALUE; 2 * COLOURS];
     table[..COLOURS].copy_from_slice(map.table());
+    table[INFINITY as usize] = INFINITE;
     let mut steps = [0_u32; BATCH];
     for (values, out) in values.chunks(BATCH).zip(out.chunks_mut(4 * BATCH)) {
         for (step, value) in steps.iter_mut().zip(values) {
             let place = place(*value).clamp(0.0, 1.0) * (COLOURS - 1) as f32;
             let bits = (place + ROUND).to_bits() & 0xff;
-            *step = if value.is_nan() { MISSING } else { bits };
+            let special = if value.is_nan() { MISSING } else { INFINITY };
+            *step = if value.is_finite() { bits } else { special };
         }
         for (pixel, step) in out.as_chunks_mut::<4>().0.iter_mut().zip(&steps) {
             *pixel = table[(*step & 0x1ff) as usize];
@@ -238,19 +250,19 @@ mod tests {
     #[test]
     fn ends_zero_and_what_is_no_number() {
         let map = ColourMap::Inferno;
-        let (first, last) = (map.table()[0], map.table()[255]);
+        let first = map.table()[0];
         let odd = [0.0, -0.0, f32::INFINITY, f32::NAN, -f32::NAN, f32::NEG_INFINITY, 1e-45];
         let log = Scale::new(ScaleKind::Log, Range::new(1e-6, 1.0));
-        let expected = [first, first, last, NO_VALUE, NO_VALUE, last, first].concat();
+        let expected = [first, first, INFINITE, NO_VALUE, NO_VALUE, INFINITE, first].concat();
         assert_eq!(painted(&odd, &log, map), expected);
         let middle = map.table()[128];
         for hi in [1.0, 1e-38, 1e300] {
             let symmetric = Scale::new(ScaleKind::Symmetric, Range::new(-hi, hi));
-            let expected = [middle, middle, last, NO_VALUE, NO_VALUE, first].concat();
+            let expected = [middle, middle, INFINITE, NO_VALUE, NO_VALUE, INFINITE].concat();
             assert_eq!(painted(&odd[..6], &symmetric, map), expected, "{hi}");
         }
         let linear = Scale::new(ScaleKind::Linear, Range::new(0.0, 1.0));
-        let expected = [first, first, last, NO_VALUE, NO_VALUE, first, first].concat();
+        let expected = [first, first, INFINITE, NO_VALUE, NO_VALUE, INFINITE, first].concat();
         assert_eq!(painted(&odd, &linear, map), expected);
     }
 

@@ -40,6 +40,9 @@ pub struct PlotAxis {
     pub range: Option<Range>,
     /// Which values are marked, and how they are written.
     pub ticks: TickStyle,
+    /// Solver time in seconds at places along the axis, from left to right: the window writes it beside
+    /// the ticks. Times differ from run to run, so that figures do not have it.
+    pub times: Vec<(f64, f64)>,
 }
 
 /// Which values of an axis are marked.
@@ -102,6 +105,19 @@ pub struct Level {
 }
 
 impl Series {
+    /// The value of the point nearest to a place along the x axis; `None` beyond its ends.
+    pub fn value_near(&self, place: f64) -> Option<f64> {
+        let (first, last) = (self.points.first()?.0, self.points.last()?.0);
+        if !(first..=last).contains(&place) {
+            return None;
+        }
+        let next = self.points.partition_point(|(at, _)| *at < place);
+        let candidates = [next.checked_sub(1), Some(next)].into_iter().flatten();
+        let near = candidates.filter_map(|index| self.points.get(index));
+        let nearest = near.min_by(|a, b| (a.0 - place).abs().total_cmp(&(b.0 - place).abs()));
+        nearest.map(|(_, value)| *value)
+    }
+
     /// A solid line through these points.
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>, colour: [u8; 3]) -> Self {
         let so_far = points.len();
@@ -113,7 +129,8 @@ impl Series {
 impl PlotAxis {
     /// An axis with round ticks that fits the series.
     pub fn new(title: impl Into<String>, scale: ScaleKind) -> Self {
-        Self { title: title.into(), scale, range: None, ticks: TickStyle::Round }
+        let (range, ticks, times) = (None, TickStyle::Round, Vec::new());
+        Self { title: title.into(), scale, range, ticks, times }
     }
 
     /// At most `most` marks of a scale of this axis, in rising order.
@@ -122,6 +139,17 @@ impl PlotAxis {
             TickStyle::Round => ticks(scale, most),
             TickStyle::PowersOfTwo => powers_of_two(scale, most),
         }
+    }
+
+    /// The solver time at a place, if it is known.
+    pub fn time_at(&self, place: f64) -> Option<f64> {
+        let next = self.times.partition_point(|(at, _)| *at < place);
+        let &(right, later) = self.times.get(next)?;
+        if right == place {
+            return Some(later);
+        }
+        let &(left, earlier) = self.times.get(next.checked_sub(1)?)?;
+        Some(earlier + (later - earlier) * (place - left) / (right - left))
     }
 }
 
@@ -194,5 +222,30 @@ fn with_air(scale: &Scale) -> Range {
             Range::new(lo - air, hi + air)
         }
         ScaleKind::Symmetric => Range::new(1.5 * lo, 1.5 * hi),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_read_at_its_nearest_point() {
+        let series = Series::line("", vec![(0.0, 1.0), (4.0, 0.5), (8.0, 0.25)], [0; 3]);
+        let read = |place| series.value_near(place);
+        assert_eq!([0.0, 1.9, 2.1, 8.0].map(read), [1.0, 1.0, 0.5, 0.25].map(Some));
+        assert_eq!([-0.1, 8.1].map(read), [None; 2]);
+        assert_eq!(Series::line("", Vec::new(), [0; 3]).value_near(0.0), None);
+    }
+
+    #[test]
+    fn the_time_at_a_place_is_interpolated() {
+        let times = vec![(0.0, 0.0), (10.0, 1.0), (20.0, 3.0)];
+        let axis = PlotAxis { times, ..PlotAxis::new("sweeps", ScaleKind::Linear) };
+        assert_eq!(
+            [0.0, 5.0, 15.0, 20.0].map(|at| axis.time_at(at)),
+            [0.0, 0.5, 2.0, 3.0].map(Some)
+        );
+        assert_eq!([-1.0, 21.0].map(|at| axis.time_at(at)), [None; 2]);
     }
 }

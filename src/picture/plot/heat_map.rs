@@ -3,7 +3,7 @@
 use crate::picture::axis::scale::{End, Range, Scale};
 use crate::picture::axis::ticks::{Tick, linear_ticks, ticks};
 use crate::picture::colour::map::{COLOURS, ColourMap};
-use crate::picture::colour::paint::{Samples, colours};
+use crate::picture::colour::paint::{INFINITE, Samples, colours};
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
 use crate::picture::draw::layout::{Area, Head, Layout, Page, over, room_for, snapped};
 use crate::picture::draw::png::{SCREEN_DPI, encode_png};
@@ -323,16 +323,25 @@ impl HeatMapFigure<'_> {
         let upwards = self.map.table().iter().rev().flatten().copied().collect();
         draw_pixels(canvas, bar, 1, COLOURS, upwards);
         layout.frame(canvas, bar);
-        // A triangle says that values go on beyond that end, in the colour that they get.
+        // A triangle says that values go on beyond that end, in the colour that they get. Infinite ones have
+        // a colour of their own.
         let half = layout.hairline() / 2.0;
         let end = end_height(bar.width) - layout.hairline();
         let ends =
             [(End::High, COLOURS - 1, bar.y - half, -end), (End::Low, 0, bar.bottom() + half, end)];
         for (which, step, base, rise) in ends {
-            if !self.panels.iter().any(|panel| panel.samples.clip(&self.scale, which)) {
+            let is_infinite =
+                which == End::High && self.panels.iter().any(|panel| panel.samples.has_infinite());
+            let clips = |panel: &Panel<'_>| panel.samples.clip(&self.scale, which);
+            if !(is_infinite || self.panels.iter().any(clips)) {
                 continue;
             }
-            let [r, g, b, _] = self.map.table()[step];
+            let [r, g, b, _] = if is_infinite { INFINITE } else { self.map.table()[step] };
+            if is_infinite {
+                let x = bar.right() + layout.mark() + layout.gap();
+                let style = layout.tick_label();
+                canvas.words(x, round(base + 0.5 * rise), Anchor::Start, style, "∞");
+            }
             let path = format!(
                 "M{} {}h{}L{} {}z",
                 round(bar.x - half),

@@ -1,16 +1,14 @@
-//! The timeline under the panes: the shown cycle, and the replay.
+//! The timeline under the panes: the shown cycle, and the part that is replayed.
 
 mod track;
 
 use crate::app::actions;
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
-use crate::app::state::travel::{SPEEDS, Travel};
-use crate::app::widgets::icon::Icon;
-use crate::app::widgets::labels::{cycles_per_second, named};
+use crate::app::state::travel::Travel;
 use crate::picture::grouped;
 use crate::run::Report;
-use eframe::egui::{self, Align, Button, ComboBox, Layout, RichText, Ui};
+use eframe::egui::{self, Align, Button, Layout, RichText, Ui};
 
 /// Width of the number of the cycle, in points: `1,234,567 of 1,234,567`.
 const NUMBER_ROOM: f32 = 152.0;
@@ -27,7 +25,7 @@ pub fn ui(
     let latest = report.map_or(0, |report| report.latest.cycle);
     ui.add_space(2.0);
     ui.horizontal(|ui| {
-        buttons(ui, travel, latest, commands);
+        looped(ui, travel, commands);
         let shown = report.map_or(0, |report| report.observation.cycle);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             live(ui, travel, latest, commands);
@@ -41,28 +39,9 @@ pub fn ui(
     ui.add_space(2.0);
 }
 
-fn buttons(ui: &mut Ui, travel: Travel, latest: u64, commands: &mut Vec<Command>) {
-    let is_any = latest > 0;
-    let (icon, name) = if travel.playing { (Icon::Pause, "Stop") } else { (Icon::Run, "Play") };
-    let play = Button::new((icon.atom(), name)).min_size(egui::vec2(66.0, 0.0));
-    let play = ui.add_enabled(is_any, play);
-    let about = actions::PLAY.tooltip(ui.ctx());
-    if play.on_hover_text(about).on_disabled_hover_text("No cycle has been made yet.").clicked() {
-        commands.push(Command::Travel(travel.play(!travel.playing, latest)));
-    }
-    let combo =
-        ComboBox::from_id_salt("speed").width(100.0).selected_text(cycles_per_second(travel.speed));
-    let response = combo.show_ui(ui, |ui| {
-        for speed in SPEEDS {
-            let chosen = ui.selectable_label(travel.speed == speed, cycles_per_second(speed));
-            if chosen.on_hover_text("Replayed cycles per second.").clicked() {
-                commands.push(Command::Travel(Travel { speed, ..travel }));
-            }
-        }
-    });
-    named(response.response, "Speed").on_hover_text("Replayed cycles per second.");
+fn looped(ui: &mut Ui, travel: Travel, commands: &mut Vec<Command>) {
     let mut looped = travel.looped;
-    let about = "Start again after the last cycle.";
+    let about = "Start a replay again after its last cycle.";
     if ui.checkbox(&mut looped, "Loop").on_hover_text(about).changed() {
         commands.push(Command::Travel(Travel { looped, ..travel }));
     }

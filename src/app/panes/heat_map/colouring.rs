@@ -49,6 +49,8 @@ pub struct MapTextures {
     pub scale: Scale,
     /// Whether values lie beyond the lower and the upper end of the colours.
     pub clips: [bool; 2],
+    /// Whether any value is infinite.
+    pub has_infinite: bool,
     /// Counts of values per colour.
     pub histogram: Vec<u32>,
 }
@@ -132,6 +134,7 @@ impl Colouring {
             return;
         };
         let clips = [samples.clip(&scale, End::Low), samples.clip(&scale, End::High)];
+        let has_infinite = samples.has_infinite();
         let histogram = picture::histogram(&samples, &scale, BINS);
         let Some(handle) = texture(ui, "heat map", handles, side.picture, &colours, &scale) else {
             return;
@@ -150,6 +153,7 @@ impl Colouring {
             colours,
             scale,
             clips,
+            has_infinite,
             histogram,
         });
         self.is_fresh = true;

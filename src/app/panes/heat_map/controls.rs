@@ -5,7 +5,7 @@ use crate::app::state::command::Command;
 use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{AUTOMATIC, Colours, RangeMode};
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::picture::{ColourMap, Range, ScaleKind};
 use crate::run::FieldKind;
 use eframe::egui::{self, ComboBox, Ui};
@@ -27,7 +27,7 @@ pub fn ui(
         let combo = ComboBox::from_id_salt("field").width(92.0).selected_text(view.field.label());
         let response = combo.show_ui(ui, |ui| {
             for field in FieldKind::ALL {
-                ui.selectable_value(&mut view.field, field, field.label()).on_hover_text(field.about());
+                explained(ui.selectable_value(&mut view.field, field, field.label()), field.about());
             }
         });
         named(response.response, "Field").on_hover_text(view.field.about());
@@ -36,7 +36,7 @@ pub fn ui(
         let response = combo.show_ui(ui, |ui| {
             for scale in ScaleKind::ALL {
                 let chosen = ui.selectable_label(colours.scale == scale, scale.label());
-                if chosen.on_hover_text(scale.about()).clicked() {
+                if explained(chosen, scale.about()).clicked() {
                     colours.set_scale(scale);
                 }
             }
@@ -46,7 +46,7 @@ pub fn ui(
         let combo = ComboBox::from_id_salt("map").width(92.0).selected_text(colours.map.label());
         let response = combo.show_ui(ui, |ui| {
             for map in ColourMap::ALL {
-                ui.selectable_value(&mut colours.map, map, map.label()).on_hover_text(map.about());
+                explained(ui.selectable_value(&mut colours.map, map, map.label()), map.about());
             }
         });
         let about = actions::menu_tooltip("Colour map", "The colours of the map.");
@@ -84,7 +84,8 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
             let entry = egui::Button::selectable(is_chosen, how.label());
             let entry = ui.add_enabled(!(is_line && how == How::Difference), entry);
             let why_not = "Space–time diagrams have no difference; compare them side by side.";
-            if entry.on_hover_text(how.about()).on_disabled_hover_text(why_not).clicked() {
+            let about = if entry.enabled() { how.about() } else { why_not };
+            if explained(entry, about).clicked() {
                 compare.how = how;
             }
         }
@@ -94,8 +95,8 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
     let combo = ComboBox::from_id_salt("with").width(44.0).truncate().selected_text(&chosen.name);
     let response = combo.show_ui(ui, |ui| {
         for pin in pins {
-            ui.selectable_value(&mut compare.with, Some(pin.number), &pin.name)
-                .on_hover_text("Compare with this pinned run.");
+            let entry = ui.selectable_value(&mut compare.with, Some(pin.number), &pin.name);
+            explained(entry, "Compare with this pinned run.");
         }
     });
     named(response.response, "With").on_hover_text("The pinned run to compare with.");
@@ -103,8 +104,8 @@ fn compare(ui: &mut Ui, session: &Session, compare: &mut Compare) {
         ComboBox::from_id_salt("equal").width(112.0).selected_text(compare.at_equal.label());
     let response = combo.show_ui(ui, |ui| {
         for equal in AtEqual::ALL {
-            ui.selectable_value(&mut compare.at_equal, equal, equal.label())
-                .on_hover_text(equal.about());
+            let entry = ui.selectable_value(&mut compare.at_equal, equal, equal.label());
+            explained(entry, equal.about());
         }
     });
     named(response.response, "At equal").on_hover_text(
@@ -125,11 +126,11 @@ fn range(ui: &mut Ui, colours: &mut Colours, shown: Option<Range>) {
     let combo = ComboBox::from_id_salt("range").width(132.0).selected_text(text);
     let response = combo.show_ui(ui, |ui| {
         for (range, name, about) in AUTOMATIC {
-            ui.selectable_value(&mut colours.range, range, name).on_hover_text(about);
+            explained(ui.selectable_value(&mut colours.range, range, name), about);
         }
         let about = "Keep the current range, for this run and the next.";
         let locked = matches!(colours.range, RangeMode::Locked(_));
-        if ui.selectable_label(locked, "hold").on_hover_text(about).clicked()
+        if explained(ui.selectable_label(locked, "hold"), about).clicked()
             && let Some(range) = shown
         {
             colours.range = RangeMode::Locked(range);

@@ -4,13 +4,14 @@ use crate::app::panes::heat_map::sides::Side;
 use crate::app::widgets::colour_bar;
 use crate::grid::{INDEX_NAMES, Slice};
 use crate::picture::{grouped, number};
+use crate::run::FieldKind;
 use crate::solver::EdgeShare;
 use eframe::egui::{self, Rect, Ui};
 
 /// Height of the text under the map.
 pub const ROOM: f32 = 46.0;
 
-/// The line under the map: the point under the cursor, and the edge share.
+/// The lines under the map: the point under the cursor, and the edge share of a residual.
 pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]) {
     let Some((side, other)) = sides.split_first() else {
         return;
@@ -26,6 +27,9 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
         |point| describe(point, side, other.first()),
     );
     ui.add(egui::Label::new(text).truncate());
+    if side.observation.field != FieldKind::Residual {
+        return;
+    }
     ui.add(
         egui::Label::new(egui::RichText::new(edge_share(&side.observation.edge)).weak()).truncate(),
     )
@@ -89,6 +93,10 @@ fn value(point: [usize; 2], side: &Side<'_>) -> String {
     };
     match value {
         Some(value) if value.is_nan() => "unknown".to_owned(),
+        // Samples are single precision.
+        Some(value) if value.is_infinite() => {
+            format!("{} (beyond {})", number(value.into()), number(f32::MAX.into()))
+        }
         Some(value) => number(value.into()),
         None => "…".to_owned(),
     }

@@ -13,14 +13,14 @@ mod wipe;
 use crate::app::panes::heat_map::sides::{Side, sides};
 use crate::app::state::command::Command;
 use crate::app::state::compare::How;
-use crate::app::state::compared::{Compared, ComparisonTarget, caption};
+use crate::app::state::compared::{Compared, ComparisonTarget, captions};
 use crate::app::state::session::Session;
 use crate::app::state::view_settings::{Colours, RangeMode, ViewSettings};
 use crate::app::widgets::cell_values::Inks;
 use crate::app::widgets::colour_bar::Bar;
 use crate::app::widgets::zoom::Zoom;
 use crate::app::widgets::{cell_values, colour_bar, zoom};
-use crate::picture::{Range, THIS_RUN, grouped, value_label};
+use crate::picture::{Range, grouped, value_label};
 use crate::run::{CutLine, FieldKind, LONGEST_KEPT, Picture, Report};
 use colouring::Colouring;
 use cut_line::Cutting;
@@ -32,6 +32,11 @@ use wipe::Wipe;
 
 /// Gap between two maps side by side, in points.
 const BETWEEN: f32 = 8.0;
+
+/// Rows of a diagram that there is room for at first, and the factor by which that grows: at most a fifth
+/// of it is empty.
+const FEWEST_ROWS: f32 = 12.0;
+const DIAGRAM_STEP: f32 = 1.25;
 
 /// What is marked on the map for other panes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -128,8 +133,9 @@ impl HeatMap {
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
-        let end =
-            room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, inspector::ROOM);
+        let axis = if line { overlay::POINTS_ROOM } else { 0.0 };
+        let below = inspector::ROOM + axis;
+        let end = room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, below);
         let area = Rect::from_min_max(room.min + left, end);
         if !area.is_positive() {
             // The pane has room for the controls only.
@@ -139,6 +145,8 @@ impl HeatMap {
         let response = ui.allocate_rect(area, Sense::click_and_drag());
         self.area = Some(area);
         let whole = area;
+        // The lines under the map lie below the axis of a diagram.
+        let read_off = whole.with_max_y(whole.max.y + axis);
         let (how, flipped) = (session.view.compare.how, session.flipped);
         let sides = report.map_or(Vec::new(), |report| sides(report, compared, how, flipped));
         let is_beside = how == How::SideBySide && !flipped && sides.len() == 2;
@@ -234,7 +242,7 @@ impl HeatMap {
         if second.is_some() && !is_beside {
             self.wipe.paint(ui, whole);
         }
-        captions(ui, clips, report, compared, &sides, flipped);
+        label_sides(ui, clips, report, compared, &sides, flipped);
         if let Some(drag) = &session.drag {
             overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
         }
@@ -269,7 +277,7 @@ impl HeatMap {
         if let Some(text) = side.zero_everywhere() {
             // No value has a colour, and none needs a range.
             say(ui, area, text.to_owned());
-            inspector::ui(ui, whole, self.hover, &sides);
+            inspector::ui(ui, read_off, self.hover, &sides);
             return;
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
@@ -279,6 +287,7 @@ impl HeatMap {
             map,
             scale: &shown.scale,
             clips: shown.clips,
+            has_infinite: shown.has_infinite,
             title: &title,
             histogram: &shown.histogram,
         };
@@ -288,7 +297,7 @@ impl HeatMap {
             view.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
             commands.push(Command::SetView(view));
         }
-        inspector::ui(ui, whole, self.hover, &sides);
+        inspector::ui(ui, read_off, self.hover, &sides);
     }
 }
 
@@ -308,7 +317,7 @@ fn halves(area: Rect, between: f32) -> [Rect; 2] {
 }
 
 /// Labels the parts of the map with their runs, if there are several.
-fn captions(
+fn label_sides(
     ui: &Ui,
     clips: [Rect; 2],
     report: &Report,
@@ -319,13 +328,13 @@ fn captions(
     let Some(compared) = compared else {
         return;
     };
+    let [own, other] = captions(report, compared);
     let is_second = sides.len() == 2 && !flipped;
     if is_second {
-        let own = caption(THIS_RUN, report.observation.cycle, &report.plan);
         overlay::caption(ui, clips[0], &own, Align2::LEFT_TOP);
-        overlay::caption(ui, clips[1], &compared.caption(), Align2::RIGHT_TOP);
+        overlay::caption(ui, clips[1], &other, Align2::RIGHT_TOP);
     } else if sides.first().is_some_and(|side| side.is_difference) || flipped {
-        overlay::caption(ui, clips[0], &compared.caption(), Align2::LEFT_TOP);
+        overlay::caption(ui, clips[0], &other, Align2::LEFT_TOP);
     }
 }
 
@@ -343,6 +352,7 @@ fn lines(
     if let Some(cycles) = picture.cycles_per_row {
         if has_axis {
             overlay::cycle_axis(ui, *to_screen.to(), *to_screen.from(), cycles);
+            overlay::point_axis(ui, *to_screen.to(), *to_screen.from());
         }
         if side.observation.cycle < latest {
             overlay::shown_cycle(ui, area, to_screen, (side.observation.cycle / cycles) as f32);
@@ -431,11 +441,17 @@ fn most_samples(area: Rect, pixels_per_point: f32) -> [usize; 2] {
     [area.width(), area.height()].map(|side| (side * pixels_per_point).max(1.0) as usize)
 }
 
-/// The size of the grid of a picture: columns, and rows of points or of cycles.
+/// The size of the grid of a picture: columns, and rows of points or of cycles. A diagram has room for the
+/// cycles that were made, and a few more: it grows in steps.
 fn grid_of(side: &Side<'_>) -> Vec2 {
     let shape = *side.shown().shape();
     let rows = match side.picture.cycles_per_row {
-        Some(_) => side.picture.samples.rows.len(),
+        Some(cycles) => {
+            let made = (side.latest / cycles) as f32 + 1.0;
+            let grown = DIAGRAM_STEP.powf((made / FEWEST_ROWS).max(1.0).log(DIAGRAM_STEP).ceil());
+            let room = (FEWEST_ROWS * grown).ceil() as usize;
+            room.min(side.picture.samples.rows.len())
+        }
         None => shape.rows(),
     };
     egui::vec2(shape.nx() as f32, rows as f32)

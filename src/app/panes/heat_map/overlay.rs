@@ -5,12 +5,18 @@ use crate::grid::{AxisTiling, Tiling};
 use crate::picture::linear_ticks;
 use crate::run::{Picture, Report};
 use eframe::egui::{
-    self, Align2, Color32, Pos2, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
+    self, Align2, Color32, Pos2, Rangef, Rect, Stroke, TextStyle, Ui, Vec2, emath::RectTransform,
+    pos2, text::LayoutJob, vec2,
 };
+use std::f32::consts::FRAC_PI_2;
 
-/// Tile borders are drawn if tiles are at least this large on the screen, in points: closer
-/// together they would hide the map.
-const MIN_TILE: f32 = 5.0;
+/// Tile borders are drawn in full strength if tiles are at least this large on the screen, in points;
+/// closer together they are fainter, as they would hide the map.
+const CLEAR_TILE: f32 = 24.0;
+
+/// The least strength of tile borders, and their least distance on the screen, in points.
+const FAINTEST: f32 = 0.3;
+const NEAREST_BORDERS: f32 = 3.0;
 
 /// A point is outlined if it is at least this large on the screen, in points.
 const SMALLEST_OUTLINED: f32 = 3.0;
@@ -18,8 +24,15 @@ const SMALLEST_OUTLINED: f32 = 3.0;
 /// Radius of the mark of a probe, in points.
 const PROBE_RADIUS: f32 = 5.0;
 
-/// Width of the cycle numbers beside a space–time diagram.
+/// Room around a caption and within it, its lines at most, and the least room that a caption needs, in points.
+const CAPTION_MARGIN: f32 = 6.0;
+const CAPTION_PADDING: Vec2 = vec2(6.0, 3.0);
+const CAPTION_LINES: usize = 3;
+const NARROWEST_CAPTION: f32 = 48.0;
+
+/// Width of the cycle numbers beside a space–time diagram, and height of the numbers of points below it.
 pub const CYCLES_ROOM: f32 = 52.0;
+pub const POINTS_ROOM: f32 = 30.0;
 
 /// Outlines the point under the cursor.
 pub fn outline(ui: &Ui, to_screen: &RectTransform, [i, row]: [usize; 2]) {
@@ -93,6 +106,24 @@ pub fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
         let at = egui::pos2(area.left() - 6.0, y);
         ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
     }
+    let title = ui.painter().layout_no_wrap("cycle".to_owned(), font, colour);
+    let at = egui::pos2(area.left() - CYCLES_ROOM, area.center().y + title.size().x / 2.0);
+    let text = egui::epaint::TextShape::new(at, title, colour).with_angle(-FRAC_PI_2);
+    ui.painter().add(text);
+}
+
+/// Points below a space–time diagram.
+pub fn point_axis(ui: &Ui, area: Rect, seen: Rect) {
+    let font = TextStyle::Small.resolve(ui.style());
+    let colour = ui.visuals().text_color();
+    for tick in linear_ticks(f64::from(seen.left()), f64::from(seen.right()), 8) {
+        let x = area.left() + area.width() * tick.position as f32;
+        ui.painter().vline(x, area.bottom()..=area.bottom() + 4.0, Stroke::new(1.0, colour));
+        let at = egui::pos2(x.min(area.right() - 8.0).max(area.left() + 4.0), area.bottom() + 5.0);
+        ui.painter().text(at, Align2::CENTER_TOP, tick.label, font.clone(), colour);
+    }
+    let at = egui::pos2(area.center().x, area.bottom() + POINTS_ROOM);
+    ui.painter().text(at, Align2::CENTER_BOTTOM, "i", font, colour);
 }
 
 /// Marks the shown cycle in a space–time diagram.
@@ -118,10 +149,13 @@ pub fn borders(
 ) {
     let scale = to_screen.scale();
     let painter = ui.painter().with_clip_rect(area);
-    let stroke = Stroke::new(1.0, Color32::from_white_alpha(70));
     let from = to_screen.from();
-    let close = |tile: usize, overlap: usize, scale: f32| {
-        (tile.saturating_sub(overlap) as f32) * scale < MIN_TILE
+    // A light line beside a dark one is seen on any colour.
+    let strokes = |axis: &AxisTiling, scale: f32| {
+        let size = axis.tile().saturating_sub(axis.overlap()) as f32 * scale;
+        let strength = (size / CLEAR_TILE).clamp(FAINTEST, 1.0);
+        let colours = [Color32::from_black_alpha(110), Color32::from_white_alpha(100)];
+        colours.map(|colour| Stroke::new(1.0, colour.gamma_multiply(strength)))
     };
     let x = tiling.x();
     if let Some(cycles) = picture.cycles_per_row {
@@ -129,31 +163,52 @@ pub fn borders(
         grid.y = grid.y.min((latest / cycles + 1) as f32);
     }
     let extent = to_screen.transform_rect(Rect::from_min_size(Pos2::ZERO, grid));
-    if !close(x.tile(), x.overlap(), scale.x) {
-        for border in x.borders().filter(|&border| from.x_range().contains(border as f32)) {
-            let at = to_screen.transform_pos(egui::pos2(border as f32, 0.0)).x;
-            painter.vline(at, extent.y_range(), stroke);
-        }
+    let [dark, light] = strokes(x, scale.x);
+    for at in places(x, from.x_range(), |border| to_screen.transform_pos(pos2(border, 0.0)).x) {
+        painter.vline(at + 1.0, extent.y_range(), dark);
+        painter.vline(at, extent.y_range(), light);
     }
-    if let Some(y) = tiling.y()
-        && !close(y.tile(), y.overlap(), scale.y)
-    {
-        for border in y.borders().filter(|&border| from.y_range().contains(border as f32)) {
-            let at = to_screen.transform_pos(egui::pos2(0.0, border as f32)).y;
-            painter.hline(extent.x_range(), at, stroke);
-        }
+    let Some(y) = tiling.y() else { return };
+    let [dark, light] = strokes(y, scale.y);
+    for at in places(y, from.y_range(), |border| to_screen.transform_pos(pos2(0.0, border)).y) {
+        painter.hline(extent.x_range(), at + 1.0, dark);
+        painter.hline(extent.x_range(), at, light);
     }
 }
 
-/// Labels a part of the map in one of its corners.
+/// Where the tile borders of an axis that are seen lie on the screen. Of those nearer than
+/// [`NEAREST_BORDERS`], some are left out.
+fn places(
+    axis: &AxisTiling,
+    seen: Rangef,
+    place: impl Fn(f32) -> f32,
+) -> impl Iterator<Item = f32> {
+    let mut last = f32::NEG_INFINITY;
+    let borders = axis.borders().map(|border| border as f32);
+    let borders: Vec<_> = borders.filter(|border| seen.contains(*border)).map(place).collect();
+    borders.into_iter().filter(move |at| {
+        let is_apart = *at - last >= NEAREST_BORDERS;
+        last = if is_apart { *at } else { last };
+        is_apart
+    })
+}
+
+/// Labels a part of the map in one of its corners. A long text has several lines; what has no room in
+/// them ends with an ellipsis.
 pub fn caption(ui: &Ui, area: Rect, text: &str, corner: Align2) {
+    let room = area.width() - 2.0 * (CAPTION_MARGIN + CAPTION_PADDING.x);
+    if room < NARROWEST_CAPTION {
+        return;
+    }
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().strong_text_color();
-    let galley = ui.painter().layout_no_wrap(text.to_owned(), font, colour);
-    let size = galley.size() + egui::vec2(12.0, 6.0);
-    let rect = corner.align_size_within_rect(size, area.shrink(6.0));
+    let mut job = LayoutJob::simple(text.to_owned(), font, colour, room);
+    job.wrap.max_rows = CAPTION_LINES;
+    let galley = ui.painter().layout_job(job);
+    let size = galley.size() + 2.0 * CAPTION_PADDING;
+    let rect = corner.align_size_within_rect(size, area.shrink(CAPTION_MARGIN));
     let painter = ui.painter().with_clip_rect(area);
     let fill = ui.visuals().window_fill.gamma_multiply(0.88);
     painter.rect_filled(rect, 4.0, fill);
-    painter.galley(rect.min + egui::vec2(6.0, 3.0), galley, colour);
+    painter.galley(rect.min + CAPTION_PADDING, galley, colour);
 }

@@ -2,7 +2,7 @@
 
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
-use crate::app::widgets::labels::named;
+use crate::app::widgets::labels::{explained, named};
 use crate::grid::{AXIS_NAMES, Slice};
 use eframe::egui::{ComboBox, DragValue, Ui};
 
@@ -21,7 +21,7 @@ pub fn ui(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
             for (axis, name) in AXIS_NAMES.into_iter().enumerate() {
                 let is_chosen = slice.axis == axis;
                 let about = "The middle of this axis.";
-                if ui.selectable_label(is_chosen, name).on_hover_text(about).clicked() {
+                if explained(ui.selectable_label(is_chosen, name), about).clicked() {
                     slice = middle(axis);
                 }
             }
