@@ -46,7 +46,7 @@ impl Progress {
             let known = run.history().records().rev().find_map(|record| record.residual);
             let residual = known.map_or(f64::NAN, |norms| norms.l2);
             format!(
-                "{} · {} · ‖r‖/‖r₀‖ = {} · {}",
+                "{} · {} · ‖r‖₂/‖r₀‖₂ = {} · {}",
                 counted(run.cycle(), "cycle"),
                 counted(run.sweeps(), "sweep"),
                 rounded(reduction(residual, run.start_residual())),

@@ -20,7 +20,7 @@ mod view;
 
 pub use axis::number::{counted, digits, grouped, number, rounded, seconds};
 pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
-pub use axis::ticks::{Tick, linear_ticks, ticks};
+pub use axis::ticks::{Tick, bar_ticks, linear_ticks, ticks};
 pub use colour::histogram::histogram;
 pub use colour::map::{COLOURS, ColourMap, Table, UnknownColourMap};
 pub use colour::paint::{INFINITE, NO_VALUE, Samples, SamplesError, colours, shown_values};
@@ -29,6 +29,7 @@ pub use draw::drawing::Drawing;
 pub use draw::layout::{Page, SMALLEST_SIDE};
 pub use draw::png::{PngError, SCREEN_DPI, encode_png, read_png_text, save_png};
 pub use draw::render::{LARGEST_SIDE, PictureError, render, render_within, thinned_within};
+pub use draw::text::{SUBSCRIPT_SIZE, with_subscripts};
 pub use figures::curves::{
     CLASSIC_NAME, THIS_RUN, convergence_plot, norm_points, sweeps_per_axis_cycle,
 };

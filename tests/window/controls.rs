@@ -53,7 +53,7 @@ fn pinned() -> Window {
     window.button("Pin");
     window.key(eframe::egui::Key::R);
     window.choose("Compare", "wipe");
-    window.until_text("A, cycle 0");
+    window.until_captioned("A", 0);
     window.until("without messages", |window| window.messages() == 0);
     window
 }

@@ -174,9 +174,29 @@ impl Window {
         number.replace(',', "").parse().expect("a number of cycles")
     }
 
+    /// Whether the caption of a compared map names a run, at this cycle.
+    pub fn is_captioned(&self, name: &str, cycle: u64) -> bool {
+        let end = format!(" · cycle {cycle}");
+        self.captions(name).iter().any(|caption| caption.ends_with(&end))
+    }
+
+    /// The captions of compared maps that name a run.
+    pub fn captions(&self, name: &str) -> Vec<String> {
+        let begin = format!("{name} · ");
+        let is_caption = |text: &String| {
+            text.starts_with(&begin) && text.contains(" sweep") && text.contains(" · cycle ")
+        };
+        self.texts().into_iter().filter(is_caption).collect()
+    }
+
+    #[track_caller]
+    pub fn until_captioned(&mut self, name: &str, cycle: u64) {
+        self.until("captioned", |window| window.is_captioned(name, cycle));
+    }
+
     /// Whether the heat map shows a picture.
     pub fn has_picture(&self) -> bool {
-        self.says("Edge share")
+        self.says("Edge share") || self.says("Point at the map to read a value")
     }
 
     pub fn key(&mut self, key: Key) {

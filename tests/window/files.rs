@@ -493,8 +493,8 @@ fn a_figure_of_two_runs_restores_both() {
 
     let mut window = Window::paused(other());
     window.drop_file(&path);
-    window.until_text("this run, cycle 7");
-    window.until_text("A, cycle 14");
+    window.until_captioned("this run", 7);
+    window.until_captioned("A", 14);
     assert_eq!(window.cycle(), 7);
     let copy = folder.path().join("copy.svg");
     window.harness.key_press_modifiers(Modifiers::COMMAND, Key::S);
@@ -505,7 +505,7 @@ fn a_figure_of_two_runs_restores_both() {
     // A pinned run is not pinned again.
     window.drop_file(&path);
     window.until("begun anew", |window| window.cycle() < 7);
-    window.until_text("A, cycle 14");
+    window.until_captioned("A", 14);
     assert!(!window.has(Role::TextInput, "Name of B"));
 }
 

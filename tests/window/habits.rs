@@ -369,12 +369,14 @@ fn a_presentation_is_there() {
     window.key(Key::F9);
     window.frames(4);
     // Panes shown and hidden in the presentation mode are not saved.
-    window.button("Hide Convergence");
+    window.button("View");
+    window.frames(2);
+    window.click(Role::CheckBox, "Convergence");
     drop(window);
     let mut window = of(&file);
     window.frames(4);
     assert_eq!(window.harness.ctx.zoom_factor(), 1.5);
-    assert!(window.has(Role::ComboBox, "Norm") && !window.says("Performance"));
+    assert!(window.has(Role::Region, "Convergence") && !window.says("Performance"));
     window.key(Key::F9);
     window.frames(4);
     assert!(window.says("Performance"));
@@ -451,13 +453,24 @@ fn assert_nothing_is_cut_off(window: &Window) {
 }
 
 fn a_presentation_is_larger() {
-    for (size, factor) in [([960.0, 600.0], 1.1), ([1280.0, 800.0], 1.5), ([1920.0, 1080.0], 2.05)]
-    {
+    // The side of the square map, in pixels of the screen.
+    let side = |window: &Window| {
+        let map = window.rect(Role::Image, "Heat map of the residual");
+        map.width().min(map.height()) * window.harness.ctx.zoom_factor()
+    };
+    for (size, factor) in [
+        ([960.0, 600.0], 1.1),
+        ([1280.0, 800.0], 1.5),
+        ([1920.0, 1080.0], 2.05),
+        ([3840.0, 2160.0], 2.2),
+    ] {
         let mut window = Window::sized(size.into(), Theme::Dark, Some(small()));
         window.until("there", |window| window.has_picture());
+        let before = side(&window);
         window.key(Key::F9);
         window.frames(4);
         assert!((window.harness.ctx.zoom_factor() - factor).abs() < 1e-3);
+        assert!(side(&window) > before, "{size:?}: {} after {before}", side(&window));
         assert_nothing_is_cut_off(&window);
         assert!(!window.says("Performance"), "there is room for the map");
         // The sliders of the presentation can be used.
@@ -479,7 +492,7 @@ fn nothing_is_cut_off_at_any_scale() {
             assert_nothing_is_cut_off(&window);
         }
         assert!((window.harness.ctx.zoom_factor() - most).abs() < 1e-3);
-        for control in ["Run", "Save …", "View", "Help", "Play", "Pin"] {
+        for control in ["Run", "Save …", "View", "Help", "Live", "Pin"] {
             let screen = window.harness.ctx.content_rect();
             assert!(screen.contains_rect(window.rect(Role::Button, control)), "{control}");
         }

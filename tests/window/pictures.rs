@@ -534,7 +534,7 @@ fn compared(how: &str, theme: Theme) -> Window {
     window.step(30);
     window.choose("Compare", how);
     window.until("without messages", |window| window.messages() == 0);
-    window.until_text("A, cycle 30");
+    window.until_captioned("A", 30);
     window
 }
 
@@ -555,6 +555,6 @@ fn side_by_side_line() {
     window.step(30);
     window.choose("Compare", "side by side");
     window.until("without messages", |window| window.messages() == 0);
-    window.until_text("A, cycle ");
+    window.until("a caption", |window| !window.captions("A").is_empty());
     compare_panes(&mut window, "side_by_side_line", &["Heat map"]);
 }

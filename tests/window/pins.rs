@@ -53,8 +53,8 @@ fn compare_pins_and_wipes() {
     window.until("there", |window| window.has(Role::Slider, "Wipe"));
     assert!(window.has(Role::TextInput, "Name of A"));
     window.set_slider("Overlap", 4.0);
-    window.until_text("this run, cycle 4 · 16 sweeps · k = 4, overlap 4");
-    window.until_text("A, cycle 4 · 16 sweeps · k = 4, overlap 0");
+    window.until_text("this run · overlap 4 · 16 sweeps · cycle 4");
+    window.until_text("A · overlap 0 · 16 sweeps · cycle 4");
     // The table names the run, and the run that speedups are measured by.
     assert!(window.says("Speedup over") && window.says("1.00×"));
     // The button flips as long as it is held.
@@ -65,7 +65,7 @@ fn compare_pins_and_wipes() {
     window.harness.drop_at(flip);
     window.until("back", |window| window.has(Role::Slider, "Wipe"));
     window.choose("At equal", "equal residual");
-    window.until("fewer", |window| window.says("A, cycle 4 ") || window.says("A, cycle 3 "));
+    window.until("fewer", |window| window.is_captioned("A", 4) || window.is_captioned("A", 3));
 }
 
 /// The position of the row of a pinned run.
@@ -121,23 +121,23 @@ fn maps_stand_at_equal() {
     let mut window = two();
     window.choose("Compare", "side by side");
     window.set_slider("Cycle shown", 2.0);
-    window.until_text("this run, cycle 2");
-    window.until_text("A, cycle 4");
+    window.until_captioned("this run", 2);
+    window.until_captioned("A", 4);
     window.choose("At equal", "equal cycles");
-    window.until_text("A, cycle 2");
+    window.until_captioned("A", 2);
     window.choose("At equal", "equal solver time");
-    window.until("a message", |window| window.says("A, cycle"));
+    window.until("a caption", |window| !window.captions("A").is_empty());
     window.choose("At equal", "equal sweeps");
     // No further than its last cycle.
     window.button("Live");
-    window.until_text("A, cycle 6");
-    window.until_text("this run, cycle 4");
+    window.until_captioned("A", 6);
+    window.until_captioned("this run", 4);
     window.choose("Compare", "wipe");
     window.until("there", |window| window.has(Role::Slider, "Wipe"));
     window.key(Key::Home);
-    window.until_text("A, cycle 0");
+    window.until_captioned("A", 0);
     window.choose("Compare", "this run");
-    window.until("alone", |window| !window.says("A, cycle"));
+    window.until("alone", |window| window.captions("A").is_empty());
 }
 
 fn pinned_runs_are_along_the_cut() {
@@ -168,8 +168,8 @@ fn diagrams_stand_side_by_side() {
     window.step(2);
     assert!(!window.entry("Compare", "difference").0, "diagrams are not subtracted");
     window.choose("Compare", "side by side");
-    window.until_text("this run, cycle 2");
-    window.until_text("A, cycle 4");
+    window.until_captioned("this run", 2);
+    window.until_captioned("A", 4);
     // Both halves mark the same point.
     let map = window.rect(Role::Image, "Heat map of the residual");
     let value = |window: &Window| {
@@ -190,9 +190,9 @@ fn diagrams_stand_side_by_side() {
     window.until("there", |window| window.has(Role::Slider, "Wipe"));
     window.choose("Compare", "this run");
     window.harness.key_down(Key::F);
-    window.until_text("A, cycle 4");
+    window.until_captioned("A", 4);
     window.harness.key_up(Key::F);
-    window.until("back", |window| !window.says("A, cycle"));
+    window.until("back", |window| window.captions("A").is_empty());
 }
 
 fn a_difference_from_itself_is_zero() {
@@ -202,7 +202,7 @@ fn a_difference_from_itself_is_zero() {
     window.reset();
     window.step(5);
     window.choose("Compare", "difference");
-    window.until_text("this run, cycle 5, minus A, cycle 5");
+    window.until_text("this run (k = 4, overlap 0, tile 16 · f64, cycle 5) − A (");
     window.until_text("0 everywhere");
     let map = window.rect(Role::Image, "Heat map of the residual");
     window.harness.hover_at(map.center() + eframe::egui::vec2(0.0, 40.0));
@@ -211,16 +211,16 @@ fn a_difference_from_itself_is_zero() {
     window.harness.remove_cursor();
     change(&mut window, "Overlap", "4");
     window.step(5);
-    window.until_text("this run, cycle 5, minus A, cycle 5");
+    window.until_text("this run (overlap 4, cycle 5) − A (overlap 0, cycle 5)");
     window.harness.hover_at(map.left_top() + eframe::egui::vec2(120.0, 120.0));
     window.until("another", |window| window.says("Δ(r) = ") && !window.says("Δ(r) = 0 "));
 }
 
 fn a_key_flips() {
     let mut window = two();
-    assert!(!window.says("A, cycle"));
+    assert!(window.captions("A").is_empty());
     window.harness.key_down(Key::F);
-    window.until_text("A, cycle 6");
+    window.until_captioned("A", 6);
     window.harness.key_up(Key::F);
-    window.until("back", |window| !window.says("A, cycle"));
+    window.until("back", |window| window.captions("A").is_empty());
 }

@@ -250,6 +250,15 @@ pub const PRESENTATION: Action = Action {
     ..BLANK
 };
 
+pub const STUDENT_VIEW: Action = Action {
+    group: "View",
+    name: "Student's view",
+    about: "Show the map, its curve and the sliders of the method alone, and the rest under “More”; or show everything again.",
+    keys: &[plain(Key::F8)],
+    command: |it, _| (!it.scale.presenting).then_some(Command::ToggleStudentView),
+    ..BLANK
+};
+
 pub const ZOOM_IN: Action = Action {
     group: "View",
     name: "Zoom in",

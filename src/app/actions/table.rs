@@ -43,7 +43,15 @@ impl ActionTable {
         all.push(CLASSIC);
         all.extend(members::curves());
         all.extend(panes);
-        all.extend([RESET_LAYOUT, THEME, PRESENTATION, ZOOM_IN, ZOOM_OUT, RESET_ZOOM]);
+        all.extend([
+            RESET_LAYOUT,
+            THEME,
+            STUDENT_VIEW,
+            PRESENTATION,
+            ZOOM_IN,
+            ZOOM_OUT,
+            RESET_ZOOM,
+        ]);
         all.extend([OPEN, SAVE, COPY_COMMAND]);
         all.extend(members::problems());
         all.extend(members::experiments());

@@ -31,11 +31,15 @@ const MAX_SHOWN: usize = 4;
 #[derive(Default)]
 pub struct Toasts {
     toasts: Vec<Toast>,
+    /// The run that messages speak of, by its epoch, while its report is read.
+    run: Option<u64>,
 }
 
 struct Toast {
     kind: Kind,
     text: String,
+    /// The epoch of the run that it speaks of, if it does.
+    run: Option<u64>,
     /// The label and the command of the remedy, if any.
     remedy: Option<(&'static str, Command)>,
     /// Seconds that it is shown.
@@ -83,6 +87,16 @@ impl Toasts {
         self.add(Kind::Error, text.into(), remedy);
     }
 
+    /// Says of which run the next messages speak, by its epoch.
+    pub fn speak_of(&mut self, run: Option<u64>) {
+        self.run = run;
+    }
+
+    /// Drops the messages that speak of other runs than the one with this epoch.
+    pub fn keep_of(&mut self, epoch: u64) {
+        self.toasts.retain(|toast| toast.run.is_none_or(|run| run == epoch));
+    }
+
     fn add(&mut self, kind: Kind, text: String, remedy: Option<(&'static str, Command)>) {
         // A repeated message is shown once, for longer.
         self.toasts.retain(|toast| toast.text != text);
@@ -90,7 +104,8 @@ impl Toasts {
             self.toasts.remove(0);
         }
         let stays = SHORTEST + PER_CHARACTER * text.chars().count() as f64;
-        self.toasts.push(Toast { kind, text, remedy, stays, until: None });
+        let run = self.run;
+        self.toasts.push(Toast { kind, text, run, remedy, stays, until: None });
     }
 
     /// Draws the messages over `map`, and returns the commands of pressed buttons.

@@ -94,6 +94,9 @@ impl Explorer {
             }
             Command::Tune(order) => self.tuning.execute(order),
             Command::ResetLayout if self.scale.presenting => self.panes = Panes::presented(),
+            Command::ResetLayout if self.session.is_student_view => {
+                self.panes = Panes::of_student();
+            }
             Command::ResetLayout => self.panes = Panes::default(),
             Command::ShowSave(true) if self.tuning.is_timing() => {
                 self.toasts
@@ -134,6 +137,7 @@ impl Explorer {
             }
             Command::RunExperiment(which) => self.run_experiment(&EXPERIMENTS[which]),
             Command::Scale(scale) => self.draw_at(scale),
+            Command::ToggleStudentView => self.show_student_view(!self.session.is_student_view),
             Command::TogglePresentation => {
                 self.draw_at(Scale { presenting: !self.scale.presenting, ..self.scale });
             }
@@ -212,6 +216,17 @@ impl Explorer {
             self.panes_before = scale.presenting.then_some(before);
         }
         self.scale = scale;
+    }
+
+    /// Shows the student's view, or everything again, with the panes that were shown before.
+    pub fn show_student_view(&mut self, shown: bool) {
+        if self.scale.presenting || shown == self.session.is_student_view {
+            return;
+        }
+        self.session.is_student_view = shown;
+        let others = self.all_panes.take().unwrap_or_else(Panes::of_student);
+        let before = std::mem::replace(&mut self.panes, others);
+        self.all_panes = shown.then_some(before);
     }
 
     /// Runs an example experiment.

@@ -32,6 +32,9 @@ impl Explorer {
             match answer {
                 Ok(report) => self.take_report(report),
                 Err(refusal) => {
+                    if self.report.is_none() {
+                        self.session.rejection = Some(refusal.why.clone());
+                    }
                     self.toasts.error_with(refusal.why, on_cpu(&self.session.spec));
                     // The previous run continues, and the panels return to its settings, unless
                     // these changed meanwhile.
@@ -44,6 +47,7 @@ impl Explorer {
                 }
             }
         }
+        self.toasts.keep_of(self.session.epoch);
         for why in self.drop_lost_files() {
             self.toasts.error(why);
         }

@@ -46,6 +46,8 @@ pub struct Explorer {
     panes: Panes,
     /// The panes before the presentation mode, while that is on.
     panes_before: Option<Panes>,
+    /// The panes before the student's view, while that is on.
+    all_panes: Option<Panes>,
     tuning: Tuning,
     /// Whether the tuning map is shown in place of the panes.
     is_tuning: bool,
@@ -134,6 +136,7 @@ impl Explorer {
             pictures: Pictures::default(),
             panes: Panes::default(),
             panes_before: None,
+            all_panes: None,
             tuning: Tuning::new(context)?,
             is_tuning: false,
             save: None,
@@ -197,8 +200,8 @@ impl eframe::App for Explorer {
         egui::Panel::top("toolbar").show(ui, |ui| {
             let waits = tuning.is_timing();
             toolbar::ui(ui, session, report, panes, presenting, reached.known(), waits, commands);
-            if presenting {
-                method::strip(ui, session, commands);
+            if presenting && !method::is_short(session) {
+                ui.horizontal_wrapped(|ui| method::strip(ui, session, commands));
             }
         });
         if !presenting {
@@ -209,15 +212,26 @@ impl eframe::App for Explorer {
                         tuning.panel(ui, session, commands);
                         return;
                     }
-                    method::ui(ui, session, report, backends, commands);
-                    performance::ui(ui, session, report);
-                    problem::ui(ui, session, report, commands);
-                    memory::ui(ui, session, report, commands);
+                    method::ui(ui, session, report, commands);
+                    let rest = |ui: &mut egui::Ui, commands: &mut Vec<Command>| {
+                        method::device(ui, session, backends, commands);
+                        performance::ui(ui, session, report);
+                        problem::ui(ui, session, report, commands);
+                        memory::ui(ui, session, report, commands);
+                    };
+                    if session.is_student_view {
+                        let more = egui::CollapsingHeader::new("More");
+                        let more = more.show(ui, |ui| rest(ui, commands)).header_response;
+                        more.on_hover_text("Precision, device, performance, problem and memory.");
+                    } else {
+                        rest(ui, commands);
+                    }
                 });
             });
         }
-        egui::Panel::bottom("timeline")
-            .show(ui, |ui| timeline::ui(ui, session, report, back.under_way(), commands));
+        egui::Panel::bottom("timeline").show(ui, |ui| {
+            timeline::ui(ui, session, report, presenting, back.under_way(), commands);
+        });
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
         let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
             if is_tuning {
@@ -229,6 +243,7 @@ impl eframe::App for Explorer {
             let context = PaneContext {
                 session,
                 report,
+                presenting,
                 compared: back.compared(),
                 map: &mut *map,
                 pictures,

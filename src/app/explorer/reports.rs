@@ -26,6 +26,24 @@ impl Explorer {
     }
 
     pub(super) fn take_report(&mut self, report: Box<Report>) {
+        self.toasts.speak_of(Some(report.epoch));
+        self.report_outcome(&report);
+        self.toasts.speak_of(None);
+        if let Some(snapshot) = &report.snapshot {
+            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
+            if !previews {
+                self.files.save(snapshot);
+            }
+        }
+        self.session.rejection = None;
+        self.map.take(&report, &self.session.view);
+        let mut report = report;
+        self.back.keep(&mut report, self.report.take());
+        self.report = Some(report);
+    }
+
+    /// Says what a report has to say once: warnings, and how the run ended.
+    fn report_outcome(&mut self, report: &Report) {
         let before = self.report.as_ref().filter(|before| before.epoch == report.epoch);
         if before.is_none()
             && let Some(warning) = report.plan.warning()
@@ -39,7 +57,7 @@ impl Explorer {
             match outcome {
                 // The status says so.
                 Outcome::Converged => {}
-                Outcome::RoundingLimit => self.toasts.info(rounding_limit(&report)),
+                Outcome::RoundingLimit => self.toasts.info(rounding_limit(report)),
                 Outcome::OutOfCycles => {
                     let cycles = report.latest.cycle;
                     self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
@@ -50,7 +68,7 @@ impl Explorer {
         if let Phase::Failed { why } = &report.phase
             && before.is_none_or(|before| before.phase != report.phase)
         {
-            let stopped = format!("Stopped: {why}. {}", elsewhere(&report));
+            let stopped = format!("Stopped: {why}. {}", elsewhere(report));
             self.toasts.error_with(stopped, on_cpu(&report.plan.spec));
         }
         if let ExactState::Failed(why) = &report.exact
@@ -58,16 +76,6 @@ impl Explorer {
         {
             self.toasts.error(format!("The error cannot be shown: {why}."));
         }
-        if let Some(snapshot) = &report.snapshot {
-            let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
-            if !previews {
-                self.files.save(snapshot);
-            }
-        }
-        self.map.take(&report, &self.session.view);
-        let mut report = report;
-        self.back.keep(&mut report, self.report.take());
-        self.report = Some(report);
     }
 
     pub(super) fn take_result(

@@ -23,6 +23,7 @@ impl Explorer {
             context.set_theme(if dark { egui::Theme::Dark } else { egui::Theme::Light });
         }
         self.panes.arrange(&settings.layout, settings.hidden());
+        self.show_student_view(settings.student_view);
         self.draw_at(Scale { wanted: settings.scale, presenting: settings.presenting });
         self.session.memory = settings.memory * MEGABYTE;
         for field in FieldKind::ALL {
@@ -98,7 +99,7 @@ impl Explorer {
         });
         let before = &self.settings_file.latest;
         let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
-        let panes = self.panes_before.as_ref().unwrap_or(&self.panes);
+        let panes = self.all_panes.as_ref().or(self.panes_before.as_ref()).unwrap_or(&self.panes);
         let map =
             |field: FieldKind| (field.name().to_owned(), self.session.view.of_field(field).map);
         Settings {
@@ -108,6 +109,7 @@ impl Explorer {
             window,
             scale: self.scale.wanted,
             presenting: self.scale.presenting,
+            student_view: self.session.is_student_view,
             memory: self.session.memory / MEGABYTE,
             hidden: panes.hidden().iter().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: FieldKind::ALL.into_iter().map(map).collect(),

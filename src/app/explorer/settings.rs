@@ -41,6 +41,8 @@ pub struct Settings {
     pub scale: f32,
     /// Whether the presentation mode is on.
     pub presenting: bool,
+    /// Whether the student's view is on.
+    pub student_view: bool,
     /// Memory for time travel, in megabytes.
     pub memory: usize,
     /// The names of panes that are not shown.
@@ -65,6 +67,7 @@ impl Default for Settings {
             window: FIRST_SIZE,
             scale: Scale::default().wanted,
             presenting: false,
+            student_view: false,
             memory: Session::default().memory / MEGABYTE,
             hidden: list::hidden_at_first().map(|pane| pane.0.to_owned()).collect(),
             colour_maps: BTreeMap::new(),
@@ -214,6 +217,7 @@ mod tests {
             window: [1000.0, 700.0],
             scale: 1.5,
             presenting: true,
+            student_view: true,
             memory: 64,
             hidden: BTreeSet::from(["profile".to_owned()]),
             colour_maps: BTreeMap::from([("residual".to_owned(), ColourMap::Cividis)]),

@@ -25,16 +25,13 @@ const MOST_SHOWN: f64 = 1e15;
 /// The tiles on the slider; others can be typed.
 const TILES: RangeInclusive<usize> = 4..=128;
 
+/// Width of the sliders in a row, in points.
+const STRIP_SLIDER: f32 = 64.0;
+
 /// Tiles come in steps of this while the slider is dragged.
 const TILE_STEP: usize = 4;
 
-pub fn ui(
-    ui: &mut Ui,
-    session: &Session,
-    report: Option<&Report>,
-    backends: &Backends,
-    commands: &mut Vec<Command>,
-) {
+pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Method");
     let method = &mut spec.method;
@@ -53,6 +50,18 @@ pub fn ui(
         apart(ui, method, axes);
     });
     schematic::ui(ui, session, report);
+    if is_grabbed {
+        commands.push(Command::BeginDrag);
+    }
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
+/// The precision, and where the solver runs.
+pub fn device(ui: &mut Ui, session: &Session, backends: &Backends, commands: &mut Vec<Command>) {
+    let mut spec = RunSpec::clone(&session.spec);
+    let method = &mut spec.method;
     row(ui, "Precision", "The floating-point type of the arithmetic.", |ui| {
         for precision in Precision::ALL {
             let about = match precision {
@@ -64,12 +73,14 @@ pub fn ui(
         }
     });
     backends.ui(ui, session, method);
-    if is_grabbed {
-        commands.push(Command::BeginDrag);
-    }
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
+}
+
+/// Whether the sliders have room beside the timeline.
+pub fn is_short(session: &Session) -> bool {
+    !is_each(&session.spec.method)
 }
 
 /// Only the sliders, in a row.
@@ -78,9 +89,8 @@ pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let method = &mut spec.method;
     let tiled = method.name == MethodName::Hierarchical;
     let axes = session.spec.problem.shape.len();
-    let strip =
-        ui.horizontal_wrapped(|ui| ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes)).inner);
-    ui.add_space(2.0);
+    ui.spacing_mut().slider_width = STRIP_SLIDER;
+    let strip = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes));
     if strip.inner {
         commands.push(Command::BeginDrag);
     }
@@ -96,7 +106,9 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
     row(ui, "k", about, |ui| {
         is_grabbed |= subiterations(ui, about, &mut method.k);
     });
-    if method.k == Subiterations::Infinite {
+    if ui.layout().is_horizontal() {
+        // There is no room for remarks.
+    } else if method.k == Subiterations::Infinite {
         let about = "Every tile is solved exactly for its frozen halo, in its sine basis. Overlapping exact solves are the restricted additive Schwarz method.";
         row(ui, "", about, |ui| {
             let text = "exact local solve (restricted additive Schwarz)";

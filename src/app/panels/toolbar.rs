@@ -63,6 +63,10 @@ pub fn ui(
                 status(ui, session, report, reached, waits);
                 return;
             }
+            if session.is_student_view {
+                status(ui, session, report, reached, waits);
+                return;
+            }
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
             let save =
                 named(ui.button(save), "Save …").on_hover_text(actions::SAVE.tooltip(ui.ctx()));

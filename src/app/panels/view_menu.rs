@@ -40,6 +40,7 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
         entry(ui, &actions::TUNING, Command::ShowTuning(true), commands);
         entry(ui, &actions::RESET_LAYOUT, Command::ResetLayout, commands);
         entry(ui, &actions::THEME, Command::ToggleTheme, commands);
+        entry(ui, &actions::STUDENT_VIEW, Command::ToggleStudentView, commands);
         entry(ui, &actions::PRESENTATION, Command::TogglePresentation, commands);
     });
     button.on_hover_text("Show or hide panes, and change the appearance of the window.");

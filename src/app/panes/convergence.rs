@@ -62,17 +62,26 @@ impl PaneType for ConvergencePane {
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
-        self::ui(ui, context.session, context.report, context.commands);
+        let PaneContext { session, report, presenting, commands, .. } = context;
+        self::ui(ui, session, *report, *presenting, commands);
     }
 }
 
-fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
-    controls(ui, session, commands);
+fn ui(
+    ui: &mut Ui,
+    session: &Session,
+    report: Option<&Report>,
+    presenting: bool,
+    commands: &mut Vec<Command>,
+) {
+    if !(presenting || session.is_student_view) {
+        controls(ui, session, commands);
+    }
     let Some(report) = report else {
         return;
     };
     // In a low pane, the curves are shown without the table.
-    let has_table = ui.available_height() >= TABLE_ROOM + MIN_PLOT;
+    let has_table = !presenting && ui.available_height() >= TABLE_ROOM + MIN_PLOT;
     let height = ui.available_height() - if has_table { TABLE_ROOM } else { 0.0 };
     convergence(ui, session, report, height, commands);
     if has_table {

@@ -37,11 +37,16 @@ impl Default for Panes {
 }
 
 impl Panes {
-    /// The panes of the presentation mode.
-    pub fn presented() -> Self {
+    /// The panes of the student's view: the map and its curve.
+    pub fn of_student() -> Self {
         let shown = [heat_map::pane::ID, convergence::ID];
         let all = list::ALL.iter().map(|pane| pane.id());
         Self { hidden: all.filter(|pane| !shown.contains(pane)).collect(), ..Self::default() }
+    }
+
+    /// The panes of the presentation mode: the same, with more room for the map.
+    pub fn presented() -> Self {
+        Self { tree: Layout::presented().tree(), ..Self::of_student() }
     }
 
     /// Whether a pane is not hidden.
@@ -203,6 +208,10 @@ impl Behavior<PaneId> for PaneContext<'_> {
 
     fn min_size(&self) -> f32 {
         MIN_SIDE
+    }
+
+    fn is_tab_bar_visible(&self, _: TileId, _: &Tabs) -> bool {
+        !self.presenting
     }
 
     fn tab_bar_color(&self, visuals: &Visuals) -> Color32 {

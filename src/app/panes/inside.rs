@@ -6,14 +6,14 @@ use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::session::Session;
 use crate::app::widgets::cells::{Cells, CellsView, Values};
-use crate::app::widgets::labels::{explained, named};
+use crate::app::widgets::labels::{explained, mathematics, named};
 use crate::app::widgets::{cells, theme};
 use crate::grid::{AxisTiling, Need};
 use crate::picture::{ColourMap, FigureKind, InsideKind, Range, Scale, ScaleKind, grouped, number};
 use crate::run::{ObservationRequest, Report};
 use crate::solver::{Followed, Inside};
 use eframe::egui::{
-    Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, Ui, pos2, vec2,
+    Button, Color32, ComboBox, Label, Rect, RichText, Slider, Stroke, TextStyle, Ui, pos2, vec2,
 };
 
 /// Height of the text under the picture.
@@ -140,7 +140,9 @@ fn ui(
         || "Point at a cell to read it; scroll to zoom until cells hold their values.".to_owned(),
         |at| describe(inside, report.plan.tiling.x(), at, line),
     );
-    ui.add(Label::new(RichText::new(point).small().weak()).wrap());
+    let font = TextStyle::Small.resolve(ui.style());
+    let point = mathematics(&point, font, ui.visuals().weak_text_color());
+    ui.add(Label::new(point).wrap());
     shown.hover.and_then(|at| point_of_grid(inside, at, line))
 }
 

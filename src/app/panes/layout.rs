@@ -41,6 +41,18 @@ fn part(share: f32, holds: Layout) -> Part {
 impl Default for Layout {
     /// The layout at first start: the heat map is the largest.
     fn default() -> Self {
+        Self::with_left(0.64)
+    }
+}
+
+impl Layout {
+    /// The layout of the presentation mode, which has more room for the heat map.
+    pub fn presented() -> Self {
+        Self::with_left(0.68)
+    }
+
+    /// The default layout, in which the left panes take this share of the width.
+    fn with_left(left_share: f32) -> Self {
         let below = Self::Across(vec![
             part(0.45, Self::of_slot(Slot::BelowMapLeft)),
             part(0.55, Self::of_slot(Slot::BelowMapRight)),
@@ -50,11 +62,9 @@ impl Default for Layout {
             part(0.58, Self::of_slot(Slot::TopRight)),
             part(0.42, Self::of_slot(Slot::BottomRight)),
         ]);
-        Self::Across(vec![part(0.64, left), part(0.36, right)])
+        Self::Across(vec![part(left_share, left), part(1.0 - left_share, right)])
     }
-}
 
-impl Layout {
     fn of_slot(slot: Slot) -> Self {
         let panes = list::ALL.iter().filter(|pane| pane.slot() == slot);
         Self::tabs(0, panes.map(|pane| Self::pane(pane.id())).collect())

@@ -78,6 +78,8 @@ pub trait PaneType: Sync {
 pub struct PaneContext<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
+    /// Whether panes are shown to an audience: without titles, menus and tables.
+    pub presenting: bool,
     /// Observations of pinned runs.
     pub compared: &'a [Compared],
     pub map: &'a mut HeatMap,

@@ -108,6 +108,8 @@ pub enum Command {
     Scale(Scale),
     /// Toggle the presentation mode.
     TogglePresentation,
+    /// Toggle the student's view.
+    ToggleStudentView,
 }
 
 impl Command {

@@ -11,6 +11,9 @@ const STEPS: [f32; 8] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
 /// The smallest size at which nothing of a presentation is cut off, in points.
 const PRESENTED_SIZE: [f32; 2] = [840.0, 525.0];
 
+/// The largest zoom of a presentation: on larger screens the map grows, and not the controls.
+const MOST_PRESENTED: f32 = 2.2;
+
 /// The zoom is rounded down to a multiple of this, which avoids flicker while a window is resized.
 const GRAIN: f32 = 0.05;
 
@@ -48,7 +51,10 @@ impl Scale {
     pub fn apply(self, context: &egui::Context, is_dense: bool) {
         let presented = self.presenting && !is_dense;
         let room = room(context, if presented { PRESENTED_SIZE } else { SMALLEST_SIZE });
-        let factor = if self.presenting { room } else { self.wanted.min(room) };
+        let factor = match self.presenting {
+            true => room.min(MOST_PRESENTED),
+            false => self.wanted.min(room),
+        };
         if factor.is_finite() && factor != context.zoom_factor() {
             context.set_zoom_factor(factor);
         }

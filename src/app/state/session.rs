@@ -40,6 +40,11 @@ pub struct Session {
     /// The cycles per second that are asked for, of the run and of a replay; `None` for as many as
     /// possible.
     pub pace: Option<f64>,
+    /// Whether only the controls of a first lesson are shown: k, overlap, tile, run, map and curve. The
+    /// others are under “More”.
+    pub is_student_view: bool,
+    /// Why a run was rejected while there is none to show.
+    pub rejection: Option<String>,
     /// What is shown, and how.
     pub view: ViewSettings,
     /// The runs that were pinned.
@@ -78,6 +83,8 @@ impl Default for Session {
             steps: 0,
             steps_before: 0,
             pace: None,
+            is_student_view: false,
+            rejection: None,
             view: ViewSettings::default(),
             pins: Pins::default(),
             flipped: false,

@@ -1,6 +1,7 @@
 //! The colour bar: colours, ticks, and marks where values lie beyond its ends.
 
-use crate::picture::{ColourMap, End, INFINITE, Range, Scale, number, ticks};
+use crate::app::widgets::labels::mathematics;
+use crate::picture::{ColourMap, End, INFINITE, Range, Scale, bar_ticks};
 use eframe::egui::{self, Align2, Color32, CursorIcon, Rect, Sense, Stroke, TextStyle, Ui};
 
 /// Room for the bar beside a picture, its ticks included.
@@ -94,26 +95,19 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
     painter.rect_stroke(bar, 0.0, line, egui::StrokeKind::Outside);
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().text_color();
-    let label = |y: f32, text: String, colour: Color32| {
+    let label = |y: f32, text: String| {
         painter.hline(bar.right()..=bar.right() + 4.0, y, line);
         let at = egui::pos2(bar.right() + 6.0, y);
         painter.text(at, Align2::LEFT_CENTER, text, font.clone(), colour);
     };
-    let mut labelled: Vec<f32> = Vec::new();
-    for tick in ticks(shows.scale, most_ticks(bar.height())) {
+    let apart = f64::from(1.3 * font.size / bar.height());
+    let mut below: Option<f32> = None;
+    for tick in bar_ticks(shows.scale, most_ticks(bar.height()), apart) {
         let y = bar.bottom() - bar.height() * tick.position as f32;
         // A very low bar has room for one label.
-        if labelled.last().is_none_or(|below| below - y >= font.size) {
-            labelled.push(y);
-            label(y, tick.label, colour);
-        }
-    }
-    // The ends have their values, too, where no tick is near.
-    let range = shows.scale.range();
-    for (y, value) in [(bar.bottom(), range.lo()), (bar.top(), range.hi())] {
-        if labelled.iter().all(|other| (other - y).abs() >= 1.3 * font.size) {
-            labelled.push(y);
-            label(y, two_digits(value), ui.visuals().weak_text_color());
+        if below.is_none_or(|below| below - y >= font.size) {
+            below = Some(y);
+            label(y, tick.label);
         }
     }
     let marks = [shows.clips[0], shows.clips[1] || shows.has_infinite];
@@ -135,7 +129,8 @@ pub fn ui(ui: &Ui, area: Rect, shows: &Bar<'_>) {
         }
     }
     let at = area.right_top() + egui::vec2(12.0, 2.0);
-    painter.text(at, Align2::LEFT_TOP, shows.title, font, colour);
+    let title = painter.layout_job(mathematics(shows.title, font, colour));
+    painter.galley(at, title, colour);
 }
 
 /// Draws the histogram to the left of the bar. Lengths are square roots of counts, so that small
@@ -151,11 +146,6 @@ fn histogram(ui: &Ui, bar: Rect, counts: &[u32]) {
         let rect = Rect::from_min_size(min, egui::vec2(length, height));
         ui.painter().rect_filled(rect, 0.0, colour);
     }
-}
-
-/// A value rounded to two digits, for which there is room.
-fn two_digits(value: f64) -> String {
-    number(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
 /// The number of labels for a bar of this height.

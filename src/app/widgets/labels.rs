@@ -1,6 +1,8 @@
 //! Accessible names and number fields.
 
-use eframe::egui::{self, Ui};
+use crate::picture::{SUBSCRIPT_SIZE, with_subscripts};
+use eframe::egui::text::{LayoutJob, TextFormat};
+use eframe::egui::{self, Align, Ui};
 
 /// From an entry of a menu to beyond the edge of the menu, in points.
 const MENU_MARGIN: f32 = 12.0;
@@ -41,6 +43,20 @@ pub fn explained(entry: egui::Response, text: impl Into<String>) -> egui::Respon
         ui.label(text);
     });
     entry
+}
+
+/// A text with its subscripts.
+pub fn mathematics(text: &str, font: egui::FontId, colour: egui::Color32) -> LayoutJob {
+    let mut job = LayoutJob::default();
+    for (index, part) in with_subscripts(text).into_iter().enumerate() {
+        let font = match index % 2 {
+            0 => font.clone(),
+            _ => egui::FontId { size: font.size * SUBSCRIPT_SIZE as f32, ..font.clone() },
+        };
+        let format = TextFormat { valign: Align::BOTTOM, ..TextFormat::simple(font, colour) };
+        job.append(part, 0.0, format);
+    }
+    job
 }
 
 /// A value after the name of its curve, if that has one.

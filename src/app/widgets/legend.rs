@@ -58,7 +58,8 @@ fn entry(ui: &mut Ui, series: &Series, hidden: &mut BTreeSet<String>) {
         galley,
         ink,
     );
-    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, !is_hidden, name));
+    let label = format!("{name}, curve");
+    response.widget_info(|| WidgetInfo::selected(Role::CheckBox, true, !is_hidden, &label));
     let about = format!("{name}. Click to {} this curve.", if is_hidden { "show" } else { "hide" });
     if response.on_hover_text(about).clicked() && !hidden.remove(name) {
         hidden.insert(name.clone());

@@ -3,11 +3,12 @@
 //! Ranges, ticks, numbers, colours and names come from the description
 //! ([`Plot`](crate::picture::Plot)); what is added here is what a pointer can do.
 
+use crate::app::widgets::labels::mathematics;
 use crate::app::widgets::{legend, theme};
 use crate::picture::{
     BAND_OPACITY, FAINT, Plot, PlotAxis, Range, Scale, ScaleKind, Series, seconds,
 };
-use eframe::egui::{Align2, Color32, Rangef, Response, RichText, Ui, Vec2};
+use eframe::egui::{Align2, Color32, Rangef, Response, RichText, TextStyle, Ui, Vec2};
 use egui_plot::{
     AxisHints, FilledArea, GridInput, GridMark, HLine, HoverPosition, Line, LineStyle, PlotPoint,
     Points, Text, VLine, VPlacement,
@@ -191,10 +192,11 @@ impl Labels {
         })
     }
 
-    fn hints(&self, hints: AxisHints<'static>, title: &str) -> AxisHints<'static> {
+    fn hints(&self, ui: &Ui, hints: AxisHints<'static>, title: &str) -> AxisHints<'static> {
         let labels = self.clone();
+        let font = TextStyle::Small.resolve(ui.style());
         hints
-            .label(RichText::new(title).small())
+            .label(mathematics(title, font, ui.visuals().text_color()))
             .label_spacing(Rangef::new(0.0, 1.0))
             .formatter(move |mark, _| labels.text(mark.value))
     }
@@ -235,9 +237,9 @@ pub fn with_values<'a>(
         true => format!("{}; above, solver time", plot.x.title),
         false => plot.x.title.clone(),
     };
-    let hints_x = labels[0].hints(AxisHints::new_x(), &title);
+    let hints_x = labels[0].hints(ui, AxisHints::new_x(), &title);
     let times = has_times.then(|| labels[0].times(&plot.x));
-    let hints_y = labels[1].hints(AxisHints::new_y(), &plot.y.title).min_thickness(VALUE_ROOM);
+    let hints_y = labels[1].hints(ui, AxisHints::new_y(), &plot.y.title).min_thickness(VALUE_ROOM);
     let mut painted = egui_plot::Plot::new(frame.id)
         .height(height)
         .width(ui.available_width() - LABEL_ROOM)

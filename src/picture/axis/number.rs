@@ -92,6 +92,11 @@ pub fn rounded(value: f64) -> String {
     number(format!("{value:.2e}").parse().unwrap_or(value))
 }
 
+/// A value rounded to two digits, where there is room for no more.
+pub fn two_digits(value: f64) -> String {
+    number(format!("{value:.1e}").parse().unwrap_or(value))
+}
+
 /// A positive number with at least three digits, and no more decimals than that takes.
 pub fn digits(value: f64) -> String {
     match value {

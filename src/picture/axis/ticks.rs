@@ -1,7 +1,7 @@
 //! The round values that mark an axis.
 
 use crate::picture::axis::number::{
-    exponent_of, fixed, number, power_of_ten, scientific, superscript,
+    exponent_of, fixed, number, power_of_ten, scientific, superscript, two_digits,
 };
 use crate::picture::axis::scale::{SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 
@@ -37,6 +37,20 @@ pub fn ticks(scale: &Scale, most: usize) -> Vec<Tick> {
         .into_iter()
         .map(|value| Tick { position: scale.position(value), label: power(value) })
         .collect()
+}
+
+/// The marks of a colour bar: those of its scale, and its ends, rounded to two digits, where no other mark
+/// is nearer than `apart`, a part of the bar's length.
+pub fn bar_ticks(scale: &Scale, most: usize, apart: f64) -> Vec<Tick> {
+    let mut marks = ticks(scale, most);
+    let range = scale.range();
+    for (position, value) in [(0.0, range.lo()), (1.0, range.hi())] {
+        if marks.iter().all(|mark| (mark.position - position).abs() >= apart) {
+            marks.push(Tick { position, label: two_digits(value) });
+        }
+    }
+    marks.sort_by(|a, b| a.position.total_cmp(&b.position));
+    marks
 }
 
 /// At most `most` marks at multiples of 1, 2 or 5 times a power of ten from `lo` to `hi`.

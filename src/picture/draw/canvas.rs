@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use crate::picture::colour::theme::Rgb;
-use crate::picture::draw::text::{CAPITAL, Weight, family};
+use crate::picture::draw::text::{
+    CAPITAL, SUBSCRIPT_DROP, SUBSCRIPT_SIZE, Weight, family, with_subscripts,
+};
 
 /// Where a text lies against its point, across.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,7 +144,19 @@ impl Canvas {
                 (format!(r#" font-family="{}""#, family(weight)), r#" font-weight="600""#)
             }
         };
-        let text = escaped(text);
+        let drop = round(SUBSCRIPT_DROP * style.size);
+        let parts = with_subscripts(text).into_iter().enumerate();
+        let parts = parts.map(|(index, part)| match (index, index % 2) {
+            (0, _) => escaped(part),
+            (_, 1) => format!(
+                r#"<tspan dy="{drop}" font-size="{}">{}</tspan>"#,
+                round(SUBSCRIPT_SIZE * style.size),
+                escaped(part)
+            ),
+            _ if part.is_empty() => String::new(),
+            _ => format!(r#"<tspan dy="-{drop}">{}</tspan>"#, escaped(part)),
+        });
+        let text: String = parts.collect();
         put!(
             self,
             r#"<text x="{x}" y="{y}" font-size="{size}"{family}{weight} fill="{colour}" text-anchor="{anchor}"{turn}>{text}</text>"#

@@ -27,6 +27,28 @@ pub(crate) const fn family(weight: Weight) -> &'static str {
     }
 }
 
+/// What stands in texts for the iterate of Jacobi's method, whose index is drawn as a subscript.
+const WITH_SUBSCRIPT: &str = "u_J";
+
+/// The size of a subscript, as a share of the font size, and how far it lies below the line.
+pub const SUBSCRIPT_SIZE: f64 = 0.7;
+pub(crate) const SUBSCRIPT_DROP: f64 = 0.18;
+
+/// A text in parts, of which every second is a subscript: `|u − u_J|` is `|u − u`, `J` and `|`. An underscore in
+/// a file's name is one.
+pub fn with_subscripts(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(WITH_SUBSCRIPT) {
+        let (before, after) = (&rest[..at + 1], &rest[at + 2..]);
+        let end = after.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(after.len());
+        parts.extend([before, &after[..end]]);
+        rest = &after[end..];
+    }
+    parts.push(rest);
+    parts
+}
+
 /// The width of `text` in pixels at a font size in pixels, but for kerning.
 pub(crate) fn width(text: &str, weight: Weight, size: f64) -> f64 {
     // Wider than any letter but W, so that a character without a glyph doesn't end up short.
@@ -83,6 +105,13 @@ pub(crate) fn wrap(text: &str, weight: Weight, size: f64, room: f64, most: usize
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_index_of_an_iterate_is_a_subscript() {
+        assert_eq!(with_subscripts("|u − u_J|"), ["|u − u", "J", "|"]);
+        assert_eq!(with_subscripts("u − u_Jacobi"), ["u − u", "Jacobi", ""]);
+        assert_eq!(with_subscripts("my_file.npy"), ["my_file.npy"]);
+    }
 
     #[test]
     fn longer_texts_are_wider_and_bold_ones_too() {

@@ -100,9 +100,9 @@ fn progress_of(snapshot: &Snapshot) -> String {
     text
 }
 
-/// ‖r‖/‖r₀‖ at the cycle of a snapshot, as a text; `None` where it is not known.
+/// ‖r‖₂/‖r₀‖₂ at the cycle of a snapshot, as a text; `None` where it is not known.
 pub(crate) fn reduction_of(snapshot: &Snapshot) -> Option<String> {
     let record = snapshot.history.records().find(|record| record.cycle == snapshot.cycle())?;
     let reduction = rounded(reduction(record.residual?.l2, snapshot.start_residual));
-    Some(format!("‖r‖/‖r₀‖ = {reduction}"))
+    Some(format!("‖r‖₂/‖r₀‖₂ = {reduction}"))
 }

@@ -1,7 +1,7 @@
 //! Maps with axes and a colour bar.
 
 use crate::picture::axis::scale::{End, Range, Scale};
-use crate::picture::axis::ticks::{Tick, linear_ticks, ticks};
+use crate::picture::axis::ticks::{Tick, bar_ticks, linear_ticks};
 use crate::picture::colour::map::{COLOURS, ColourMap};
 use crate::picture::colour::paint::{INFINITE, Samples, colours};
 use crate::picture::draw::canvas::{Anchor, Canvas, Stroke, round};
@@ -142,7 +142,9 @@ impl HeatMapFigure<'_> {
         let y_most = |height| whole_steps(&self.y_axis, room_for(height, 3.4 * unit, 9));
         let bar_most = |height| room_for(height, 2.6 * unit, 12);
         let y_ticks = axis_ticks(&self.y_axis, y_most(room_down));
-        let bar_ticks = ticks(&self.scale, bar_most(room_down));
+        let labels =
+            |height: f64| bar_ticks(&self.scale, bar_most(height), BAR_APART * unit / height);
+        let widest = labels(room_down);
         let mark = layout.mark() + layout.gap() + layout.hairline();
         let left = layout.upright_label_width(self.y_axis.label) + layout.widest(&y_ticks) + mark;
         let bar_width = (1.1 * unit).round();
@@ -150,7 +152,7 @@ impl HeatMapFigure<'_> {
         let right = bar_gap
             + bar_width
             + mark
-            + layout.widest(&bar_ticks)
+            + layout.widest(&widest)
             + layout.gap()
             + layout.upright_label_width(self.value_label);
         let room_across = (w - 2.0 * margin - left - right).floor().max(8.0);
@@ -194,14 +196,12 @@ impl HeatMapFigure<'_> {
             width: bar_width,
             height: (last.bottom() - first.y - 2.0 * end).max(1.0),
         };
-        let (y_ticks, bar_ticks) = (
-            axis_ticks(&self.y_axis, y_most(map_height)),
-            ticks(&self.scale, bar_most(bar.height)),
-        );
+        let (y_ticks, bar_marks) =
+            (axis_ticks(&self.y_axis, y_most(map_height)), labels(bar.height));
         let x_most = whole_steps(&self.x_axis, room_for(map_width, x_label + 1.6 * unit, 11));
         let x_ticks = axis_ticks(&self.x_axis, x_most);
         let half_label = 0.5 * unit;
-        let bar_labels = bar.right() + mark + layout.widest(&bar_ticks) + layout.gap();
+        let bar_labels = bar.right() + mark + layout.widest(&bar_marks) + layout.gap();
         HeatMapLayout {
             y_label_x: x - mark - layout.widest(&y_ticks) - layout.gap() - half_label,
             value_label_x: bar_labels + half_label,
@@ -211,7 +211,7 @@ impl HeatMapFigure<'_> {
             bar,
             x_ticks,
             y_ticks,
-            bar_ticks,
+            bar_ticks: bar_marks,
         }
     }
 
@@ -361,6 +361,9 @@ fn bar_with_ends(bar: Area) -> Area {
     let end = end_height(bar.width);
     Area { y: bar.y - end, height: bar.height + 2.0 * end, ..bar }
 }
+
+/// The least distance of the label of an end of the bar from other labels, in font sizes.
+const BAR_APART: f64 = 1.3;
 
 /// The height of the mark of a clipped end, with the line around it.
 fn end_height(bar_width: f64) -> f64 {

@@ -3,6 +3,7 @@
 mod track;
 
 use crate::app::actions;
+use crate::app::panels::method;
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::state::travel::Travel;
@@ -13,11 +14,12 @@ use eframe::egui::{self, Align, Button, Layout, RichText, Ui};
 /// Width of the number of the cycle, in points: `1,234,567 of 1,234,567`.
 const NUMBER_ROOM: f32 = 152.0;
 
-/// Draws the timeline. `under_way` is the progress towards the requested cycle, 0 to 1.
+/// Draws the timeline. `presenting`: with the sliders of the method at its left end. `under_way` is the progress towards the requested cycle, 0 to 1.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
     report: Option<&Report>,
+    presenting: bool,
     under_way: Option<f32>,
     commands: &mut Vec<Command>,
 ) {
@@ -25,7 +27,11 @@ pub fn ui(
     let latest = report.map_or(0, |report| report.latest.cycle);
     ui.add_space(2.0);
     ui.horizontal(|ui| {
-        looped(ui, travel, commands);
+        if presenting && method::is_short(session) {
+            method::strip(ui, session, commands);
+        } else {
+            looped(ui, travel, commands);
+        }
         let shown = report.map_or(0, |report| report.observation.cycle);
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             live(ui, travel, latest, commands);

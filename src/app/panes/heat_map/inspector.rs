@@ -2,11 +2,12 @@
 
 use crate::app::panes::heat_map::sides::Side;
 use crate::app::widgets::colour_bar;
+use crate::app::widgets::labels::mathematics;
 use crate::grid::{INDEX_NAMES, Slice};
 use crate::picture::{grouped, number};
 use crate::run::FieldKind;
 use crate::solver::EdgeShare;
-use eframe::egui::{self, Rect, Ui};
+use eframe::egui::{self, Rect, TextStyle, Ui};
 
 /// Height of the text under the map.
 pub const ROOM: f32 = 46.0;
@@ -26,6 +27,8 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
         || "Point at the map to read a value; scroll to zoom, drag to pan, double click for the whole grid.".to_owned(),
         |point| describe(point, side, other.first()),
     );
+    let font = TextStyle::Body.resolve(ui.style());
+    let text = mathematics(&text, font, ui.visuals().text_color());
     ui.add(egui::Label::new(text).truncate());
     if side.observation.field != FieldKind::Residual {
         return;
@@ -39,7 +42,7 @@ pub fn ui(ui: &mut Ui, area: Rect, hover: Option<[usize; 2]>, sides: &[Side<'_>]
 }
 
 /// Describes a point: position, value, tile, and distance from its tile border.
-fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
+pub fn describe(point: [usize; 2], side: &Side<'_>, other: Option<&Side<'_>>) -> String {
     let [i, row] = point;
     let (shown, picture) = (side.shown(), side.picture);
     let tiling = shown.tiling();

@@ -116,25 +116,31 @@ impl HeatMap {
         (self.area, self.hover, self.elsewhere) = (None, None, None);
     }
 
-    /// Draws the map with its controls.
+    /// Draws the map with its controls. While `presenting`, the map has their room, and what is under the
+    /// pointer is written over it.
+    #[expect(clippy::too_many_arguments, reason = "a pane's context, in parts")]
     pub fn ui(
         &mut self,
         ui: &mut Ui,
         session: &Session,
         report: Option<&Report>,
+        presenting: bool,
         compared: &[Compared],
         marks: Marks,
         commands: &mut Vec<Command>,
     ) {
         let compared =
             compared.iter().find(|compared| compared.request.place != ComparisonTarget::Profile);
-        controls::ui(ui, session, self.range(session.view.field), self.zoom.is_part(), commands);
-        slice::ui(ui, session, commands);
+        if !(presenting || session.is_student_view) {
+            let range = self.range(session.view.field);
+            controls::ui(ui, session, range, self.zoom.is_part(), commands);
+            slice::ui(ui, session, commands);
+        }
         let room = ui.available_rect_before_wrap();
         let line = report.is_some_and(|report| report.plan.problem.shape.dim() == 1);
         let left = egui::vec2(if line { overlay::CYCLES_ROOM } else { 0.0 }, 0.0);
         let axis = if line { overlay::POINTS_ROOM } else { 0.0 };
-        let below = inspector::ROOM + axis;
+        let below = if presenting { axis } else { inspector::ROOM + axis };
         let end = room.max - egui::vec2(colour_bar::ROOM + colour_bar::HISTOGRAM_ROOM, below);
         let area = Rect::from_min_max(room.min + left, end);
         if !area.is_positive() {
@@ -158,6 +164,7 @@ impl HeatMap {
         response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &about));
         ui.painter().rect_filled(whole, 0.0, ui.visuals().extreme_bg_color);
         let Some(report) = report else {
+            say(ui, area, session.rejection.clone().unwrap_or_default());
             return;
         };
         let Some(side) = sides.first() else {
@@ -242,6 +249,15 @@ impl HeatMap {
         if second.is_some() && !is_beside {
             self.wipe.paint(ui, whole);
         }
+        let hover = self.hover;
+        let inspect = |ui: &mut Ui, area: Rect| match (presenting, hover) {
+            (false, _) => inspector::ui(ui, area, hover, &sides),
+            (true, Some(point)) => {
+                let text = inspector::describe(point, side, sides.get(1));
+                overlay::caption(ui, whole, &text, Align2::RIGHT_BOTTOM);
+            }
+            (true, None) => {}
+        };
         label_sides(ui, clips, report, compared, &sides, flipped);
         if let Some(drag) = &session.drag {
             overlay::caption(ui, clips[0], &drag.caption(report), Align2::LEFT_BOTTOM);
@@ -277,7 +293,7 @@ impl HeatMap {
         if let Some(text) = side.zero_everywhere() {
             // No value has a colour, and none needs a range.
             say(ui, area, text.to_owned());
-            inspector::ui(ui, read_off, self.hover, &sides);
+            inspect(ui, read_off);
             return;
         }
         let Colours { scale, map, absolute, .. } = shown.colours;
@@ -297,7 +313,7 @@ impl HeatMap {
             view.of_field_mut(report.observation.field).range = RangeMode::Locked(range);
             commands.push(Command::SetView(view));
         }
-        inspector::ui(ui, read_off, self.hover, &sides);
+        inspect(ui, read_off);
     }
 }
 

@@ -50,7 +50,8 @@ impl PaneType for HeatMapPane {
     }
 
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
-        let PaneContext { session, report, compared, map, marks, commands, .. } = context;
-        map.ui(ui, session, *report, compared, *marks, commands);
+        let PaneContext { session, report, presenting, compared, map, marks, commands, .. } =
+            context;
+        map.ui(ui, session, *report, *presenting, compared, *marks, commands);
     }
 }
