@@ -5,7 +5,7 @@ use crate::panes::view;
 use eframe::egui::accesskit::Role;
 use eframe::egui::{Key, Modifiers, Theme, accessibility::is_input, vec2};
 use egui_kittest::kittest::{NodeT, Queryable};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use tilescope::run::{MethodName, PRESETS, Preset, ProblemKind, RunSpec};
 use tilescope::solver::Subiterations;
 
@@ -141,23 +141,26 @@ fn every_control_has_a_tooltip() {
     let (mut tried, mut without) = (BTreeSet::new(), Vec::new());
     for (face, mut window) in all_faces().into_iter().take(10) {
         let nodes = window.harness.root().children_recursive();
+        let mut counts = BTreeMap::new();
         let controls: Vec<_> = nodes
             .filter(|node| is_input(node.accesskit_node().role()))
-            .filter(|node| !node.accesskit_node().is_disabled())
-            .map(|node| {
+            .filter_map(|node| {
                 let control = node.accesskit_node();
-                (control.role(), control.label().unwrap_or_default(), node.rect().center())
+                let (role, name) = (control.role(), control.label().unwrap_or_default());
+                let count = counts.entry(format!("{role:?} {name}")).or_insert(0_usize);
+                *count += 1;
+                let control = (role, name, *count - 1, node.rect().center());
+                (!node.accesskit_node().is_disabled()).then_some(control)
             })
             .collect();
-        for (role, name, mut at) in controls {
+        for (role, name, index, at) in controls {
             if name == NOT_OURS || !tried.insert(name.clone()) {
                 continue;
             }
             window.harness.remove_cursor();
             window.frame();
-            if !window.harness.ctx.content_rect().contains(at) {
-                at = window.scroll_to_one(role, &name, at);
-            }
+            // Others may have been scrolled to, and have moved it.
+            let at = window.scroll_to_one(role, &name, index).unwrap_or(at);
             // After a click, they wait for the pointer to move.
             window.harness.hover_at(at + vec2(1.0, 0.0));
             window.harness.hover_at(at);

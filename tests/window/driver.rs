@@ -256,17 +256,18 @@ impl Window {
         }
     }
 
-    /// Scrolls the control whose centre lies at `at` into view, and returns where it lies then. Others may
-    /// have its name.
-    #[track_caller]
-    pub fn scroll_to_one(&mut self, role: Role, name: &str, at: Pos2) -> Pos2 {
-        let all = || self.harness.query_all_by_role_and_label(role, name);
-        // A control of a scrolled menu may be gone; then it stays where it was.
-        let Some(index) = all().position(|node| node.rect().contains(at)) else { return at };
-        all().nth(index).expect("it was just there").scroll_to_me();
+    /// Scrolls a control into view if it is not there, and returns where it lies then: the one with this
+    /// index among those of its name. One of a scrolled menu may be gone.
+    pub fn scroll_to_one(&mut self, role: Role, name: &str, index: usize) -> Option<Pos2> {
+        let node = self.harness.query_all_by_role_and_label(role, name).nth(index)?;
+        let at = node.rect().center();
+        if self.harness.ctx.content_rect().contains(at) {
+            return Some(at);
+        }
+        node.scroll_to_me();
         self.frames(32);
         let mut all = self.harness.query_all_by_role_and_label(role, name);
-        all.nth(index).expect("scrolling removes nothing").rect().center()
+        Some(all.nth(index)?.rect().center())
     }
 
     #[track_caller]

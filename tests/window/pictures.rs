@@ -137,6 +137,27 @@ fn mask(window: &mut Window) {
             window.harness.mask(column.expand(3.0));
         }
     }
+    // Solver times above the plot, whose widths depend on the times.
+    let is_time = |text: &str| {
+        let parts = text.split_once(' ');
+        parts.is_some_and(|(number, unit)| {
+            number.starts_with(|first: char| first.is_ascii_digit())
+                && ["µs", "ms", "s"].contains(&unit)
+        })
+    };
+    if let Some(Painted { rect: title, .. }) =
+        painted.iter().find(|painted| painted.text.ends_with("; above, solver time"))
+    {
+        let times = painted
+            .iter()
+            .filter(|painted| is_time(&painted.text) && painted.rect.bottom() < title.top() - 40.0);
+        let top = times.map(|time| time.rect.top()).fold(f32::INFINITY, f32::min);
+        if top.is_finite() {
+            let row = Rangef::new(top - 1.0, top + title.height() + 6.0);
+            let pane = window.rect(Role::Region, "Convergence");
+            window.harness.mask(Rect::from_x_y_ranges(pane.x_range().shrink(50.0), row));
+        }
+    }
     // Its name in a narrow pane, which a check box has, too.
     let is_heading = |time: &&Painted| {
         let beside = |rect: &Rect| rect.y_range().contains(time.rect.center().y);

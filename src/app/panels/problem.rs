@@ -5,6 +5,7 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
+use crate::picture::{parse_number, two_digits};
 use crate::problem::matrix::Ordering;
 use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
@@ -171,10 +172,10 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
         let mut exponent = stop.tolerance.unwrap_or(TOLERANCE).log10();
         let value = typed(ui, &mut exponent, -15.0..=-0.1)
             .speed(0.05)
-            .custom_formatter(|exponent, _| format!("{:.1e}", 10f64.powf(exponent)))
+            .custom_formatter(|exponent, _| two_digits(10f64.powf(exponent)))
             .custom_parser(|text| {
                 // Values without a logarithm become 0, which is refused.
-                text.trim().parse().ok().map(|value: f64| value.max(0.0).log10())
+                parse_number(text).map(|value| value.max(0.0).log10())
             });
         if named(ui.add(value), "Tolerance").on_hover_text(about).changed() {
             // Two digits, as shown: the displayed value is the exact one.

@@ -114,12 +114,12 @@ fn controls(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
                 let entry = ui.selectable_value(&mut view.against, against, against.label());
                 explained(entry, against.about());
             }
+            ui.separator();
+            let about = "Draw this axis logarithmically, which gives the first cycles as much room as the last.";
+            explained(ui.checkbox(&mut view.log_x, "Logarithmic"), about);
         });
         let about = actions::menu_tooltip("Curves over", "The x axis of the curves.");
         named(response.response, "Against").on_hover_text(about);
-        ui.checkbox(&mut view.log_x, "Log x").on_hover_text(
-            "Draw the x axis logarithmically, which shows the first cycles as large as the last.",
-        );
         ui.checkbox(&mut view.reference, "Classic")
             .on_hover_text(actions::CLASSIC.tooltip(ui.ctx()));
         if ui.button("Pin").on_hover_text(actions::PIN.tooltip(ui.ctx())).clicked() {

@@ -30,7 +30,7 @@ impl PaneType for MeanTilePane {
     }
 
     fn about(&self) -> &'static str {
-        "The field's magnitude folded onto one tile: the mean over all tiles."
+        "The field's magnitude folded onto one tile: the mean over all inner tiles."
     }
 
     fn slot(&self) -> Slot {
@@ -127,14 +127,14 @@ fn plane(
         None => {
             let cycle = grouped(sorted.cycle);
             format!(
-                "Cycle {cycle}: mean over the tiles that own a point. The frame shows what inner tiles own."
+                "Cycle {cycle}: mean over the inner tiles that own a point. The frame shows what they own."
             )
         }
     };
     let lines = Rect::from_min_max(pos2(room.left(), picture.bottom() + 4.0), room.max);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
     ui.add(Label::new(RichText::new(text).small()).wrap()).on_hover_text(
-        "At each position in a tile, the mean magnitude over all tiles that own the point there. Positions count from the first point that a tile computes. The last tile of an axis, which is shifted back, contributes the points that it owns.",
+        "At each position in a tile, the mean magnitude over all inner tiles that own the point there. Positions count from the first point that a tile computes. Tiles at the boundary are left out: boundary values govern the field there.",
     );
 }
 

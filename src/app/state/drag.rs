@@ -89,7 +89,10 @@ impl Drag {
                 format!("Held at ‖r‖₂/‖r₀‖₂ = {}: {shown} sweeps", number(goal))
             }
             (_, Some(moved_to)) => {
-                format!("Held at {} sweeps, which other values reach in time", grouped(moved_to))
+                // Whole cycles, and one at least.
+                let each = report.plan.sweeps_per_cycle();
+                let held = grouped((moved_to / each).max(1) * each);
+                format!("Held at {held} sweeps, which other values reach in time")
             }
             _ => format!("Held at {shown} sweeps"),
         }

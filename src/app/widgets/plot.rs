@@ -35,6 +35,9 @@ const BETWEEN: f64 = 22.0;
 /// The most ticks of the two axes, as in figures.
 const MAX_TICKS: [usize; 2] = [11, 13];
 
+/// The most solver times above a plot.
+const MOST_TIMES: usize = 5;
+
 /// Widths of curves and of their parts, in points.
 const CURVE: f32 = 1.8;
 const DOT: f32 = 2.6;
@@ -186,9 +189,12 @@ impl Labels {
     fn times(&self, axis: &PlotAxis) -> AxisHints<'static> {
         let (labels, axis) = (self.clone(), axis.clone());
         AxisHints::new_x().placement(VPlacement::Top).formatter(move |mark, _| {
-            // Where there is no room for a label, there is none for the time.
-            let has_label = !labels.text(mark.value).is_empty() && mark.value > 0.0;
-            axis.time_at(mark.value).filter(|_| has_label).map(seconds).unwrap_or_default()
+            let ticks = labels.0.borrow();
+            let index = ticks.iter().position(|(at, label)| *at == mark.value && !label.is_empty());
+            // Times are longer than the labels of most ticks.
+            let each = ticks.len().div_ceil(MOST_TIMES).max(1);
+            let is_shown = index.is_some_and(|index| index > 0 && index % each == 0);
+            axis.time_at(mark.value).filter(|_| is_shown).map(seconds).unwrap_or_default()
         })
     }
 

@@ -107,6 +107,19 @@ pub fn digits(value: f64) -> String {
     }
 }
 
+/// A number that a person typed, in any notation of programs or of [`number`].
+pub fn parse_number(text: &str) -> Option<f64> {
+    let plain = |letter: char| match letter {
+        '−' | '⁻' => '-',
+        _ => "⁰¹²³⁴⁵⁶⁷⁸⁹"
+            .chars()
+            .position(|raised| raised == letter)
+            .map_or(letter, |digit| char::from_digit(digit as u32, 10).unwrap_or(letter)),
+    };
+    let text = text.trim().replace("×10", "e").replace(',', "");
+    text.chars().map(plain).collect::<String>().parse().ok()
+}
+
 /// Seconds with three digits, in µs, ms or s.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
@@ -139,6 +152,15 @@ pub fn grouped(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_read_as_it_is_written() {
+        for value in [1e-4, 0.05, -1.25e-7, 12_346.0, 0.0] {
+            assert_eq!(parse_number(&number(value)), Some(value));
+        }
+        assert_eq!(parse_number(" 1.0e-4 "), Some(1e-4));
+        assert_eq!(parse_number("ten"), None);
+    }
 
     #[test]
     fn numbers_read_well() {

@@ -14,7 +14,7 @@ use crate::picture::view::kind::{FigureKind, FigureType};
 use crate::picture::view::spec::ViewSpec;
 use crate::run::{self, CsvTable, FieldKind, Snapshot, SnapshotRequest};
 
-/// The mean of a field's magnitude over all tiles: in 2D a map, in 1D a curve.
+/// The mean of a field's magnitude over all inner tiles: in 2D a map, in 1D a curve.
 struct MeanTile;
 
 impl FigureKind {
@@ -32,7 +32,7 @@ impl FigureType for MeanTile {
     }
 
     fn about(&self) -> &'static str {
-        "The magnitude of the field, folded onto one tile and averaged over all tiles."
+        "The magnitude of the field, folded onto one tile and averaged over all inner tiles."
     }
 
     fn about_table(&self) -> Option<&'static str> {

@@ -62,7 +62,7 @@ impl InsideKind {
     /// The name in a menu.
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Lag => "u − u_Jacobi",
+            Self::Lag => "Staleness",
             Self::Iterate => "u",
         }
     }
