@@ -461,8 +461,8 @@ fn a_presentation_is_larger() {
     for (size, factor) in [
         ([960.0, 600.0], 1.1),
         ([1280.0, 800.0], 1.5),
-        ([1920.0, 1080.0], 2.05),
-        ([3840.0, 2160.0], 2.2),
+        ([1920.0, 1080.0], 1.9),
+        ([3840.0, 2160.0], 1.9),
     ] {
         let mut window = Window::sized(size.into(), Theme::Dark, Some(small()));
         window.until("there", |window| window.has_picture());

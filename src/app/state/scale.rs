@@ -12,7 +12,7 @@ const STEPS: [f32; 8] = [1.0, 1.1, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0];
 const PRESENTED_SIZE: [f32; 2] = [840.0, 525.0];
 
 /// The largest zoom of a presentation: on larger screens the map grows, and not the controls.
-const MOST_PRESENTED: f32 = 2.2;
+const MOST_PRESENTED: f32 = 1.9;
 
 /// The zoom is rounded down to a multiple of this, which avoids flicker while a window is resized.
 const GRAIN: f32 = 0.05;
@@ -90,7 +90,7 @@ mod tests {
     fn a_presentation_is_as_large_as_the_window_allows() {
         let presented = Scale { presenting: true, ..Scale::default() };
         for (size, expected, dense) in
-            [([960.0, 600.0], 1.1, 1.0), ([1280.0, 800.0], 1.5, 1.3), ([1920.0, 1080.0], 2.05, 1.8)]
+            [([960.0, 600.0], 1.1, 1.0), ([1280.0, 800.0], 1.5, 1.3), ([1920.0, 1080.0], 1.9, 1.8)]
         {
             for (is_dense, expected) in [(false, expected), (true, dense)] {
                 let zoom = zoom(presented, is_dense, size.into());
