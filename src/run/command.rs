@@ -1,7 +1,6 @@
-//! A run as the command line that makes it, and a sweep as the one that measures it.
+//! A run as the command line that makes it.
 
 use super::spec::{Backend, MethodName, MethodSpec, RunSpec, StopSpec};
-use super::sweep::{Measure, SweepSpec};
 use crate::grid::Precision;
 use crate::problem::Boundary;
 use crate::problem::matrix::Ordering;
@@ -21,35 +20,17 @@ pub fn command_line(spec: &RunSpec) -> String {
     line_of("tilescope solve", spec, &lists)
 }
 
-/// The command line that measures a sweep; outputs are to be added.
-pub fn sweep_command_line(spec: &SweepSpec) -> String {
-    let mut run = spec.run.clone();
-    run.method.name = MethodName::default();
-    let kernels: Vec<_> = spec.kernel.iter().map(|kernel| kernel.name()).collect();
-    let lists = Lists {
-        k: joined(&spec.k, ","),
-        overlap: joined(&spec.overlap, ","),
-        tile: joined(&spec.tile, ","),
-        kernel: (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(",")),
-    };
-    let mut line = line_of("tilescope sweep", &run, &lists);
-    if spec.measure.len() < Measure::ALL.len() {
-        let names: Vec<_> = spec.measure.iter().map(|what| what.name()).collect();
-        option(&mut line, "measure", &names.join(","));
-    }
-    line
-}
-
 /// The values of options that are lists in a sweep.
-struct Lists {
-    k: String,
-    overlap: String,
-    tile: String,
+pub(in crate::run) struct Lists {
+    pub k: String,
+    pub overlap: String,
+    pub tile: String,
     /// `None` for what the program chooses.
-    kernel: Option<String>,
+    pub kernel: Option<String>,
 }
 
-fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> String {
+/// The command line of a subcommand that makes a run, with the lists in place of its method's values.
+pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> String {
     let mut line = Line(program.to_owned());
     let RunSpec { problem, method, stop, .. } = spec;
     line.option("problem", problem.kind.name());
@@ -145,7 +126,8 @@ pub(crate) fn option(line: &mut String, name: &str, value: &str) {
     let _ = write!(line, " --{name}{between}{}", quoted(value));
 }
 
-fn joined<T: ToString>(values: &[T], between: &str) -> String {
+/// Values as one text.
+pub(in crate::run) fn joined<T: ToString>(values: &[T], between: &str) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
 }
 
@@ -166,31 +148,13 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{PerAxis, ProblemKind};
-    use crate::solver::Subiterations;
+    use crate::run::ProblemKind;
 
     #[test]
     fn the_default_run_is_short() {
         let expected = "tilescope solve --problem poisson --shape 256x256 --k 16 --overlap 0 \
                         --tile 32 --tol 0.0001";
         assert_eq!(command_line(&RunSpec::default()), expected);
-    }
-
-    #[test]
-    fn a_sweep_names_its_lists() {
-        let mut spec = SweepSpec {
-            run: RunSpec::default(),
-            k: vec![4.into(), Subiterations::Infinite],
-            overlap: vec![PerAxis::all(0), "4x2".parse().unwrap()],
-            tile: vec![PerAxis::all(32)],
-            kernel: vec![Kernel::AUTO],
-            measure: Measure::ALL.to_vec(),
-        };
-        let expected = "tilescope sweep --problem poisson --shape 256x256 --k 4,inf --overlap 0,4x2 \
-                        --tile 32 --tol 0.0001";
-        assert_eq!(sweep_command_line(&spec), expected);
-        spec.measure = vec![Measure::Cycles];
-        assert_eq!(sweep_command_line(&spec), format!("{expected} --measure cycles"));
     }
 
     #[test]

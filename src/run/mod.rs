@@ -23,8 +23,8 @@ mod tuner;
 mod worker;
 
 pub use archive::{RunArchive, cycle_at, seconds_at};
+pub use command::command_line;
 pub(crate) use command::option;
-pub use command::{command_line, sweep_command_line};
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
@@ -54,7 +54,7 @@ pub use sweep::{
     CycleTime, Cycles, MOST_SETTINGS, Measure, MeasureError, PerAxis, Pyramid, RowMismatch,
     RowOutcome, SLOW, Setting, ShouldStop, Sweep, SweepCell, SweepError, SweepOutline, SweepRow,
     SweepSpec, SweepTable, SweepTableError, by_predicted_cost, parse_numbers, parse_per_axis,
-    parse_subiterations, pyramid_seconds,
+    parse_subiterations, pyramid_seconds, sweep_command_line,
 };
 pub(crate) use toml_message::toml_message;
 pub use tuner::{SweepEnd, Tuner, TunerEvent};

@@ -110,6 +110,7 @@ impl Explorer {
                 if let Some(last) = self.last_saved.as_ref().filter(|_| template.is_none()) {
                     dialog.restore(last, self.session.view.field);
                 }
+                dialog.can_browse = self.has_system_dialog;
                 self.save = Some(dialog);
             }
             Command::ShowSave(false) => {

@@ -255,8 +255,7 @@ impl eframe::App for Explorer {
         let shown = map.area().unwrap_or(centre.response.rect);
         if let Some(dialog) = save {
             let shown = map.range(session.view.field);
-            let (making, can_browse) = (self.files.making(), self.has_system_dialog);
-            dialog.ui(ui.ctx(), session, report, shown, making, can_browse, commands);
+            dialog.ui(ui.ctx(), session, report, shown, self.files.making(), commands);
         }
         if let Some(dialog) = open {
             dialog.ui(ui.ctx(), self.recent.all(), self.has_system_dialog, commands);

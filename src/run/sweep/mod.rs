@@ -3,6 +3,7 @@
 
 mod baseline;
 mod blocking;
+mod command;
 mod lists;
 mod measure;
 mod order;
@@ -18,6 +19,7 @@ mod sweep;
 mod table;
 
 pub use baseline::ClassicBaseline;
+pub use command::sweep_command_line;
 pub use lists::{parse_numbers, parse_per_axis, parse_subiterations};
 pub use measure::{CountOutcome, CycleCache, CycleCount, CycleTime};
 pub use order::{MeasuringOrder, SLOW};

@@ -60,6 +60,8 @@ pub struct SaveDialog {
     /// The cycle that is shown; `None` while it changes, and that of the file is not known.
     cycle: Option<u64>,
     preview: Preview,
+    /// Whether the system has a file dialog.
+    pub can_browse: bool,
 }
 
 impl SaveDialog {
@@ -110,6 +112,7 @@ impl SaveDialog {
             frames: frames.unwrap_or(usual),
             cycle: stands.then(|| travel.cycle(latest)),
             preview: Preview::new(context),
+            can_browse: false,
         };
         dialog.suggest(session.view.field);
         dialog
@@ -174,7 +177,6 @@ impl SaveDialog {
         report: Option<&Report>,
         shown: Option<Range>,
         making: Option<Making>,
-        can_browse: bool,
         commands: &mut Vec<Command>,
     ) {
         let frame = egui::Frame::popup(&context.global_style()).inner_margin(16.0);
@@ -193,7 +195,7 @@ impl SaveDialog {
                     match making {
                         None => {
                             let request = self.request(session, report, shown);
-                            self.buttons(ui, session, request, may_enter, can_browse, commands);
+                            self.buttons(ui, session, request, may_enter, commands);
                         }
                         Some(making) => progress(ui, making, commands),
                     }
@@ -346,7 +348,6 @@ impl SaveDialog {
         session: &Session,
         request: SaveRequest,
         may_enter: bool,
-        can_browse: bool,
         commands: &mut Vec<Command>,
     ) {
         ui.horizontal(|ui| {
@@ -356,7 +357,7 @@ impl SaveDialog {
             if save.on_hover_text("Write the file.").clicked() || enter {
                 commands.push(Command::Save(request.into()));
             }
-            if can_browse {
+            if self.can_browse {
                 let browse = ui.button("Browse …");
                 if browse.on_hover_text("Choose the place with the system's dialog.").clicked() {
                     commands.push(Command::Browse(BrowseFor::Save(self.path())));

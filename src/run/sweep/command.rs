@@ -1,0 +1,49 @@
+//! A sweep as the command line that measures it.
+
+use super::spec::{Measure, SweepSpec};
+use crate::run::command::{Lists, joined, line_of, option};
+use crate::run::spec::MethodName;
+use crate::solver::Kernel;
+
+/// The command line that measures a sweep; outputs are to be added.
+pub fn sweep_command_line(spec: &SweepSpec) -> String {
+    let mut run = spec.run.clone();
+    run.method.name = MethodName::default();
+    let kernels: Vec<_> = spec.kernel.iter().map(|kernel| kernel.name()).collect();
+    let lists = Lists {
+        k: joined(&spec.k, ","),
+        overlap: joined(&spec.overlap, ","),
+        tile: joined(&spec.tile, ","),
+        kernel: (spec.kernel != [Kernel::AUTO]).then(|| kernels.join(",")),
+    };
+    let mut line = line_of("tilescope sweep", &run, &lists);
+    if spec.measure.len() < Measure::ALL.len() {
+        let names: Vec<_> = spec.measure.iter().map(|what| what.name()).collect();
+        option(&mut line, "measure", &names.join(","));
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{PerAxis, RunSpec};
+    use crate::solver::Subiterations;
+
+    #[test]
+    fn a_sweep_names_its_lists() {
+        let mut spec = SweepSpec {
+            run: RunSpec::default(),
+            k: vec![4.into(), Subiterations::Infinite],
+            overlap: vec![PerAxis::all(0), "4x2".parse().unwrap()],
+            tile: vec![PerAxis::all(32)],
+            kernel: vec![Kernel::AUTO],
+            measure: Measure::ALL.to_vec(),
+        };
+        let expected = "tilescope sweep --problem poisson --shape 256x256 --k 4,inf --overlap 0,4x2 \
+                        --tile 32 --tol 0.0001";
+        assert_eq!(sweep_command_line(&spec), expected);
+        spec.measure = vec![Measure::Cycles];
+        assert_eq!(sweep_command_line(&spec), format!("{expected} --measure cycles"));
+    }
+}
