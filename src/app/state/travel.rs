@@ -1,7 +1,7 @@
 //! Which cycle of the run is shown, and how cycles are replayed.
 
 /// The chosen cycle, and how the replay moves it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Travel {
     /// The cycle that is shown; `None` for the newest.
     pub at: Option<u64>,
@@ -13,12 +13,6 @@ pub struct Travel {
     pub looped: bool,
     /// The first and the last replayed cycle; `None` for all cycles.
     pub part: Option<[u64; 2]>,
-}
-
-impl Default for Travel {
-    fn default() -> Self {
-        Self { at: None, preview: None, playing: false, looped: false, part: None }
-    }
 }
 
 impl Travel {
