@@ -144,7 +144,7 @@ const SYNONYMS: [(&str, &str); 33] = [
     ("file: open", "load import browse read"),
     (
         "file: save",
-        "export download png svg pdf csv npy gif video movie animation image picture figure print screenshot",
+        "export download png svg csv npy gif video movie animation image picture figure print screenshot",
     ),
     ("heat map: probe", "marker sensor inspect"),
     ("heat map: tile borders", "grid lines edges"),
