@@ -163,7 +163,8 @@ fn statistics_of_a_large_field() {
             let [there, here] = [&gpu, &cpu].map(|solver| {
                 solver.statistics(Quantity::Residual, &tiling).expect("the solver observes")
             });
-            assert_eq!(there, here, "tile {tile:?}");
+            // As text: a NaN, which stands where no tile owns a point, equals nothing.
+            assert_eq!(format!("{there:?}"), format!("{here:?}"), "tile {tile:?}");
         }
     }
 }
