@@ -46,9 +46,13 @@ fn accepted() -> impl Strategy<Value = (Case, Method)> {
     )
 }
 
-/// max |b|.
+/// max |b|, or a value below which numbers lose digits to underflow, where that is larger.
 fn largest<R: Num>(b: &Field<R>) -> f64 {
-    b.to_interior().iter().map(|value| value.to_f64().abs()).fold(f64::MIN_POSITIVE, f64::max)
+    let least = match R::PRECISION {
+        Precision::F32 => f64::from(f32::MIN_POSITIVE / f32::EPSILON),
+        Precision::F64 => f64::MIN_POSITIVE / f64::EPSILON,
+    };
+    b.to_interior().iter().map(|value| value.to_f64().abs()).fold(least, f64::max)
 }
 
 /// max |a − b|.
