@@ -171,7 +171,7 @@ fn panes_about_edges_show() {
         let mut window = Window::paused(run);
         window.step(2);
         show(&mut window, "Mean tile");
-        window.until_text(if is_line { "at each position in a tile" } else { "inner tiles own" });
+        window.until_text(if is_line { "at each position in a tile" } else { "inner tiles that own" });
         show(&mut window, "By distance");
         window.until_text("points from the nearest tile border");
         show(&mut window, "Edge share");
@@ -180,7 +180,7 @@ fn panes_about_edges_show() {
             let mean = window.rect(Role::Image, "Mean tile of the residual");
             window.harness.hover_at(mean.center());
             window.frames(3);
-            assert!(window.says("over 16 tiles"), "{:?}", window.texts());
+            assert!(window.says("over 4 tiles"), "{:?}", window.texts());
         }
     }
 }
@@ -192,7 +192,7 @@ fn one_tile_has_no_tile_borders() {
     show(&mut window, "By distance");
     window.until_text("There is one tile, and no tile border.");
     show(&mut window, "Mean tile");
-    window.until_text("inner tiles own");
+    window.until_text("inner tiles that own");
     show(&mut window, "Inside a cycle");
     window.until_text("all owned points equal exact Jacobi");
 }

@@ -157,7 +157,7 @@ fn a_replaced_run_returns() {
         window.until_text("5 of 6");
         window.key(Key::End);
         window.until("live", |window| window.cycle() == 6);
-        window.key(Key::R);
+        window.reset();
         window.step(5);
     }
 }
@@ -388,13 +388,13 @@ fn broken_settings_are_set_aside_and_told() {
     let file = folder.path().join("settings.toml");
     fs::write(&file, "window = \"wide\"\n").expect("it can be written");
     let mut window = of(&file);
+    // The dialog finds its place within some frames.
+    window.frames(4);
+    window.button("Start exploring");
     window.until("a message", |window| window.messages() == 1);
     assert!(window.says("settings.toml cannot be read"), "{:?}", window.texts());
     let aside = fs::read_to_string(folder.path().join("settings.toml.aside"));
     assert_eq!(aside.expect("it is kept"), "window = \"wide\"\n");
-    // The dialog finds its place within some frames.
-    window.frames(4);
-    window.button("Start exploring");
     window.until("going", |window| window.cycle() > 0);
 }
 

@@ -271,7 +271,10 @@ impl eframe::App for Explorer {
         if self.welcome {
             welcome::ui(ui.ctx(), &mut self.commands);
         }
-        self.commands.extend(self.toasts.show(ui.ctx(), shown));
+        // Over the welcome they would cover its buttons; they wait until it is closed.
+        if !self.welcome {
+            self.commands.extend(self.toasts.show(ui.ctx(), shown));
+        }
         if let Some(first) = self.first_key {
             first_key::hint(ui.ctx(), &ACTIONS.all, first);
         }

@@ -78,7 +78,7 @@ pub fn ui(
             if open.clicked() {
                 commands.push(Command::ShowOpen(true));
             }
-            let copy = ui.button("Copy command");
+            let copy = ui.button(if narrow { "Copy" } else { "Copy command" });
             let copy = named(copy, "Copy as command")
                 .on_hover_text(actions::COPY_COMMAND.tooltip(ui.ctx()));
             if copy.clicked() {

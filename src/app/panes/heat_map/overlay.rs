@@ -97,6 +97,7 @@ pub fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
     let (lo, hi) = (f64::from(seen.top()) * cycles, f64::from(seen.bottom()) * cycles);
     let font = TextStyle::Small.resolve(ui.style());
     let colour = ui.visuals().text_color();
+    let mut widest: f32 = 0.0;
     for tick in linear_ticks(lo, hi, 8) {
         let y = area.top() + area.height() * tick.position as f32;
         ui.painter().hline(area.left() - 4.0..=area.left(), y, Stroke::new(1.0, colour));
@@ -104,10 +105,13 @@ pub fn cycle_axis(ui: &Ui, area: Rect, seen: Rect, cycles_per_row: u64) {
         // label.
         let y = y.min(area.bottom() - 6.0).max(area.top() + 6.0);
         let at = egui::pos2(area.left() - 6.0, y);
-        ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
+        let label = ui.painter().text(at, Align2::RIGHT_CENTER, tick.label, font.clone(), colour);
+        widest = widest.max(area.left() - label.left());
     }
     let title = ui.painter().layout_no_wrap("cycle".to_owned(), font, colour);
-    let at = egui::pos2(area.left() - CYCLES_ROOM, area.center().y + title.size().x / 2.0);
+    // Long labels move the title to the left.
+    let room = CYCLES_ROOM.max(widest + title.size().y);
+    let at = egui::pos2(area.left() - room, area.center().y + title.size().x / 2.0);
     let text = egui::epaint::TextShape::new(at, title, colour).with_angle(-FRAC_PI_2);
     ui.painter().add(text);
 }
