@@ -171,7 +171,11 @@ fn panes_about_edges_show() {
         let mut window = Window::paused(run);
         window.step(2);
         show(&mut window, "Mean tile");
-        window.until_text(if is_line { "at each position in a tile" } else { "inner tiles that own" });
+        window.until_text(if is_line {
+            "at each position in a tile"
+        } else {
+            "inner tiles that own"
+        });
         show(&mut window, "By distance");
         window.until_text("points from the nearest tile border");
         show(&mut window, "Edge share");
@@ -233,9 +237,8 @@ fn large_cells_show_their_values() {
     run.method.tile = vec![3];
     let mut window = Window::paused(run);
     // b = 1 and no residual in the middle: 16 of 36 cells show 1.
-    window.until("written", |window| {
-        window.texts().iter().filter(|text| *text == "1.00").count() >= 16
-    });
+    window
+        .until("written", |window| window.texts().iter().filter(|text| *text == "1").count() >= 16);
 }
 
 fn the_ends_of_the_colours_are_dragged() {
