@@ -16,7 +16,7 @@ const COMPARED: [usize; 3] = [1, 20, 100];
 /// The largest difference over the largest value, where the scaling of unequal weights loses no digits, and
 /// the loss from which on it is larger.
 const TOLERANCE_F64: (f64, f64) = (1e-12, 1e3);
-const TOLERANCE_F32: (f64, f64) = (1e-5, 10.0);
+const TOLERANCE_F32: (f64, f64) = (1e-4, 10.0);
 
 /// Point updates that a case may take, or fewer cycles are compared: the overlap may be large.
 const MOST_UPDATES: f64 = 4e6;

@@ -125,7 +125,7 @@ impl MapValue {
 pub struct MapCell<'a> {
     /// What was measured; of several tiles or kernels, of the best.
     pub row: Option<&'a SweepRow>,
-    /// The index of its cell in [`SweepOutline::cells`], if it can run.
+    /// The index of its cell among those of the sweep, if it can run.
     pub index: Option<usize>,
     /// The measured value, if it is known.
     pub value: Option<f64>,
