@@ -223,7 +223,7 @@ fn what_is_done_meanwhile() {
     assert!(!window.has(Role::Button, "Save"));
     open(&mut window);
     window.button("Pause");
-    // As many sweeps as the cycle that was looked back at, or up to k − 1 more.
+    // The cycle nearest to the 4 sweeps of the cycle that was looked back at.
     window.until("the run with the other setting, as far", |window| window.cycle() == 1);
 }
 

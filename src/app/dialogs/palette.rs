@@ -223,7 +223,6 @@ mod tests {
             ("export", "File: Save …"),
             ("fullscreen", "View: Presentation mode"),
             ("difference", "Compare: Compare"),
-            ("pdf", "File: Save …"),
             ("speed", "Time: Replay / stop"),
             ("fastest", "View: Tuning map"),
             ("color", "Colour map: Inferno"),

@@ -240,7 +240,7 @@ mod tests {
         assert!(svg.contains(&format!(">{count}</text>")), "its value stands in the cell: {svg}");
         // What is predicted is hatched; without measurements every cell that can run is.
         let lines = |svg: &str| svg.matches("stroke-opacity=\"0.3\"").count();
-        assert_eq!((lines(&svg), lines(&draw(&[], SweepFigure::Map, [1200, 900]))), (0, 10));
+        assert_eq!((lines(&svg), lines(&draw(&[], SweepFigure::Map, [1200, 900]))), (0, 4));
         let svg = draw(&rows, SweepFigure::Overlap, [1200, 900]);
         for text in ["Against overlap", "k = 4", "predicted"] {
             assert!(svg.contains(text), "{text}: {svg}");
