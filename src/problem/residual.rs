@@ -126,7 +126,7 @@ mod tests {
     /// 1D with a batch, 2D and 3D agree with the sum written out, and rows that are taken by
     /// themselves with those of the whole.
     #[test]
-    fn it_is_what_the_matrix_row_says() {
+    fn the_residual_is_that_of_the_matrix_row() {
         let shapes = [Shape::grid_1d(9, 3), Shape::grid_2d(7, 5), Shape::grid_3d(4, 5, 3)];
         for shape in shapes.map(Result::unwrap) {
             let problem = problem(shape);

@@ -207,7 +207,7 @@ pub struct StopSpec {
 pub const MOST_SWEEPS: usize = 4096;
 
 /// The largest k that kernel `auto` makes by sweeps.
-const MOST_SWEEPS_BY_ITSELF: usize = 1024;
+const MOST_SWEEPS_OF_AUTO: usize = 1024;
 
 /// The tolerance of the papers' experiments (Islam & Wang, section III-A).
 pub const TOLERANCE: f64 = 1e-4;
@@ -410,7 +410,7 @@ impl MethodSpec {
         match self.kernel {
             _ if self.name == MethodName::Classic => false,
             Kernel::SPECTRAL => true,
-            Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_BY_ITSELF),
+            Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
             Kernel::FASTEST => {
                 let side = self.tile.iter().max().copied().unwrap_or(0);

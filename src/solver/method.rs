@@ -28,7 +28,7 @@ pub enum Method {
         /// How the grid is cut.
         tiling: Tiling,
     },
-    /// The same with the subiterations of a tile made in its sine basis, for a price that does not
+    /// The same with the subiterations of a tile made in its sine basis, at a cost that does not
     /// depend on k, which may be infinite. Its iterates are those of the sweeps to rounding.
     Spectral(Spectral),
 }

@@ -11,7 +11,7 @@
 //! Φ_∞ = 1 / (1 − λ)
 //! ```
 //!
-//! along every axis. Its price does not depend on k. k = ∞ solves every tile exactly; overlapping exact
+//! along every axis. Its cost does not depend on k. k = ∞ solves every tile exactly; overlapping exact
 //! solves are the restricted additive Schwarz method (Cai and Sarkis, SIAM J. Sci. Comput. 21 (1999)).
 //!
 //! The rounding differs from that of sweeps, so iterates agree with theirs to rounding, not to the last bit.

@@ -66,7 +66,7 @@ impl Palette {
             if found.is_empty() {
                 ui.weak("No matching command");
             }
-            // Always as high, whatever was found.
+            // The height does not depend on how many commands match.
             let height = HEIGHT.min(context.window.content_rect().height() - AROUND);
             let scroll = ScrollArea::vertical().max_height(height).min_scrolled_height(height);
             scroll.auto_shrink(false).show(ui, |ui| {

@@ -87,13 +87,13 @@ impl Toasts {
         self.add(Kind::Error, text.into(), remedy);
     }
 
-    /// Says of which run the next messages speak, by its epoch.
-    pub fn speak_of(&mut self, run: Option<u64>) {
+    /// The following messages concern the run with this epoch.
+    pub fn set_run(&mut self, run: Option<u64>) {
         self.run = run;
     }
 
-    /// Drops the messages that speak of other runs than the one with this epoch.
-    pub fn keep_of(&mut self, epoch: u64) {
+    /// Drops the messages that concern other runs than the one with this epoch.
+    pub fn retain_run(&mut self, epoch: u64) {
         self.toasts.retain(|toast| toast.run.is_none_or(|run| run == epoch));
     }
 

@@ -5,7 +5,7 @@ use crate::app::explorer::browse::browse;
 use crate::app::state::command::{BrowseFor, SaveSweep};
 use crate::app::state::pins::Pin;
 use crate::app::state::save::{SaveRequest, What};
-use crate::files::reason;
+use crate::files;
 use crate::grid::Shape;
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
@@ -405,13 +405,7 @@ fn make_folder(path: &Path) -> Result<(), String> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
-    std::fs::create_dir_all(folder).map_err(|error| {
-        format!(
-            "{} cannot be written: its folder cannot be made: {}",
-            path.display(),
-            reason(&error)
-        )
-    })
+    files::create_folder(folder).map_err(|error| error.to_string())
 }
 
 /// Writes the requested file.

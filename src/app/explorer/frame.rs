@@ -47,7 +47,7 @@ impl Explorer {
                 }
             }
         }
-        self.toasts.keep_of(self.session.epoch);
+        self.toasts.retain_run(self.session.epoch);
         for why in self.drop_lost_files() {
             self.toasts.error(why);
         }

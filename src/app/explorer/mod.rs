@@ -15,7 +15,8 @@ use crate::app::dialogs::save::SaveDialog;
 use crate::app::dialogs::{drop_hint, first_key, keys, toasts, welcome};
 use crate::app::explorer::action_table::ACTIONS;
 use crate::app::panels::backend::Backends;
-use crate::app::panels::{memory, method, performance, problem, timeline, toolbar};
+use crate::app::panels::toolbar::{self, RunStatus};
+use crate::app::panels::{memory, method, performance, problem, timeline};
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
@@ -198,8 +199,8 @@ impl eframe::App for Explorer {
         let presenting = self.scale.presenting && !is_tuning;
         let report = report.as_deref();
         egui::Panel::top("toolbar").show(ui, |ui| {
-            let waits = tuning.is_timing();
-            toolbar::ui(ui, session, report, panes, presenting, reached.known(), waits, commands);
+            let run = RunStatus { report, reached: reached.known(), waits: tuning.is_timing() };
+            toolbar::ui(ui, session, run, panes, presenting, commands);
             if presenting && !method::is_short(session) {
                 ui.horizontal_wrapped(|ui| method::strip(ui, session, commands));
             }

@@ -26,9 +26,9 @@ impl Explorer {
     }
 
     pub(super) fn take_report(&mut self, report: Box<Report>) {
-        self.toasts.speak_of(Some(report.epoch));
+        self.toasts.set_run(Some(report.epoch));
         self.report_outcome(&report);
-        self.toasts.speak_of(None);
+        self.toasts.set_run(None);
         if let Some(snapshot) = &report.snapshot {
             let previews = self.save.as_mut().is_some_and(|dialog| dialog.take(snapshot));
             if !previews {

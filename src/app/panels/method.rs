@@ -115,7 +115,7 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
             ui.label(RichText::new(text).weak()).on_hover_text(about);
         });
     } else if method.prefers_spectral() {
-        let about = "All subiterations of a tile are made at once, in its sine basis: for a price that does not depend on k, and equal to sweeps to rounding.";
+        let about = "All subiterations of a tile are made at once, in its sine basis: the cost does not depend on k, and the result is that of sweeps, up to rounding.";
         row(ui, "", about, |ui| {
             ui.label(RichText::new("spectral: sweeps to rounding").weak()).on_hover_text(about);
         });

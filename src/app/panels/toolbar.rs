@@ -25,20 +25,27 @@ const NARROW: f32 = 1220.0;
 /// From this width on, in points, the toolbar has room for all of its words.
 const ROOMY: f32 = 1360.0;
 
-/// Draws the toolbar. `presenting` leaves out what an audience does not need; keys and palette have
-/// it. `reached`: the cycles per second that are shown. `waits`: whether the run is paused for a
-/// measurement.
-#[expect(clippy::too_many_arguments, reason = "each is drawn")]
+/// What the toolbar shows of the run.
+#[derive(Clone, Copy)]
+pub struct RunStatus<'a> {
+    /// None before the first report.
+    pub report: Option<&'a Report>,
+    /// The cycles per second that are shown, where known.
+    pub reached: Option<f64>,
+    /// Whether the run is paused for a measurement.
+    pub waits: bool,
+}
+
+/// Draws the toolbar. `presenting` leaves out what an audience does not need; keys and palette have it.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,
-    report: Option<&Report>,
+    run: RunStatus<'_>,
     panes: &Panes,
     presenting: bool,
-    reached: Option<f64>,
-    waits: bool,
     commands: &mut Vec<Command>,
 ) {
+    let report = run.report;
     ui.add_space(4.0);
     ui.horizontal(|ui| {
         let narrow = ui.available_width() < NARROW;
@@ -59,12 +66,8 @@ pub fn ui(
                 theme(ui, commands);
             }
             view_menu::ui(ui, session, panes, commands);
-            if presenting {
-                status(ui, session, report, reached, waits);
-                return;
-            }
-            if session.is_student_view {
-                status(ui, session, report, reached, waits);
+            if presenting || session.is_student_view {
+                status(ui, session, run);
                 return;
             }
             let [save, open] = if narrow { ["Save", "Open"] } else { ["Save …", "Open …"] };
@@ -85,7 +88,7 @@ pub fn ui(
                 let text = crate::run::command_line(&session.spec);
                 commands.push(Command::Copy { text, what: "Command line" });
             }
-            status(ui, session, report, reached, waits);
+            status(ui, session, run);
         });
     });
     ui.add_space(2.0);
@@ -182,7 +185,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
         }
     });
     named(response.response, "Speed")
-        .on_hover_text("Cycles per second, of the run and of replays. The rate that is reached stands on the right.");
+        .on_hover_text("Cycles per second, of the run and of replays. The rate that is reached is shown on the right.");
 }
 
 /// The cycles and sweeps of what is shown. Large numbers of sweeps are left out where there is no room.
@@ -218,13 +221,7 @@ fn speed(ui: &Ui, rate: f64) -> String {
 
 /// The state of the run. At a chosen speed, or in a replay, `reached` is how many cycles per second are
 /// shown.
-fn status(
-    ui: &mut Ui,
-    session: &Session,
-    report: Option<&Report>,
-    reached: Option<f64>,
-    waits: bool,
-) {
+fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: RunStatus<'_>) {
     let Some(report) = report else {
         return;
     };
@@ -237,7 +234,7 @@ fn status(
     let is_running = report.phase == Phase::Running;
     if session.travel.playing || (is_running && session.pace.is_some()) {
         let rate = reached.map_or_else(|| "…".to_owned(), rounded);
-        let about = "The cycles per second that are reached; the speed that is asked for stands beside Reset.";
+        let about = "The cycles per second that are reached; the speed that was chosen is shown beside Reset.";
         ui.label(RichText::new(format!("{rate} cycles/s")).weak()).on_hover_text(about);
         return;
     }

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub enum Command {
     /// Start another run from cycle 0, or continue the same run on another device.
     Change(RunSpec),
-    /// A setting is grabbed by the pointer, and is dragged until that is released.
+    /// A drag of a setting begins; it ends when the pointer is released.
     BeginDrag,
     /// What a run and the changed run have in common when their pictures are exchanged.
     HoldAt(HoldAt),

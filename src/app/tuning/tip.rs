@@ -26,7 +26,7 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     text
 }
 
-/// The most promising cell in one line, as long as nothing is measured.
+/// The cell of the lowest predicted cost in one line, as long as nothing is measured.
 pub(super) fn predicted(
     map: &SweepMap<'_>,
     [column, row]: [usize; 2],

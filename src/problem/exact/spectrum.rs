@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_the_residual_after_any_number_of_sweeps() {
+    fn the_residual_is_known_after_any_number_of_sweeps() {
         let line = Shape::grid_1d(40, 2).unwrap();
         let plane = Shape::grid_2d(23, 12).unwrap();
         for problem in [

@@ -9,14 +9,15 @@ pub const SLOW: f64 = 5.0;
 /// The order in which settings are measured, as indices of [`SweepOutline::cells`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MeasuringOrder {
-    /// Settings that cannot run, which take no time, then the most promising first.
-    pub promising: Vec<usize>,
+    /// Settings that cannot run, which take no time, then those that are not slow: the lowest predicted cost
+    /// first, those without one last.
+    pub fast: Vec<usize>,
     /// Settings predicted to cost more than [`SLOW`] times the best, the lowest cost first.
     pub slow: Vec<usize>,
 }
 
 impl MeasuringOrder {
-    /// The order by predicted cost. Settings without a predicted cost are the last promising ones.
+    /// The order by predicted cost.
     pub fn new(outline: &SweepOutline, predictions: &[CostPrediction]) -> Self {
         let mut sorted: Vec<_> = predictions.iter().collect();
         sorted.sort_by(|one, other| by_predicted_cost(one, other));
@@ -24,14 +25,13 @@ impl MeasuringOrder {
         let is_slow = |prediction: &&CostPrediction| {
             least.zip(prediction.cost).is_some_and(|(least, cost)| cost > SLOW * least)
         };
-        let (slow, promising): (Vec<&CostPrediction>, Vec<_>) =
-            sorted.into_iter().partition(is_slow);
+        let (slow, fast): (Vec<&CostPrediction>, Vec<_>) = sorted.into_iter().partition(is_slow);
         let cells = outline.cells.iter().enumerate();
         let cannot_run =
             cells.filter(|(_, cell)| cell.cannot_run.is_some()).map(|(index, _)| index);
-        let promising = promising.iter().map(|prediction| prediction.index);
+        let fast = fast.iter().map(|prediction| prediction.index);
         Self {
-            promising: cannot_run.chain(promising).collect(),
+            fast: cannot_run.chain(fast).collect(),
             slow: slow.iter().map(|prediction| prediction.index).collect(),
         }
     }
@@ -70,13 +70,13 @@ mod tests {
                 .map(|index| CostPrediction { index, cycles: None, seconds_per_cycle: None, cost: costs[index] })
                 .collect();
             let outline = SweepOutline { spec, cells, machine: String::new(), l2_bytes: None };
-            let MeasuringOrder { promising, slow } = MeasuringOrder::new(&outline, &predictions);
-            let mut all = [&promising[..], &slow].concat();
+            let MeasuringOrder { fast, slow } = MeasuringOrder::new(&outline, &predictions);
+            let mut all = [&fast[..], &slow].concat();
             all.sort_unstable();
             prop_assert_eq!(all, (0..48).collect::<Vec<_>>());
             let least = predictions.iter().filter_map(|p| p.cost).fold(f64::INFINITY, f64::min);
             let cost = |index: &usize| costs[*index].unwrap_or(f64::INFINITY);
-            let runs: Vec<_> = promising.iter().filter(|index| !odd[**index]).map(cost).collect();
+            let runs: Vec<_> = fast.iter().filter(|index| !odd[**index]).map(cost).collect();
             prop_assert!(runs.is_sorted() && runs.first().is_none_or(|first| *first == least));
             prop_assert!(runs.iter().all(|cost| *cost <= SLOW * least || cost.is_infinite()));
             let slow: Vec<_> = slow.iter().map(cost).collect();

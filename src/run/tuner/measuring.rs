@@ -90,7 +90,7 @@ impl Measuring {
                     let baseline = Box::new(BaselineMeasurement::new(sweep)?);
                     let remaining = RemainingTime::new(sweep.outline(), &predictions, times);
                     let cells = Cells {
-                        order: order.promising.into(),
+                        order: order.fast.into(),
                         slow: order.slow,
                         current: None,
                         spent: Duration::ZERO,

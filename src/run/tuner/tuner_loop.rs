@@ -31,7 +31,7 @@ fn get(control: &Mutex<Control>) -> Control {
     *control.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the owner of the tuner wants.
+/// What the tuner is asked to do; its handle changes these at any time.
 pub(super) struct Orders {
     pub control: Arc<Mutex<Control>>,
     /// Whether slow settings are measured, too.

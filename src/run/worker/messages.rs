@@ -26,7 +26,7 @@ pub struct WorkerRequest {
     pub running: bool,
     /// Single cycles asked for since the epoch began; each is made once.
     pub steps: u64,
-    /// How many of those cycles a run has made that is made again because it was not kept.
+    /// How many of those cycles an earlier run of the same settings made, where this run repeats it.
     pub steps_before: u64,
     /// Where a new run is reported for the first time, or when that takes too long. Until then it
     /// makes cycles as fast as it can, whether or not it is `running`. It counts at the start of an
