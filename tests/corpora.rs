@@ -7,8 +7,11 @@ mod targets;
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZero;
 use std::panic;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Cuts, and changed bytes, of each file.
@@ -48,23 +51,39 @@ fn every_reader_answers_for_some_seconds_of_random_changes() {
     };
     let time = Duration::from_secs(seconds.parse().expect("TILESCOPE_FUZZ_SECONDS is a number"));
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    let mut random = Random::default();
-    for (name, target) in targets::TARGETS {
-        let files = fs::read_dir(corpus.join(name)).unwrap();
-        let files: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-        let (begin, mut cases) = (Instant::now(), 0_u64);
-        while begin.elapsed() < time {
-            let bytes = changed(&files, &mut random);
-            if panic::catch_unwind(|| target(&bytes)).is_err() {
-                let path = std::env::temp_dir().join(format!("tilescope-{name}-{cases}"));
-                fs::write(&path, &bytes).unwrap();
-                panic!("{name} fails on {}", path.display());
-            }
-            cases += 1;
+    // One target a core, so that each has the whole time.
+    let remaining = Mutex::new(targets::TARGETS.into_iter());
+    let next = || remaining.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some((name, target)) = next() {
+            fuzz(name, target, &corpus.join(name), time);
         }
-        println!("fuzzing: {name}, {cases} cases in {seconds} s");
-        assert!(cases > 0);
+    };
+    thread::scope(|scope| {
+        let cores = thread::available_parallelism().map_or(1, NonZero::get);
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+        }
+    });
+}
+
+/// Gives random changes of the files in a folder to a target, as long as there is time.
+fn fuzz(name: &str, target: fn(&[u8]), corpus: &Path, time: Duration) {
+    let files = fs::read_dir(corpus).unwrap();
+    let files: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+    let (begin, mut random, mut cases) = (Instant::now(), Random::default(), 0_u64);
+    while begin.elapsed() < time {
+        let bytes = changed(&files, &mut random);
+        if panic::catch_unwind(|| target(&bytes)).is_err() {
+            let path = std::env::temp_dir().join(format!("tilescope-{name}-{cases}"));
+            fs::write(&path, &bytes).unwrap();
+            panic!("{name} fails on {}", path.display());
+        }
+        cases += 1;
     }
+    println!("fuzzing: {name}, {cases} cases in {} s", time.as_secs());
+    assert!(cases > 0);
 }
 
 /// Random numbers of the standard library's hasher, whose keys differ in every process.

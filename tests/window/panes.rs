@@ -38,8 +38,10 @@ fn panes_are_hidden_and_shown() {
     window.button("Hide Convergence");
     window.frames(2);
     assert!(!has_curves(&window));
-    window.button("Hide Profile");
-    window.frames(2);
+    for pane in ["Hide Profile", "Hide Probes"] {
+        window.button(pane);
+        window.frames(2);
+    }
     assert!(map(&window).width() > before.width() + 200.0, "the map takes the room");
     view(&mut window, Role::CheckBox, "Heat map");
     assert!(!window.has(Role::Image, "Heat map of the residual"));
