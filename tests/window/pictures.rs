@@ -155,19 +155,22 @@ fn mask(window: &mut Window) {
         if top.is_finite() {
             let row = Rangef::new(top - 1.0, top + title.height() + 6.0);
             let pane = window.rect(Role::Region, "Convergence");
-            window.harness.mask(Rect::from_x_y_ranges(pane.x_range().shrink(50.0), row));
+            let plot = Rangef::new(pane.left() + 50.0, pane.right());
+            window.harness.mask(Rect::from_x_y_ranges(plot, row));
         }
     }
-    // Its name in a narrow pane, which a check box has, too.
-    let is_heading = |time: &&Painted| {
-        let beside = |rect: &Rect| rect.y_range().contains(time.rect.center().y);
-        let mut sweeps = painted.iter().filter(|painted| painted.text == "sweeps");
-        time.text == "time" && sweeps.any(|painted| beside(&painted.rect))
-    };
-    for Painted { rect, clip, .. } in painted.iter().filter(is_heading) {
-        let column = Rangef::new(rect.left() - 40.0, rect.right() + 2.0);
-        let below = Rangef::new(rect.bottom() + 2.0, clip.bottom());
-        window.harness.mask(Rect::from_x_y_ranges(column, below));
+    // Its name in a narrow pane, which a check box has, too; its place depends on the times.
+    for time in painted.iter().filter(|painted| painted.text == "time") {
+        let middle = time.rect.center().y;
+        let row = painted.iter().filter(|other| other.rect.y_range().contains(middle));
+        let sweeps = row.clone().find(|other| other.text == "sweeps").map(|it| it.rect.right());
+        let after = row.map(|other| other.rect.left()).filter(|left| *left > time.rect.right());
+        let next = after.fold(time.clip.right(), f32::min);
+        if let Some(sweeps) = sweeps {
+            let column = Rangef::new(sweeps + 2.0, next - 2.0);
+            let below = Rangef::new(time.rect.top() - 2.0, time.clip.bottom());
+            window.harness.mask(Rect::from_x_y_ranges(column, below));
+        }
     }
     // All columns of pinned runs except their names: their widths depend on the times.
     if let Some(Painted { rect, clip, .. }) = named("speedup") {
