@@ -2,6 +2,7 @@
 
 use super::{SMALL, assert_old_file_is_whole, command};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -22,11 +23,23 @@ const FAULTS: [(&str, &str); 6] = [
     ("rename", READ_ONLY),
 ];
 
-/// The library that makes operations fail, compiled once.
+/// In place of ffmpeg, which a machine may lack: what it is given is its video.
+const FFMPEG: &str = "\
+#!/bin/sh
+unset LD_PRELOAD
+if [ \"$1\" = -version ]; then exit 0; fi
+for video; do :; done
+exec cat > \"$video\"
+";
+
+/// The library that makes operations fail, compiled once; [`FFMPEG`] is beside it.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<(TempDir, PathBuf)> = OnceLock::new();
     let compile = || {
         let folder = tempfile::tempdir().unwrap();
+        let ffmpeg = folder.path().join("ffmpeg");
+        fs::write(&ffmpeg, FFMPEG).unwrap();
+        fs::set_permissions(&ffmpeg, fs::Permissions::from_mode(0o755)).unwrap();
         let library = folder.path().join("libpreload.so");
         let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/preload.rs");
@@ -45,8 +58,14 @@ fn library() -> &'static Path {
 fn faulty(folder: &Path, arguments: &str, fault: &str) -> (Output, bool) {
     let marks = tempfile::tempdir().unwrap();
     let mark = marks.path().join("mark");
+    let mut programs = library().parent().unwrap().as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("PATH") {
+        programs.push(":");
+        programs.push(others);
+    }
     let output = command(env!("CARGO_BIN_EXE_tilescope"), folder)
         .args(arguments.split_whitespace())
+        .env("PATH", programs)
         .env("LD_PRELOAD", library())
         .env("FAULT", fault)
         .env("FAULT_MARK", &mark)
@@ -125,7 +144,7 @@ fn figures_are_whole_or_not_there() {
 
 #[test]
 fn animations_are_whole_or_not_there() {
-    for name in ["a.apng", "a.gif"] {
+    for name in ["a.apng", "a.gif", "a.mp4"] {
         fails_whole("render --shape 40x36 --tile 8 --bare --animate 0..20:10 -o", name);
     }
 }
