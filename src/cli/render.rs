@@ -172,6 +172,9 @@ pub struct Render {
     /// What curves are drawn over [default: cycles]
     #[arg(long, help_heading = "Figure")]
     over: Option<Over>,
+    /// Draw that axis logarithmically, which gives the first cycles as much room as the last
+    #[arg(long, help_heading = "Figure")]
+    log_x: bool,
     /// The norm that curves show [default: residual]
     #[arg(long, help_heading = "Figure")]
     norm: Option<Norm>,
@@ -380,6 +383,7 @@ impl Render {
             ("--inside-shows", self.inside_shows.is_some(), uses.inside, "inside"),
             ("--norm", self.norm.is_some(), uses.norm, "curves"),
             ("--over", self.over.is_some(), uses.over, "curves"),
+            ("--log-x", self.log_x, uses.over, "curves"),
             ("--classic", self.classic.is_some(), uses.reference, "curves"),
             ("--cut", self.cut.is_some(), uses.cut, "profile"),
             (
@@ -452,6 +456,7 @@ impl Render {
             field: self.field,
             kind,
             over: self.over.unwrap_or_default(),
+            log_x: self.log_x,
             norm: self.norm.unwrap_or_default(),
             slice: self.slice,
             cut: self.cut,
@@ -629,7 +634,7 @@ mod tests {
         view.classic = view.classic.filter(|_| uses.reference);
         view.cut = view.cut.filter(|_| uses.cut);
         if !uses.over {
-            view.over = Over::default();
+            (view.over, view.log_x) = (Over::default(), false);
         }
         if !uses.norm {
             view.norm = Norm::default();

@@ -56,7 +56,7 @@ prop_compose! {
         cycle in any::<u64>(),
         field in select(&FieldKind::ALL[..]),
         kind in select(FigureKind::ALL),
-        over in select(&Over::ALL[..]),
+        (over, log_x) in (select(&Over::ALL[..]), any::<bool>()),
         norm in select(&Norm::ALL[..]),
         cut in option::of(prop_oneof![
             any::<usize>().prop_map(CutLine::Row),
@@ -85,7 +85,7 @@ prop_compose! {
         let [until, classic] = beyond;
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, norm, slice, cut, until, classic, probes, pairing, colours, inside, figure,
+            cycle, field, kind, over, log_x, norm, slice, cut, until, classic, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

@@ -9,8 +9,8 @@ use crate::app::state::view_settings::Against;
 use crate::app::widgets::labels::{explained, labelled, named};
 use crate::app::widgets::{plot, theme};
 use crate::picture::{
-    CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, ScaleKind, Series, THIS_RUN,
-    convergence_plot, grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
+    CLASSIC_NAME, FigureKind, Norm, Over, Plot, PlotAxis, Series, THIS_RUN, convergence_plot,
+    grouped, norm_points, rounded, seconds as time, sweeps_per_axis_cycle,
 };
 use crate::run::{Phase, Record, Report};
 use eframe::egui::{
@@ -175,16 +175,7 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         let time = |record: &Record| (over.along(record, cycle, cycle), record.seconds);
         plot.x.times = report.curve.iter().map(time).collect();
     }
-    if session.view.log_x {
-        plot.x.scale = ScaleKind::Log;
-        for series in &mut plot.series {
-            let points = series.points.len();
-            // The initial guess has no place on the axis.
-            series.points.retain(|(along, _)| *along > 0.0);
-            series.so_far = series.so_far.saturating_sub(points - series.points.len());
-        }
-    }
-    plot
+    if session.view.log_x { plot.with_log_x() } else { plot }
 }
 
 fn convergence(

@@ -122,7 +122,7 @@ impl Session {
             absolute: figure.absolute,
         };
         if uses.over {
-            settings.against = Against::of(over);
+            (settings.against, settings.log_x) = (Against::of(over), view.log_x);
         }
         if uses.norm {
             settings.norm = norm;

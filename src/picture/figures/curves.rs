@@ -103,6 +103,7 @@ impl FigureType for Curves {
         let stop = &first.plan.spec.stop;
         let tolerance = stop.tolerance.filter(|_| view.norm.is_stopped_by(stop.rule));
         let plot = convergence_plot(series, view.norm.label(), view.over, tolerance);
+        let plot = if view.log_x { plot.with_log_x() } else { plot };
         Drawing::Figure(plot.svg(&title, &subtitle, &view.figure.page()))
     }
 

@@ -178,6 +178,17 @@ impl Plot {
         Self { x, y, series, bands, marks, levels }
     }
 
+    /// The same with a logarithmic x axis, on which the initial guess, at 0, has no place.
+    pub fn with_log_x(mut self) -> Self {
+        self.x.scale = ScaleKind::Log;
+        for series in &mut self.series {
+            let points = series.points.len();
+            series.points.retain(|(along, _)| *along > 0.0);
+            series.so_far = series.so_far.saturating_sub(points - series.points.len());
+        }
+        self
+    }
+
     /// Whether a point has a place on the axes.
     pub fn has_place(&self, (x, y): (f64, f64)) -> bool {
         x.is_finite() && y.is_finite() && (self.y.scale != ScaleKind::Log || y > 0.0)

@@ -98,6 +98,7 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     }
     put("output", &path.to_string_lossy());
     for (flag, is_set) in [
+        (" --log-x", view.log_x && uses.over),
         (" --absolute", figure.absolute),
         (" --borders", figure.borders),
         (" --no-annotations", !figure.annotations),

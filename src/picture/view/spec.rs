@@ -26,6 +26,9 @@ pub struct ViewSpec<K = FigureKind> {
     /// What convergence curves are drawn over.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub over: Over,
+    /// Whether that axis is logarithmic.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub log_x: bool,
     /// The norm that convergence curves show.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub norm: Norm,
@@ -125,6 +128,7 @@ impl ViewSpec<String> {
             cycle: self.cycle,
             field: self.field,
             over: self.over,
+            log_x: self.log_x,
             norm: self.norm,
             slice: self.slice,
             cut: self.cut,

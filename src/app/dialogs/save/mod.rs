@@ -426,6 +426,7 @@ impl SaveDialog {
         ViewSpec {
             field,
             over: if uses.over { over } else { Over::default() },
+            log_x: uses.over && session.view.log_x,
             norm: if uses.norm { session.view.norm } else { Norm::default() },
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
@@ -540,7 +541,7 @@ mod tests {
             view_again.places.clear();
         }
         if !uses.over {
-            view_again.over = Over::default();
+            (view_again.over, view_again.log_x) = (Over::default(), false);
         }
         if !uses.norm {
             view_again.norm = Norm::default();
