@@ -426,7 +426,7 @@ fn the_rounding_limit_is_not_called_converged() {
     let why = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1), "{why}");
     assert!(why.starts_with("tilescope: the rounding limit is reached: cycles after "), "{why}");
-    assert!(why.contains("raise --tol, or take --precision f64") && why.lines().count() == 1);
+    assert!(why.contains("raise --tol, or use --precision f64") && why.lines().count() == 1);
     assert_eq!((&said["converged"], &said["stopped"]), (&false.into(), &"rounding-limit".into()));
     let (_, _, bytes) = read_npy(&folder.path().join("u.npy"));
     let u: Vec<f64> =
@@ -834,7 +834,7 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
     let said = "tilescope: ffmpeg could not make a.mp4: no encoder\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
-    let none = "ffmpeg is not installed, and makes .mp4 files; .apng and .gif need nothing";
+    let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");
     tilescope(&folder, &animate).env("PATH", "").assert().code(1).stderr(none);
     assert_eq!(files(&folder), ["bin"]);
@@ -995,7 +995,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--shape 0x5", &["shape is 0", "at least 1"]),
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
         ("--shape 5x5x5x5", &["one for each axis"]),
-        ("--shape 5x5x5 --backend cuda", &["backend is cuda", "3D grids run on the CPU alone"]),
+        ("--shape 5x5x5 --backend cuda", &["backend is cuda", "3D grids run on the CPU only"]),
         ("--shape 5x5x5 --problem heat-plate", &["problem is heat-plate", "1D and 2D grids alone"]),
         ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
@@ -1038,7 +1038,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ),
         ("--backend cuda --devices 0,1", &["devices is [0, 1]", "one GPU, such as [0]"]),
         ("--devices two", &["'two'", "--devices", "it must be a whole number"]),
-        ("--method classic --k 8", &["--k changes nothing of method classic", "hierarchical"]),
+        ("--method classic --k 8", &["--k has no effect on method classic", "hierarchical"]),
         ("--methd classic", &["--methd", "--method"]),
         ("--k", &["--k"]),
         ("--k 1 --k 2", &["--k", "multiple times"]),
@@ -1057,10 +1057,10 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--kind movie", &["'movie'", "--kind", "side-by-side, space-time"][..]),
         ("--kind space-time", &["space-time cannot be drawn", "1D"]),
         ("--kind side-by-side", &["side-by-side needs a second run"]),
-        ("--probe 3,4", &["--probe changes nothing of heat-map", "--kind probes"]),
-        ("--kind curves --cut j=3", &["--cut changes nothing of curves", "--kind profile"]),
-        ("--over sweeps", &["--over changes nothing of heat-map", "--kind curves"]),
-        ("--inside-shows lag", &["--inside-shows changes nothing of heat-map", "--kind inside"]),
+        ("--probe 3,4", &["--probe has no effect on heat-map", "--kind probes"]),
+        ("--kind curves --cut j=3", &["--cut has no effect on curves", "--kind profile"]),
+        ("--over sweeps", &["--over has no effect on heat-map", "--kind curves"]),
+        ("--inside-shows lag", &["--inside-shows has no effect on heat-map", "--kind inside"]),
         ("--kind inside --follow 9,9", &["--follow is 9,9", "the last tile is 7,7"]),
         ("--kind inside --subiteration 99", &["--subiteration is 99", "has 16"]),
         ("--at-cycle 50 --max-cycles 40", &["--at-cycle is 50", "--max-cycles 40"]),
@@ -1069,7 +1069,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--kind profile --shape 90 --cut i=3", &["cut is i=3", "no columns"]),
         ("--kind profile --cut 0,0:256,3", &["cut is 0,0:256,3", "0,0 to 255,255"]),
         ("--kind profile --cut 0,0:3", &["--cut", "0,0:255,255"]),
-        ("--kind profile --shape 90 --cut 0,0:9,0", &["cut is 0,0:9,0", "rows alone"]),
+        ("--kind profile --shape 90 --cut 0,0:9,0", &["cut is 0,0:9,0", "must be a row"]),
         ("--size 9x9cm --dpi 9000", &["9 × 9 cm at 9000 pixels per inch", "64 to 16384"]),
         ("--dpi 7", &["dpi is 7", "30 to 2400"]),
         ("--font-size 0", &["font size is 0", "3 to 144 points"]),
@@ -1430,7 +1430,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
         let said = String::from_utf8(limited.stderr).unwrap();
         assert_eq!(limited.status.code(), Some(1), "{arguments}: {said}");
         assert!(said.starts_with("tilescope: ") && said.lines().count() == 1, "{said}");
-        assert!(said.contains("needs") && said.contains("are free"), "{arguments}: {said}");
+        assert!(said.contains("needs") && said.contains("is free"), "{arguments}: {said}");
         assert!(said.contains(part) || arguments.starts_with("solve"), "{arguments}: {said}");
         assert!(files(&folder).is_empty());
     }
@@ -1541,7 +1541,7 @@ fn matrices_that_cannot_be_solved_are_refused_in_one_sentence() {
         ("--matrix good.mtx --ordering tiles", &["ordering is tiles", "nodes"][..]),
         ("--matrix good.mtx --ordering tiles --nodes 3x3", &["nodes is 3x3", "2 rows"]),
         ("--matrix ice-sheet --ordering tiles --tile 250", &["tile is 250", "256"]),
-        ("--matrix heat-1d --backend cuda", &["backend is cuda", "CPU alone"]),
+        ("--matrix heat-1d --backend cuda", &["backend is cuda", "CPU only"]),
         ("--matrix heat-1d --kernel shared", &["kernel is shared", "hoisted"]),
         ("--matrix heat-1d --shape 7", &["shape is [7]", "100 rows"]),
         ("--matrix heat-1d --overlap 3", &["overlap 3 is odd"]),

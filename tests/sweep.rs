@@ -278,7 +278,7 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
         (
             single,
             "rounding-limit",
-            ["at the rounding limit", "raise --tol, or take --precision f64"],
+            ["at the rounding limit", "raise --tol, or use --precision f64"],
         ),
     ] {
         let sweep = format!("sweep {options} --k 4 --measure cycles -o s.csv");
@@ -312,7 +312,7 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
     done(&folder, &format!("{SMALL} --resume"));
     assert_eq!(text(&folder), whole);
     for (edited, parts) in [
-        (format!("{whole}{}", rows[3]), ["it has two rows of", "take one of them out"]),
+        (format!("{whole}{}", rows[3]), ["it has two rows of", "remove one of them"]),
         (whole.replacen("24x20,2,", "24x20,3,", 1), ["has k = 3", "the others make it 2"]),
         (
             whole.replacen("24x20,2,", "24x20,many,", 1),

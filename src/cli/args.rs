@@ -291,7 +291,7 @@ impl CommonArgs {
                 matrix.initial = self.initial.clone().or(matrix.initial.take());
             }
             None if of_matrix => {
-                let why = "--ordering, --nodes and --initial go with --matrix";
+                let why = "--ordering, --nodes and --initial need --matrix";
                 return Err(UsageError(why.to_owned()).into());
             }
             None => {}
@@ -335,7 +335,7 @@ impl RunArgs {
             ..base
         };
         if method.name == MethodName::Classic && self.k.is_some() {
-            let why = "--k changes nothing of method classic, whose cycle is one sweep; it goes with --method hierarchical";
+            let why = "--k has no effect on method classic, whose cycle is one sweep; use it with --method hierarchical";
             return Err(UsageError(why.to_owned()).into());
         }
         // A kernel that does not go with the new method or back end is dropped.

@@ -395,7 +395,7 @@ impl Render {
         ] {
             if is_given && !is_used {
                 return Err(UsageError(format!(
-                    "{option} changes nothing of {kind}; it goes with --kind {instead}"
+                    "{option} has no effect on {kind}; use it with --kind {instead}"
                 )));
             }
         }
@@ -414,7 +414,10 @@ impl Render {
             let kind = view.kind.name();
             return match view.kind.has_table() {
                 true => Ok(()),
-                false => Err(UsageError(format!("{kind} has no table, and {path} is one")).into()),
+                false => {
+                    Err(UsageError(format!("{kind} has no table, so it cannot be saved as {path}"))
+                        .into())
+                }
             };
         }
         let refused = match (FigureFile::of(&self.output), FilmFile::of(&self.output)) {
@@ -449,7 +452,7 @@ impl Render {
         };
         let kind = if self.bare { FigureKind::BARE_MAP } else { self.kind.unwrap_or(usual) };
         if !kind.has_page() && self.size.is_some() {
-            let why = "--bare draws one pixel per point; --size goes with the other kinds";
+            let why = "--bare draws one pixel per point; --size applies to the other kinds";
             return Err(UsageError(why.to_owned()));
         }
         Ok(ViewSpec {

@@ -183,7 +183,7 @@ pub(super) fn rounding_limit(run: &Run) -> String {
 /// What helps where rounding keeps a run from its tolerance.
 fn above_rounding(plan: &Plan) -> &'static str {
     match plan.precision {
-        Precision::F32 => "raise --tol, or take --precision f64",
+        Precision::F32 => "raise --tol, or use --precision f64",
         Precision::F64 => "raise --tol",
     }
 }

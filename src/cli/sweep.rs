@@ -340,7 +340,7 @@ pub(super) fn best(rows: &[SweepRow]) -> String {
 /// Why none of some settings reached the tolerance, and what helps.
 pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
     let f64_helps =
-        if run.method.precision == Precision::F32 { ", or take --precision f64" } else { "" };
+        if run.method.precision == Precision::F32 { ", or use --precision f64" } else { "" };
     let reasons = [
         (
             RowOutcome::Capped,
@@ -353,7 +353,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
         ),
         (
             RowOutcome::Diverged,
-            "diverged: change the problem, for no setting makes its iteration converge".to_owned(),
+            "diverged: no setting makes this iteration converge; change the problem".to_owned(),
         ),
         (RowOutcome::CannotRun, "cannot run: the table says why".to_owned()),
     ];

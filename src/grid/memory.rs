@@ -4,7 +4,7 @@ use super::{Precision, Shape};
 
 /// A run needs more memory than this machine can give.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("shape {shape} needs {} for {arrays} arrays of {}; {} are free", human(*.needed), .precision.name(), human(*.available))]
+#[error("shape {shape} needs {} for {arrays} arrays of {}; {} is free", human(*.needed), .precision.name(), human(*.available))]
 pub struct OutOfMemory {
     /// The shape, as a person writes it.
     pub shape: String,

@@ -53,11 +53,11 @@ pub enum PlanError {
         allowed: String,
     },
     /// A kernel that cannot make the subiterations.
-    #[error("kernel {} cannot take {why}", .kernel.name())]
+    #[error("kernel {} does not accept {why}", .kernel.name())]
     Kernel {
         /// The kernel.
         kernel: Kernel,
-        /// What it cannot take, and what it can.
+        /// What it does not accept, and what to use instead.
         why: String,
     },
     /// An invalid shape.
@@ -124,7 +124,7 @@ impl Planner {
             return self.plan_matrix(spec);
         }
         if spec.problem.matrix.is_some() {
-            let allowed = "it goes with problem matrix alone";
+            let allowed = "it applies only to problem matrix";
             let given = format!("given with problem {}", spec.problem.kind.name());
             return Err(value("matrix", given, allowed));
         }
@@ -164,7 +164,7 @@ impl Planner {
     fn plan_matrix(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let method_spec = &spec.method;
         if method_spec.backend == Backend::Cuda {
-            return Err(value("backend", "cuda", "matrices run on the CPU alone"));
+            return Err(value("backend", "cuda", "matrices run on the CPU only"));
         }
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
@@ -305,7 +305,7 @@ pub(super) fn value(
 /// The shape that was chosen.
 fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
     if spec.shape.len() > 1 && spec.batch != 1 {
-        return Err(value("batch", spec.batch, "it goes with a 1D grid alone"));
+        return Err(value("batch", spec.batch, "only a 1D grid can have a batch"));
     }
     match spec.shape[..] {
         [n] => Ok(Shape::grid_1d(n, spec.batch)?),
@@ -322,10 +322,10 @@ fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
 fn check_3d(spec: &RunSpec) -> Result<(), PlanError> {
     let kind = spec.problem.kind;
     if matches!(kind, ProblemKind::HeatPlate | ProblemKind::Picture) {
-        return Err(value("problem", kind.name(), "it goes with 1D and 2D grids alone"));
+        return Err(value("problem", kind.name(), "it needs a 1D or 2D grid"));
     }
     if spec.method.backend == Backend::Cuda {
-        return Err(value("backend", "cuda", "3D grids run on the CPU alone"));
+        return Err(value("backend", "cuda", "3D grids run on the CPU only"));
     }
     Ok(())
 }
@@ -376,7 +376,7 @@ fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Met
     };
     if !spec.prefers_spectral() {
         let why = format!(
-            "k {}; it makes at most {MOST_SWEEPS} sweeps, kernel spectral any number",
+            "k {}; it makes at most {MOST_SWEEPS} sweeps, and kernel spectral any number",
             spec.k
         );
         return sweeps.ok_or(PlanError::Kernel { kernel: spec.kernel, why });
@@ -461,7 +461,7 @@ fn only_with(
     kind: ProblemKind,
 ) -> Result<(), PlanError> {
     if given && spec.kind != kind {
-        let allowed = format!("it goes with problem {} alone", kind.name());
+        let allowed = format!("it applies only to problem {}", kind.name());
         return Err(value(field, format!("given with problem {}", spec.kind.name()), allowed));
     }
     Ok(())

@@ -25,7 +25,7 @@ fn in_plain_words(message: &str) -> String {
             let found = found.trim_matches('`');
             return match known {
                 Some(known) => {
-                    format!("there is no {what} {found}; there is {}", known.replace('`', ""))
+                    format!("there is no {what} {found}; choose from {}", known.replace('`', ""))
                 }
                 None => format!("there is no {what} {found}"),
             };
@@ -79,7 +79,7 @@ mod tests {
             ("invalid type: map, expected f64", "it is map; it must be a number"),
             (
                 "unknown field `overlapp`, expected one of `k`, `overlap`",
-                "there is no key overlapp; there is k, overlap",
+                "there is no key overlapp; choose from k, overlap",
             ),
             ("unknown field `speed`, there are no fields", "there is no key speed"),
             ("missing field `version`", "version is missing"),

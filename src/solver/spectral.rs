@@ -72,10 +72,10 @@ pub enum SpectralError {
         side: usize,
     },
     /// A matrix whose rows are not all the same.
-    #[error("a matrix with rows of its own; sweeps can")]
+    #[error("a matrix whose rows differ; use another kernel")]
     Rows,
     /// A tile without an exact solution.
-    #[error("k inf on tiles whose matrix is singular; a finite k can")]
+    #[error("k inf on tiles whose matrix is singular; use a finite k")]
     Singular,
 }
 

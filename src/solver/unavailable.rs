@@ -13,7 +13,7 @@ pub enum Unavailable {
     #[error("the NVIDIA driver finds no GPU")]
     NoGpu,
     /// There are fewer GPUs.
-    #[error("devices has GPU {ordinal}, and this machine has {}", ordinals(*.count))]
+    #[error("devices names GPU {ordinal}, but this machine has {}", ordinals(*.count))]
     NoSuchGpu {
         /// The ordinal that was chosen.
         ordinal: u32,
@@ -21,7 +21,7 @@ pub enum Unavailable {
         count: u32,
     },
     /// More than one GPU was chosen.
-    #[error("devices has {0} GPUs, and a solver runs on one")]
+    #[error("devices names {0} GPUs, but a solver runs on one")]
     SeveralGpus(usize),
     /// The GPU lacks what the kernels need.
     #[error("{name} is too old: it has compute capability {}.{}, and 7.0 is needed", .capability.0, .capability.1)]
@@ -39,10 +39,10 @@ pub enum Unavailable {
     Driver(String),
 }
 
-/// `GPU 0 alone`, or `GPUs 0 to 3`.
+/// `only GPU 0`, or `GPUs 0 to 3`.
 fn ordinals(count: u32) -> String {
     if count == 1 {
-        "GPU 0 alone".to_owned()
+        "only GPU 0".to_owned()
     } else {
         format!("GPUs 0 to {}", count.saturating_sub(1))
     }

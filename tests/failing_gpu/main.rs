@@ -82,7 +82,7 @@ fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
     for (devices, sentence) in [
         (
             "1",
-            "backend cuda cannot be used: devices has GPU 1, and this machine has GPU 0 alone; backend cpu can",
+            "backend cuda cannot be used: devices names GPU 1, but this machine has only GPU 0; backend cpu can",
         ),
         (
             "0,1",

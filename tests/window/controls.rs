@@ -405,7 +405,7 @@ fn what_is_not_kept_of_a_long_1d_grid_is_reported() {
     let mut window = Window::paused(run);
     for field in ["Error", "Staleness"] {
         window.choose("Field", field);
-        window.until_text("is kept for lines of at most 16,384 points");
+        window.until_text("is kept only for 1D grids of at most 16,384 points");
     }
     window.choose("Field", "Residual");
     window.until("shown", |window| !window.says("is kept for"));

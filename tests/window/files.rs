@@ -565,7 +565,7 @@ fn an_animation_of_two_runs_pairs_them_as_the_map_does() {
         window.frames(2);
         window.click(Role::RadioButton, "Two maps side by side");
         window.click(Role::CheckBox, "over cycles");
-        let says = window.says("An animation is at equal sweeps");
+        let says = window.says("An animation compares runs at equal sweeps");
         assert_eq!(says, at_equal == "equal solver time");
         window.type_into("Last cycle", "4");
         window.type_into("Step", "2");

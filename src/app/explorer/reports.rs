@@ -7,7 +7,7 @@ use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
-use crate::picture::Opened;
+use crate::picture::{Opened, counted};
 use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use crate::solver::Kernel;
 use eframe::egui;
@@ -60,7 +60,8 @@ impl Explorer {
                 Outcome::RoundingLimit => self.toasts.info(rounding_limit(report)),
                 Outcome::OutOfCycles => {
                     let cycles = report.latest.cycle;
-                    self.toasts.info(format!("Stopped at the limit of {cycles} cycles."));
+                    self.toasts
+                        .info(format!("Stopped at the limit of {}.", counted(cycles, "cycle")));
                 }
                 Outcome::Diverged(why) => self.toasts.error(format!("Stopped: {why}.")),
             }

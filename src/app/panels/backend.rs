@@ -71,7 +71,7 @@ impl Backends {
     /// The GPUs with the ordinals that choose them, or one entry without, which says why there is none.
     fn cuda(&self) -> Vec<(String, Option<Vec<u32>>)> {
         match self.gpus.get() {
-            None => vec![("CUDA: asking the driver …".to_owned(), None)],
+            None => vec![("CUDA: querying the driver …".to_owned(), None)],
             Some(Ok(names)) => {
                 let number =
                     |ordinal| if names.len() == 1 { String::new() } else { format!(" {ordinal}") };
@@ -99,7 +99,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
-    let about = "The GPU kernel that makes cycles. Results do not depend on it, but for Spectral, which rounds differently.";
+    let about = "The GPU kernel that makes cycles. Results do not depend on it, except with Spectral, which rounds differently.";
     let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         for kernel in Kernel::on_gpu() {
@@ -123,7 +123,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
         (MethodName::Hierarchical, Some(tiling)) => {
-            tiled(chosen, &tiling).map_err(|why| format!("It cannot take {why}."))?
+            tiled(chosen, &tiling).map_err(|why| format!("It does not accept {why}."))?
         }
         // The run is refused for its tiles, whichever kernel of the method is chosen.
         (MethodName::Hierarchical, None) if Kernel::of(chosen.name).contains(&kernel) => {
@@ -131,7 +131,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
         }
         (MethodName::Hierarchical, None) => return Err("It does not run tiles.".to_owned()),
     };
-    // What the fastest is, the method says.
+    // The method determines which kernel is the fastest.
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
     cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
@@ -147,7 +147,7 @@ fn tiled(chosen: &MethodSpec, tiling: &Tiling) -> Result<Method, String> {
     }
     match chosen.k.finite().filter(|k| *k <= MOST_SWEEPS) {
         Some(k) => Ok(Method::Hierarchical { k, tiling: tiling.clone() }),
-        None => Err(format!("more than {MOST_SWEEPS} sweeps per cycle; Spectral can")),
+        None => Err(format!("more than {MOST_SWEEPS} sweeps per cycle; use Spectral")),
     }
 }
 

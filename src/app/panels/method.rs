@@ -117,7 +117,8 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
     } else if method.prefers_spectral() {
         let about = "All subiterations of a tile are made at once, in its sine basis: the cost does not depend on k, and the result is that of sweeps, up to rounding.";
         row(ui, "", about, |ui| {
-            ui.label(RichText::new("spectral: sweeps to rounding").weak()).on_hover_text(about);
+            ui.label(RichText::new("spectral: equal to sweeps up to rounding").weak())
+                .on_hover_text(about);
         });
     }
     let each = is_each(method);

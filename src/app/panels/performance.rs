@@ -62,7 +62,7 @@ fn tiles(ui: &mut Ui, session: &Session) {
     };
     let needed = 2 * k.saturating_sub(1);
     if tiling.is_exact(k) {
-        let equals = if method.prefers_spectral() { "to rounding" } else { "bit for bit" };
+        let equals = if method.prefers_spectral() { "up to rounding" } else { "bit for bit" };
         let reason = if tiling.count() == 1 {
             "One tile covers the whole grid. Its halo is the boundary, which is never stale."
                 .to_owned()
@@ -113,7 +113,7 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
     );
     figure(
         "Registers",
-        "Registers per thread. The more it takes, the fewer blocks run at once.",
+        "Registers per thread. The more a thread uses, the fewer blocks run at once.",
         footprint.map(|it| format!("{} per thread", it.registers)),
     );
     figure(
@@ -128,7 +128,7 @@ fn gpu(ui: &mut Ui, report: Option<&Report>) {
     );
     figure(
         "Waves",
-        "How many times a cycle fills the GPU with blocks. Just above a whole number leaves most of it idle at the end.",
+        "How many times a cycle fills the GPU with blocks. A value just above a whole number leaves most of the GPU idle at the end.",
         footprint.map(|it| format!("{:.2}", it.waves())),
     );
     let part = footprint.zip(report.and_then(points_per_second));

@@ -92,15 +92,18 @@ fn sentence(axis: &AxisTiling, k: usize) -> String {
     let (stale, kept) = (stale_depth(axis, k), axis.overlap() / 2);
     match (stale, kept) {
         (0, _) => "k = 1: the halo is always up to date, exact Jacobi.".to_owned(),
+        (1, 0) => "1 point from each halo goes stale, and it is owned.".to_owned(),
         (stale, 0) => {
             format!("{stale} points from each halo go stale, and all of them are owned.")
         }
+        (1, _) => "1 point from each halo goes stale; it is not owned: exact Jacobi.".to_owned(),
         (stale, kept) if stale <= kept => {
             format!("{stale} points from each halo go stale, none of them is owned: exact Jacobi.")
         }
         (stale, kept) => format!(
-            "{stale} points from each halo go stale; overlap drops {kept} of them, {} are owned.",
-            stale - kept
+            "{stale} points from each halo go stale; overlap drops {kept} of them, {} {} owned.",
+            stale - kept,
+            if stale - kept == 1 { "is" } else { "are" }
         ),
     }
 }

@@ -9,7 +9,7 @@ use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{cycles_per_second, explained, named};
 use crate::app::widgets::theme;
-use crate::picture::{grouped, rounded};
+use crate::picture::{counted, grouped, rounded};
 use crate::run::{Outcome, PRESETS, Phase, Report};
 use crate::solver::Subiterations;
 use eframe::egui::{
@@ -175,7 +175,7 @@ fn transport(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: 
     let response = combo.show_ui(ui, |ui| {
         for pace in [None].into_iter().chain(SPEEDS.map(Some)) {
             let about = match pace {
-                None => "As fast as the solver runs, and replays can be followed.",
+                None => "The run as fast as the solver makes cycles; replays as fast as the eye can follow.",
                 Some(_) => "At most this many cycles per second, of the run and of replays.",
             };
             let chosen = ui.selectable_label(session.pace == pace, text(pace));
@@ -198,7 +198,7 @@ fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     if narrow || is_exact || (!roomy && sweeps > MAX_SWEEPS) {
         cycle
     } else {
-        format!("{cycle} · {} sweeps", grouped(sweeps))
+        format!("{cycle} · {}", counted(sweeps, "sweep"))
     }
 }
 
@@ -265,7 +265,7 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
             "Rounding keeps further cycles from changing the solution.".to_owned()
         }
         Phase::CatchingUp | Phase::Held => {
-            "The run stays where its settings are compared. It goes on when the setting is released."
+            "The run is held where its settings are compared. It continues when the setting is released."
                 .to_owned()
         }
         _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),

@@ -96,7 +96,7 @@ fn ui(
         }
         let what = match session.followed() {
             Followed::Tile(_) => "tile",
-            Followed::Line => "line",
+            Followed::Line => "1D grid",
         };
         let text = format!("This {what} has too many points and subiterations to be shown.");
         ui.label(RichText::new(text).weak());

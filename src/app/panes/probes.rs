@@ -102,7 +102,7 @@ fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Ve
     let filling: Vec<_> =
         session.view.probes.iter().filter(is_filling).map(|&point| name(point)).collect();
     if !filling.is_empty() {
-        let text = format!("Being filled from the next cycles on: {}", filling.join(", "));
+        let text = format!("Recorded from the next cycle on: {}", filling.join(", "));
         ui.add(Label::new(RichText::new(text).small().weak()).truncate());
     }
     let plot = probes_plot(series, observation.field, colours.scale, colours.absolute);

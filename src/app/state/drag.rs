@@ -1,7 +1,7 @@
 //! Settings that change while the picture stays: where the old run and the new one are compared.
 
 use crate::app::state::travel::Travel;
-use crate::picture::{grouped, number};
+use crate::picture::{counted, grouped, number};
 use crate::run::{MethodName, Milestone, Phase, Plan, ProblemSpec, Report, RunSpec, reduction};
 
 /// The time that a new run may take to catch up, in seconds of the solver: with the time of two
@@ -77,24 +77,24 @@ impl Drag {
     /// At what the picture is held.
     pub fn caption(&self, report: &Report) -> String {
         let sweeps = report.observation.cycle * report.plan.sweeps_per_cycle();
-        let shown = grouped(sweeps);
+        let shown = counted(sweeps, "sweep");
         match (self.goal, self.moved_to) {
             (Some(Milestone::Sweeps(goal)), _) if report.phase == Phase::CatchingUp => {
-                format!("{shown} of {} sweeps …", grouped(goal))
+                format!("{} of {} …", grouped(sweeps), counted(goal, "sweep"))
             }
             (Some(Milestone::Reduction(goal)), _) if report.phase == Phase::CatchingUp => {
-                format!("{shown} sweeps, on the way to ‖r‖₂/‖r₀‖₂ = {} …", number(goal))
+                format!("{shown}, on the way to ‖r‖₂/‖r₀‖₂ = {} …", number(goal))
             }
             (Some(Milestone::Reduction(goal)), _) => {
-                format!("Held at ‖r‖₂/‖r₀‖₂ = {}: {shown} sweeps", number(goal))
+                format!("Held at ‖r‖₂/‖r₀‖₂ = {}: {shown}", number(goal))
             }
             (_, Some(moved_to)) => {
                 // Whole cycles, and one at least.
                 let each = report.plan.sweeps_per_cycle();
-                let held = grouped((moved_to / each).max(1) * each);
-                format!("Held at {held} sweeps, which other values reach in time")
+                let held = counted((moved_to / each).max(1) * each, "sweep");
+                format!("Held at {held}, which other values reach in time")
             }
-            _ => format!("Held at {shown} sweeps"),
+            _ => format!("Held at {shown}"),
         }
     }
 

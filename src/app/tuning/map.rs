@@ -4,7 +4,7 @@ use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::tuning::results::MapResults;
 use crate::app::tuning::tip;
 use crate::picture::{
-    MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, grouped, ink_on, number, ticks,
+    MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, counted, ink_on, number, ticks,
 };
 use crate::run::{Milestone, SweepRow, TOLERANCE};
 use eframe::egui::{
@@ -81,7 +81,7 @@ fn opened(results: &MapResults, index: usize) -> OpenSetting {
     let (at, where_to) = match half.filter(|_| setting.k.finite().is_some()) {
         Some(sweeps) => {
             let text =
-                format!("after {} sweeps, half of those of the best setting", grouped(sweeps));
+                format!("after {}, half of those of the best setting", counted(sweeps, "sweep"));
             (Milestone::Sweeps(sweeps), text)
         }
         None => {

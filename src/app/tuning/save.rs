@@ -99,7 +99,7 @@ impl SaveDialog {
                     edit.request_focus();
                 }
             });
-            row(ui, "Folder", "Where it goes unless the name says otherwise.", |ui| {
+            row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
             ui.add_space(8.0);
@@ -125,7 +125,7 @@ impl SaveDialog {
                     };
                     commands.push(Command::SaveSweep(path.clone(), request));
                 }
-                if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
+                if ui.button("Cancel").on_hover_text("Close without saving.").clicked() {
                     commands.push(Command::ShowSave(false));
                 }
                 let copy = ui.button("Copy as command line");

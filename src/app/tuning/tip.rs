@@ -1,7 +1,7 @@
 //! The tooltip of a cell: measured beside predicted values.
 
 use crate::app::tuning::results::MapResults;
-use crate::picture::{MapValue, SweepMap, grouped, seconds as time};
+use crate::picture::{MapValue, SweepMap, counted, grouped, seconds as time};
 use crate::run::{CostPrediction, RowOutcome, SweepRow};
 use eframe::egui::{Grid, RichText, Ui};
 
@@ -17,7 +17,7 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
         text.push_str(&format!(": {} per sweep", time(seconds)));
     }
     if let Some(cycles) = row.cycles {
-        text.push_str(&format!(" · {} cycles", grouped(cycles.count)));
+        text.push_str(&format!(" · {}", counted(cycles.count, "cycle")));
     }
     if let Some(ratio) = results.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
         let per = if row.seconds.is_some() { "" } else { " per sweep" };
@@ -39,7 +39,7 @@ pub(super) fn predicted(
         text.push_str(&format!(": {}", time(cycles * seconds)));
     }
     if let Some(cycles) = cycles {
-        text.push_str(&format!(" · {} cycles", grouped(cycles as u64)));
+        text.push_str(&format!(" · {}", counted(cycles as u64, "cycle")));
     }
     text
 }
@@ -72,7 +72,7 @@ pub(super) fn ui(
                 ui.label(format!("The tolerance was not met ({cycles} cycles)."));
             }
             RowOutcome::RoundingLimit => {
-                _ = ui.label("The tolerance was not met: the rounding limit is reached before.");
+                _ = ui.label("The tolerance was not met: the rounding limit is reached first.");
             }
             RowOutcome::Diverged => _ = ui.label("The iteration diverges."),
             RowOutcome::Measured | RowOutcome::CannotRun => {}
@@ -129,7 +129,7 @@ pub(super) fn ui(
     });
     if let Some(row) = row {
         let mut facts = vec![format!("kernel {}", row.kernel)];
-        facts.extend(row.sweeps.map(|sweeps| format!("{} sweeps", grouped(sweeps))));
+        facts.extend(row.sweeps.map(|sweeps| counted(sweeps, "sweep")));
         facts.extend(row.edge_share.map(|share| format!("edge share {:.0} %", 100.0 * share)));
         facts.extend(row.repeats.map(|repeats| format!("median of {repeats} repeats")));
         if row.seconds.is_some() {

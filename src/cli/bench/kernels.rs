@@ -204,7 +204,7 @@ impl Kernels {
             row.frames = frames::measure(plan, span)?;
             if row.frames.is_none() {
                 print_note(&format!(
-                    "kernel {}, k = {}: the run ended before its speed beside the window was measured; \
+                    "kernel {}, k = {}: the run ended before its speed under observation was measured; \
                      use a larger grid",
                     row.name, row.k
                 ));

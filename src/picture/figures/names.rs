@@ -1,7 +1,7 @@
 //! Runs and values as titles and legends name them.
 
 use crate::grid::Shape;
-use crate::picture::axis::number::number;
+use crate::picture::axis::number::{counted, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
 use crate::run::{Backend, FieldKind, MethodName, ProblemKind, RunSpec};
@@ -109,10 +109,13 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             (Backend::Cuda, Kernel::AUTO) => "CUDA".to_owned(),
             (Backend::Cuda, kernel) => format!("CUDA, {} kernel", kernel.name()),
         },
-        format!("{} threads", method.threads),
+        match method.threads {
+            0 => "all cores".to_owned(),
+            threads => counted(threads as u64, "thread"),
+        },
         match stop.tolerance {
             Some(tolerance) => format!("{} at most {}", stop.rule.name(), number(tolerance)),
-            None => format!("{} cycles", stop.max_cycles),
+            None => counted(stop.max_cycles, "cycle"),
         },
     ]
 }

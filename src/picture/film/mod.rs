@@ -53,7 +53,7 @@ pub enum FilmError {
     #[error("an animation without a background is saved as .apng; choose that, or another theme")]
     Transparent,
     /// Videos are made by ffmpeg.
-    #[error("ffmpeg is not installed, and makes .mp4 files; .apng and .gif need nothing")]
+    #[error(".mp4 files need ffmpeg, which is not installed; .apng and .gif do not")]
     NoFfmpeg,
     /// ffmpeg failed.
     #[error("ffmpeg could not make {}: {message}", .path.display())]

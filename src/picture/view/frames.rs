@@ -98,7 +98,7 @@ impl Frames {
             Spacing::Logarithmic(count) => count,
         };
         if !(1..=MOST_FRAMES).contains(&count) {
-            let allowed = format!("it must be 1 to {MOST_FRAMES}; take a larger step");
+            let allowed = format!("it must be 1 to {MOST_FRAMES}; use a larger step");
             return Err(value("the number of frames", count.to_string(), allowed));
         }
         if !RATES.contains(&rate) {

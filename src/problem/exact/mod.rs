@@ -37,7 +37,7 @@ use tridiagonal::Tridiagonal;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExactError {
     /// The cancel flag was set.
-    #[error("the exact solution was cancelled")]
+    #[error("the computation of the exact solution was cancelled")]
     Cancelled,
     /// It does not fit into memory.
     #[error("the exact solution could not be computed: {0}")]
@@ -76,7 +76,7 @@ pub enum ExactError {
     /// precision, or far from dominant.
     #[error(
         "the exact solution could not be computed: its last correction was {change:.1e} of its \
-         size, so the matrix is close to a singular one or far from dominant; where \
+         size, so the matrix is close to singular or far from diagonally dominant; where \
          |d| > |a| + |c| + |e| + |f| it is neither"
     )]
     NotConverged {

@@ -89,7 +89,7 @@ fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputErr
         return Err(refuse("its header is cut short or too long"));
     };
     if text.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_LIMIT {
-        return Err(refuse("its header promises more values than can be"));
+        return Err(refuse("its header declares more values than can be counted"));
     }
     let header =
         NpyHeader::from_reader(&start[..end]).map_err(|error| refuse(&error.to_string()))?;

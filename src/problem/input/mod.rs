@@ -114,7 +114,7 @@ pub enum InputError {
         source: image::ImageError,
     },
     /// A grid that no picture can be stretched to.
-    #[error("shape {shape} is too long for a picture; an axis may have 4294967295 points")]
+    #[error("shape {shape} is too large for a picture; an axis may have at most 4294967295 points")]
     TooLong {
         /// The shape, as a person writes it.
         shape: String,
@@ -128,7 +128,7 @@ pub enum InputError {
         source: OutOfMemory,
     },
     /// The file suggests a shape that this machine cannot number.
-    #[error("{} suggests a grid that cannot be: {source}", .path.display())]
+    #[error("{} suggests an invalid grid: {source}", .path.display())]
     Shape {
         /// The file.
         path: PathBuf,

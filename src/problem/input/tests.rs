@@ -158,7 +158,7 @@ fn refuses_headers_that_promise_too_much() {
     assert!(huge.refused().contains("[999999999, 99999999]"));
     assert!(natural_shape(&huge.path).is_ok());
     let overflow = given(&header("(4611686018427387904, 4611686018427387904)"));
-    assert!(overflow.refused().contains("promises more values"));
+    assert!(overflow.refused().contains("declares more values"));
     let long = given(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr'");
     assert!(long.refused().contains("too long"));
     assert!(given(&header(&"(".repeat(900))).refused().contains("not a NumPy array"));

@@ -56,7 +56,7 @@ pub enum MarketError {
         promised: u64,
     },
     /// It needs more memory than there is.
-    #[error("{} has {entries} entries, which need {}; {} are free", .path.display(), memory::human(*.needed), memory::human(*.available))]
+    #[error("{} has {entries} entries, which need {}; {} is free", .path.display(), memory::human(*.needed), memory::human(*.available))]
     Memory {
         /// The file.
         path: PathBuf,

@@ -136,9 +136,11 @@ impl CutLine {
     /// A sentence that says which lines the grid has.
     pub fn check(self, shape: &Shape) -> Result<(), String> {
         match self {
-            Self::Column(_) if shape.dim() == 1 => Err("a line has no columns to cut along".into()),
+            Self::Column(_) if shape.dim() == 1 => {
+                Err("a 1D grid has no columns to cut along".into())
+            }
             Self::Segment(_) if shape.dim() == 1 => {
-                Err("a line is cut along its rows alone".into())
+                Err("on a 1D grid it must be a row, such as j=0".into())
             }
             Self::Row(row) if row >= shape.rows() => {
                 Err(format!("rows are j=0 to j={}", shape.rows() - 1))
@@ -256,7 +258,7 @@ mod tests {
         assert!(beyond.check(&shape).unwrap_err().contains("0,0 to 3,2"));
         assert_eq!(CutLine::diagonal(&shape).check(&shape), Ok(()));
         let line = Shape::grid_1d(4, 2).unwrap();
-        assert!(CutLine::diagonal(&line).check(&line).unwrap_err().contains("rows alone"));
+        assert!(CutLine::diagonal(&line).check(&line).unwrap_err().contains("must be a row"));
         for whole in [CutLine::Row(2), CutLine::Column(1), CutLine::diagonal(&shape)] {
             assert_eq!(CutLine::between(whole.ends(&shape), &shape), whole);
         }

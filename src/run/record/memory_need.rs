@@ -21,7 +21,7 @@ pub struct MemoryNeed {
 
 /// A run that does not fit into the memory that is free.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this run needs {} of memory ({parts}); {} are free: {advice}", human(*.needed), human(*.available))]
+#[error("this run needs {} of memory ({parts}); {} is free: {advice}", human(*.needed), human(*.available))]
 pub struct MemoryShort {
     /// Bytes needed.
     pub needed: u64,
@@ -85,8 +85,8 @@ impl MemoryNeed {
         let parts = self.parts.iter().map(|(what, bytes)| format!("{what} {}", human(*bytes)));
         let parts = parts.collect::<Vec<_>>().join(", ");
         let advice = match precision {
-            Precision::F32 => "take a smaller shape",
-            Precision::F64 => "take a smaller shape, or precision f32",
+            Precision::F32 => "use a smaller shape",
+            Precision::F64 => "use a smaller shape, or precision f32",
         };
         Err(MemoryShort { needed, available, parts, advice })
     }

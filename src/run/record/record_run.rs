@@ -35,7 +35,7 @@ pub enum RecordError {
     Run(#[from] MemoryShort),
     /// More than fits into this machine.
     #[error(
-        "{count} pictures of {} × {} samples need {}; {} are free: take fewer of them, or a smaller size",
+        "{count} pictures of {} × {} samples need {}; {} is free: use fewer of them, or a smaller size",
         .size[0], .size[1], memory::human(*.needed), memory::human(*.available)
     )]
     Memory {

@@ -59,7 +59,7 @@ pub enum Divergence {
     },
     /// The residual keeps growing.
     #[error(
-        "the residual has grown for {GROWING_CYCLES} cycles on end, to {ratio:.1e} times the start's, at cycle {cycle}{hint}"
+        "the residual has grown for {GROWING_CYCLES} consecutive cycles, to {ratio:.1e} times that of the initial guess, at cycle {cycle}{hint}"
     )]
     Growing {
         /// In which cycle.

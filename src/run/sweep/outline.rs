@@ -37,13 +37,13 @@ pub enum RowMismatch {
         command: String,
     },
     /// Two rows are of one setting.
-    #[error("it has two rows of “{command}”; take one of them out")]
+    #[error("it has two rows of “{command}”; remove one of them")]
     Duplicate {
         /// The command line of both.
         command: String,
     },
     /// A column does not go with the others of its row.
-    #[error("its row of “{command}” has {column} = {value}, where the others make it {expected}")]
+    #[error("its row of “{command}” has {column} = {value}, but its other columns give {expected}")]
     Edited {
         /// The command line of the row.
         command: String,
@@ -199,8 +199,8 @@ mod tests {
         assert_eq!(outline.cells_of(&[counted.clone()]), Ok(vec![1]));
         counted.sweeps = Some(29);
         let edited = said(&[counted]);
-        assert!(edited.ends_with("has sweeps = 29, where the others make it 28"), "{edited}");
+        assert!(edited.ends_with("has sweeps = 29, but its other columns give 28"), "{edited}");
         let edited = said(&[SweepRow { k: 3.into(), ..rows[0].clone() }]);
-        assert!(edited.ends_with("has k = 3, where the others make it 2"), "{edited}");
+        assert!(edited.ends_with("has k = 3, but its other columns give 2"), "{edited}");
     }
 }

@@ -294,11 +294,11 @@ fn message(error: &csv::Error, row: &csv::ByteRecord) -> String {
         Kind::ParseInt(_) => "it must be a whole number",
         Kind::ParseFloat(_) => "it must be a number",
         Kind::InvalidUtf8(_) => "it must be text (UTF-8)",
-        _ => "it is none of its values",
+        _ => "it is not an allowed value",
     };
     match column.zip(value) {
         Some((column, value)) => format!("{column} is “{value}”; {allowed}"),
-        None => "a column has none of its values".to_owned(),
+        None => "a column has a value that is not allowed".to_owned(),
     }
 }
 

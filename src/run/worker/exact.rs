@@ -82,7 +82,7 @@ impl ExactTask {
         let spawned = std::thread::Builder::new().name("tilescope-exact".into()).spawn(work);
         let result = spawned.err().map(|error| {
             Err(format!(
-                "the exact solution cannot be computed: the system gives no thread ({error})"
+                "the exact solution cannot be computed: no thread could be started ({error})"
             ))
         });
         Self { problem: Arc::clone(problem), cancel, answer, result }

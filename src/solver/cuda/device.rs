@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(single(&devices[1..]).map(Device::ordinal), Ok(1));
         assert_eq!(single(&[]), Err(Unavailable::NoGpu));
         let several = single(&devices).unwrap_err();
-        assert_eq!(several.to_string(), "devices has 2 GPUs, and a solver runs on one");
+        assert_eq!(several.to_string(), "devices names 2 GPUs, but a solver runs on one");
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl SaveDialog {
             "A frame for each of many cycles, all in the same range of values.",
             |ui| {
                 let film = ui.checkbox(&mut self.is_film, "over cycles");
-                if film.on_hover_text("The run is repeated from its start.").changed() {
+                if film.on_hover_text("The run is repeated from cycle 0.").changed() {
                     self.suggest(field);
                 }
                 if !self.is_film() {

@@ -266,12 +266,12 @@ impl SaveDialog {
             ui.set_min_height(ABOUT);
             ui.label(RichText::new(self.what.about()).weak());
         });
-        let about = "The name of the file; with folders, or in the one below.";
+        let about = "The name of the file, in the folder below unless it contains one.";
         row(ui, "File", about, |ui| {
             let edit = TextEdit::singleline(&mut self.name).id(file_id()).desired_width(300.0);
             named(ui.add(edit), "File").on_hover_text(about);
         });
-        row(ui, "Folder", "Where it goes unless the name says otherwise.", |ui| {
+        row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
             ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
         });
         if self.what.figure().is_some() {
@@ -299,7 +299,7 @@ impl SaveDialog {
             ("mp4", "A video, if ffmpeg is installed."),
         ];
         let kinds = if self.is_film() { films } else { stills };
-        row(ui, "Kind of file", "It stands at the end of the name.", |ui| {
+        row(ui, "Kind of file", "The extension of the file name.", |ui| {
             for (extension, about) in kinds {
                 let path = Path::new(&self.name);
                 let is_chosen = path.extension().is_some_and(|e| e.eq_ignore_ascii_case(extension));
@@ -336,7 +336,7 @@ impl SaveDialog {
             let at_equal = session.view.compare.at_equal;
             let is_unrepeatable = matches!(at_equal, AtEqual::Time | AtEqual::Residual);
             if self.is_film() && has_others && is_unrepeatable {
-                let text = "An animation is at equal sweeps: times are not the same twice, and residuals are known only afterwards.";
+                let text = "An animation compares runs at equal sweeps: times differ from run to run, and residuals are known only afterwards.";
                 ui.label(RichText::new(text).weak());
             }
         }
@@ -359,11 +359,14 @@ impl SaveDialog {
             }
             if self.can_browse {
                 let browse = ui.button("Browse …");
-                if browse.on_hover_text("Choose the place with the system's dialog.").clicked() {
+                if browse
+                    .on_hover_text("Choose the name and the folder with the system's dialog.")
+                    .clicked()
+                {
                     commands.push(Command::Browse(BrowseFor::Save(self.path())));
                 }
             }
-            if ui.button("Cancel").on_hover_text("Save nothing.").clicked() {
+            if ui.button("Cancel").on_hover_text("Close without saving.").clicked() {
                 commands.push(Command::ShowSave(false));
             }
             if ui.button("Copy run").on_hover_text("Copy the run description (TOML).").clicked() {
@@ -386,7 +389,7 @@ impl SaveDialog {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy as command line"));
             let about = match shown.is_some_and(|shown| !shown.view.compared.is_empty()) {
                 true => {
-                    "Copy the command line that makes this figure again; it takes the other runs from the file, once that is saved."
+                    "Copy the command line that makes this figure again; it reads the other runs from the file, which must be saved first."
                 }
                 false => "Copy the command line that makes this figure again.",
             };
@@ -492,7 +495,7 @@ fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
     ui.horizontal(|ui| {
         let bar = ProgressBar::new(making.share).text(what).desired_width(300.0);
         ui.add(bar).on_hover_text("The animation is made on a thread of its own.");
-        if ui.button("Stop").on_hover_text("Make no animation; nothing is saved.").clicked() {
+        if ui.button("Stop").on_hover_text("Stop the animation; nothing is saved.").clicked() {
             commands.push(Command::StopFilm);
         }
     });

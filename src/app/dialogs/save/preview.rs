@@ -115,7 +115,7 @@ impl Preview {
                     context.request_repaint();
                 }
             });
-        let refused = spawned.err().map(|error| format!("the system gives no thread: {error}"));
+        let refused = spawned.err().map(|error| format!("no thread could be started: {error}"));
         Self {
             jobs,
             drawn,

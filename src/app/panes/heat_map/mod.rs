@@ -434,7 +434,7 @@ fn not_kept(report: &Report) -> Option<String> {
     (compares && report.plan.problem.shape.nx() > LONGEST_KEPT).then(|| {
         let longest = grouped(LONGEST_KEPT as u64);
         format!(
-            "The {} is kept for lines of at most {longest} points.",
+            "The {} is kept only for 1D grids of at most {longest} points.",
             report.observation.field.name()
         )
     })
