@@ -32,7 +32,7 @@ pub struct ViewSettings {
     pub profile: ProfileSettings,
     /// Settings of the view inside a cycle.
     pub inside: InsideView,
-    /// Probes, at most [`MOST_PROBES`].
+    /// Probes, at most [`MAX_PROBES`].
     pub probes: Vec<[usize; 2]>,
 }
 

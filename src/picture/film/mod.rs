@@ -1,7 +1,7 @@
 //! Animations: the figure of a view at many cycles, one after the other.
 //!
-//! The run is made forward, once, and observed on the way ([`record_run`](crate::run::shoot())); then all
-//! frames are drawn over the range of all of them, so that no colour changes its meaning.
+//! The run is made forward, once, and observed on the way ([`record_run`](crate::run::record_run())); then
+//! all frames are drawn over the range of all of them, so that no colour changes its meaning.
 
 mod apng;
 mod gif;
@@ -46,7 +46,7 @@ pub enum FilmError {
         .path.display()
     )]
     Kind {
-        /// The file that was asked for.
+        /// The requested file.
         path: PathBuf,
     },
     /// A theme that this kind of file cannot have.
@@ -58,7 +58,7 @@ pub enum FilmError {
     /// ffmpeg failed.
     #[error("ffmpeg could not make {}: {message}", .path.display())]
     Ffmpeg {
-        /// The file that was asked for.
+        /// The requested file.
         path: PathBuf,
         /// The last line that it printed.
         message: String,
@@ -105,7 +105,7 @@ impl FilmFile {
         Ok(())
     }
 
-    /// Whether such a file can be made here, with this theme: asked before there is a run. It may start
+    /// Whether such a file can be made here, with this theme: checked before there is a run. It may start
     /// a program, and wait for that.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl FilmFile {
 /// An animation that is ready to be drawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Film<'a> {
-    /// What was seen of each run: a snapshot for each frame, of as many frames each.
+    /// The observations of each run: a snapshot for each frame, of as many frames each.
     pub runs: &'a [Vec<Snapshot>],
     /// What is drawn of them.
     pub view: &'a ViewSpec,
@@ -177,7 +177,7 @@ pub fn save_film(
     let first = film.draw(&view, 0)?;
     let at_once = at_once(first.as_raw().len());
     let texts = texts(path, run, Some(film.view));
-    // An error of a frame is none of the file.
+    // An error of a frame is not an error of the file.
     let mut stopped = None;
     let mut record_run = |encoder: &mut dyn FrameEncoder| {
         encode_frames(film, &view, at_once, encoder, cancel, on_progress).map_err(|error| {
