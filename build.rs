@@ -1,7 +1,7 @@
 //! Cuts the PTX of the kernels into functions and compresses them, for `solver/cuda/ptx.rs`.
 //!
-//! `kernels/ptx` has a file per source file, with all variants (see `kernels/build.py`). Variants of the same function
-//! resemble each other, so they are compressed together.
+//! `kernels/ptx` has a file per source file, with all variants (see `kernels/build.py`). Variants of the same
+//! function resemble each other, so they are compressed together.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed=build.rs");

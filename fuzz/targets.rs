@@ -107,7 +107,8 @@ pub fn matrix(bytes: &[u8]) {
     });
 }
 
-/// The settings of the window, with the layout of its panes: an invalid file is renamed, and defaults are used.
+/// The settings of the window, with the layout of its panes: an invalid file is renamed, and defaults are
+/// used.
 pub fn settings(bytes: &[u8]) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let path = folder.path().join("settings.toml");

@@ -11,7 +11,7 @@
 //
 // Shared memory holds a stage for each tile, which turns points side by side, as global memory is read and
 // written, into consecutive points of a lane. One value is left out after each lane's points, so that lanes
-// that read theirs together meet in no memory bank.
+// that read theirs together have no bank conflicts.
 // Variants: 1d
 #include "lanes.cuh"
 #include "norms.cuh"

@@ -36,7 +36,7 @@
 //     | halo of warp 0 | halo of warp 1 | ...   a second set   ... | stage of warp 0 | stage of warp 1 | ...
 //
 //   * The halo of a warp: the rows above and below it, then the columns left and right of it, in the
-//     order in which lanes read them (see `Patch::halo_y`), so that no two lanes meet in a memory bank.
+//     order in which lanes read them (see `Patch::halo_y`), so that there are no bank conflicts.
 //     One warp alone reads halos that stay frozen for the whole cycle. Where several warps share a tile, a
 //     warp writes its border into its neighbours' halos after each sweep: into the other of two sets.
 //   * The stage of a warp turns rows into patches and back. Global memory is read and written by whole
@@ -93,7 +93,7 @@ template <int PX, int PY, bool PARTIAL, bool ALONE> struct Patch {
     /// Values of a warp's halo, and between the halo values of a lane's successive columns and rows.
     static constexpr int HALO = 2 * (WIDTH + HEIGHT), STEP_Y = 2 * LANES_X, STEP_X = 2 * LANES_Y;
     /// The stage has gaps of two values, so that lanes that read 16 bytes of their patches' rows together
-    /// meet in no memory bank.
+    /// have no bank conflicts.
     static constexpr int GAP = WIDTH == 32 && sizeof(real) == 8 ? 2 : 0;
     static constexpr int STAGE_PITCH = WIDTH + GAP, STAGE = HEIGHT * STAGE_PITCH;
 

@@ -49,7 +49,7 @@ pub fn reason(cause: &io::Error) -> String {
         io::ErrorKind::UnexpectedEof => "it ends too early",
         _ => {
             let text = cause.to_string();
-            // Of numbers of errors nobody but the system knows the meaning.
+            // The number of the error means nothing to users.
             let end = text.rfind(" (os error ").unwrap_or(text.len());
             return text[..end].to_owned();
         }
@@ -148,7 +148,7 @@ pub fn remove_unfinished() {
     }
 }
 
-/// A file that nobody has written for so long is left over, if no process has it locked.
+/// An unfinished file this old is left over, if no process has it locked.
 const LEFT_OVER: Duration = Duration::from_secs(60);
 
 /// Removes unfinished files of processes that were killed. What cannot be removed stays.

@@ -36,7 +36,7 @@
 //!
 //! # Modules
 //!
-//! Each uses only those above it in this list (`ARCHITECTURE.md` says why and where new code goes):
+//! Each uses only those above it in this list (`ARCHITECTURE.md` explains why, and where new code goes):
 //!
 //! | module | contents |
 //! |---|---|

@@ -57,7 +57,7 @@ fn check(shape: Shape, method: Method, expected: usize) {
 }
 
 #[test]
-fn line_classic() {
+fn grid_1d_classic() {
     check(line(), Method::Classic, 128_760);
 }
 
@@ -74,7 +74,7 @@ fn line_16_subiterations_with_full_overlap() {
 
 #[test]
 #[ignore = "minutes: run with --ignored"]
-fn plane_classic() {
+fn grid_2d_classic() {
     check(plane(), Method::Classic, 179_306);
 }
 
@@ -115,7 +115,7 @@ fn cube_64_8_subiterations_with_overlap_4() {
 }
 
 #[test]
-fn box_of_three_sides() {
+fn grid_3d_of_three_sides() {
     check_3d(Shape::grid_3d(48, 40, 56).expect("a small shape"), 6, 12, 2, 468);
 }
 

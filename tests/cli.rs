@@ -207,9 +207,9 @@ fn the_kernel_comparison_times_each_setting_and_writes_a_record() {
     }
 }
 
-/// A run that ends while it is measured has no speed, and that is said.
+/// A run that ends while it is measured has no speed, and that is reported.
 #[test]
-fn the_speed_beside_the_window_is_measured_where_the_run_lasts() {
+fn the_speed_under_observation_is_measured_where_the_run_lasts() {
     let folder = folder();
     let frames = |arguments: &str| {
         let arguments = format!(

@@ -41,8 +41,8 @@ fn every_reader_answers_whatever_it_is_given() {
     }
 }
 
-/// A short run of a fuzzer without a nightly toolchain: random changes of the corpora, for so many seconds a target.
-/// What fails is written to the folder of temporary files, and named.
+/// A short run of a fuzzer without a nightly toolchain: random changes of the corpora, for that many seconds
+/// per target. What fails is written to the folder of temporary files, and named.
 #[test]
 fn every_reader_answers_for_some_seconds_of_random_changes() {
     let Ok(seconds) = std::env::var("TILESCOPE_FUZZ_SECONDS") else {

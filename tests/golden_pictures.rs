@@ -1,5 +1,5 @@
-//! Guards what figures look like, from values to pixels, against pictures that a person has inspected
-//! at. `UPDATE_SNAPSHOTS=true` makes them anew.
+//! Guards what figures look like, from values to pixels, against pictures that a person has inspected.
+//! `UPDATE_SNAPSHOTS=true` makes them anew.
 
 use std::path::PathBuf;
 
@@ -36,8 +36,8 @@ fn check(name: &str, svg: &str) {
     }
 }
 
-/// A residual as hierarchical Jacobi leaves it: bright at the border and at tile edges, with a
-/// ring where it changes sign.
+/// A residual as hierarchical Jacobi leaves it: bright at the boundary and at tile borders, with a
+/// circle where it changes sign.
 fn residual(n: u32, tile: u32) -> Vec<f32> {
     let value = |i: u32, j: u32| {
         let border = i.min(n - 1 - i).min(j).min(n - 1 - j) as f32;
@@ -209,7 +209,7 @@ fn two_runs_one_above_the_other_without_annotations() {
 }
 
 #[test]
-fn two_lines_side_by_side() {
+fn two_1d_runs_side_by_side() {
     check(
         "side-by-side-lines.png",
         &drawn(&[96], view(FigureKind::SIDE_BY_SIDE, 24, [720, 360], Theme::Light)),
@@ -246,7 +246,7 @@ fn the_mean_tile_and_what_inner_tiles_own_of_it() {
 }
 
 #[test]
-fn a_signed_profile_of_a_line_in_large_letters() {
+fn a_signed_profile_of_a_1d_run_in_large_letters() {
     let mut view = view(FigureKind::PROFILE, 6, [640, 360], Theme::Dark);
     view.field = FieldKind::Change;
     (view.figure.scale, view.figure.font) = (ScaleKind::Symmetric, Some(13.0));
@@ -288,14 +288,14 @@ fn a_field_at_single_points_without_a_background() {
 }
 
 #[test]
-fn a_tile_inside_a_cycle_with_its_frozen_ring() {
+fn a_tile_inside_a_cycle_with_its_frozen_halo() {
     let mut view = view(FigureKind::INSIDE, 12, [600, 480], Theme::Light);
     view.inside = InsideView { tile: [1, 2], subiteration: 8, ..InsideView::default() };
     check("inside.png", &drawn_with(&[64, 64], &[8], view));
 }
 
 #[test]
-fn all_tiles_of_a_line_inside_a_cycle() {
+fn all_tiles_of_a_1d_grid_inside_a_cycle() {
     let mut view = view(FigureKind::INSIDE, 6, [640, 360], Theme::Dark);
     view.inside = InsideView { all_of_line: true, subiteration: 8, ..InsideView::default() };
     check("inside-line.png", &drawn(&[96], view));

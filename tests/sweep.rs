@@ -101,7 +101,7 @@ fn times_have_an_error_and_can_be_measured_with_or_without_cycles() {
     let seconds = number("cycles") * number("seconds_per_cycle");
     assert!((number("seconds") - seconds).abs() <= 1e-9 * seconds);
     assert!(number("seconds_per_cycle_error") >= 0.0 && number("repeats") >= 7.0);
-    // What the cost model says stands beside what was measured.
+    // What the cost model predicts is beside what was measured.
     let off = number("predicted_seconds_per_cycle") / number("seconds_per_cycle") - 1.0;
     assert!((number("prediction_error") - off).abs() < 1e-9);
     fs::remove_file(table(&folder)).unwrap();
@@ -291,7 +291,7 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
             (cell(&folder, &first, "outcome"), cell(&folder, &first, "cycles")),
             (outcome, "")
         );
-        // Resumed, it says the same.
+        // Resumed, it reports the same.
         let output = tilescope(&folder, &format!("{sweep} --resume")).output().unwrap();
         assert_eq!(
             (output.status.code(), String::from_utf8(output.stderr).unwrap()),
@@ -301,7 +301,7 @@ fn why_no_setting_reached_the_tolerance_is_said_with_what_helps() {
     }
 }
 
-/// What a spreadsheet saved goes on as before; what was edited does not.
+/// A table that a spreadsheet saved is continued; one that was edited is not.
 #[test]
 fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
     let folder = folder();

@@ -57,14 +57,14 @@ fn paused(epoch: u64, run: &RunSpec, steps: u64) -> WorkerRequest {
 }
 
 fn worker() -> Worker {
-    // The pool that the exact solution shares with whoever else: started here, lest its threads
-    // take the name of the thread of ours that needs it first.
+    // The pool that the exact solution shares with whoever else: started here, so that its threads
+    // do not take the name of the first of our threads that needs it.
     _ = rayon::current_num_threads();
     Worker::start(|| {}).unwrap()
 }
 
 fn answer(worker: &Worker) -> Answer {
-    worker.wait(DEADLINE).expect("the worker says something")
+    worker.wait(DEADLINE).expect("the worker reports")
 }
 
 /// Takes reports until one is as it is waited for.
@@ -85,7 +85,7 @@ fn finished(worker: &Worker) -> (Box<Report>, Outcome) {
     (report, outcome)
 }
 
-/// Nothing more is said for a while.
+/// Whether there is no report for a while.
 fn is_silent(worker: &Worker) -> bool {
     worker.wait(Duration::from_millis(200)).is_none()
 }
@@ -150,7 +150,7 @@ fn counting() -> (Worker, Arc<AtomicUsize>) {
     (Worker::start(move || _ = count.fetch_add(1, Ordering::SeqCst)).unwrap(), made)
 }
 
-/// Waits until so many reports were made, whether they were taken or not.
+/// Waits until that many reports were made, whether they were taken or not.
 fn until_made(made: &AtomicUsize, reports: usize) {
     let begin = Instant::now();
     while made.load(Ordering::SeqCst) < reports {
@@ -206,7 +206,7 @@ fn steps_are_as_many_cycles_and_each_is_made_once() {
     assert!(is_silent(&worker));
 }
 
-/// Looks at another field, which is always news.
+/// Requests another field, which always makes a report.
 fn until_view(worker: &Worker, steps: u64) -> Box<Report> {
     let mut request = paused(1, &small(), steps);
     request.observation.field = FieldKind::Change;
@@ -358,7 +358,7 @@ fn edge_observations_are_of_the_cycle_that_is_shown() {
     };
     let seen = until(&worker, known).observation.clone();
     assert_eq!(seen.cycle, 3);
-    // Along the last column, for there are not so many; exactly as in the map.
+    // Along the last column, since there are fewer; exactly as in the map.
     let map = &seen.picture.as_ref().unwrap().samples;
     let column: Vec<_> = (0..48).map(|row| map.at(63, row).unwrap()).collect();
     assert_eq!(seen.profiles[0].samples.values, column);
@@ -459,7 +459,7 @@ fn an_invalid_request_leaves_the_run_as_it_is() {
     };
     assert_eq!(refusal.epoch, 2);
     assert!(refusal.why.contains("overlap") && refusal.why.contains('3'), "{}", refusal.why);
-    // The window goes on in the epoch that was refused, with the run that there is; it is refused
+    // The window continues in the epoch that was refused, with the run that there is; it is refused
     // once, and a step is a step.
     worker.request(paused(2, &small(), 1));
     let report = until(&worker, |report| report.latest.cycle == 4);
@@ -553,7 +553,7 @@ fn a_run_that_diverges_stops_and_says_why() {
         worker.request(WorkerRequest { steps: 3, ..request(1, &run) });
         std::thread::sleep(Duration::from_millis(50));
         while let Some(answer) = worker.wait(Duration::from_millis(100)) {
-            assert_eq!(answer.unwrap().latest.cycle, stopped, "there is no going on");
+            assert_eq!(answer.unwrap().latest.cycle, stopped, "it does not continue");
         }
     }
 }

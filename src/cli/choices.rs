@@ -15,7 +15,7 @@ use crate::solver::Kernel;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
-/// Names of values, and older ones that go on working.
+/// Names of values, and older ones that still work.
 const OLDER_NAMES: [(&str, &str); 2] = [("light", "print"), ("dark", "screen")];
 
 macro_rules! choices {

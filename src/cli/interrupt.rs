@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Whether the first Ctrl-C came.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the work saw it, and is about to end.
+/// Whether the work has noticed it, and is about to end.
 static SEEN: AtomicBool = AtomicBool::new(false);
 
 /// Whether what is under way is completed after the first Ctrl-C.
@@ -19,10 +19,10 @@ static COMPLETES: AtomicBool = AtomicBool::new(false);
 /// Locked where the process must not end: a row is being written to a table.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// What is said where the process ends in the middle of work that cannot look at the flag.
+/// The message when the process ends in the middle of work that does not check the flag.
 static ENDED: Mutex<String> = Mutex::new(String::new());
 
-/// So long the work may take to see the first Ctrl-C. Then the process ends without it: nothing is
+/// The work may take this long to notice the first Ctrl-C. Then the process ends without it: nothing is
 /// lost, since files are written elsewhere and renamed.
 const PATIENCE: Duration = Duration::from_millis(700);
 
@@ -86,7 +86,7 @@ impl Interrupt {
     }
 }
 
-/// Ends the process if the work does not see the flag in time, or says that it takes longer.
+/// Ends the process if the work does not see the flag in time, or reports that it takes longer.
 fn end_or_say_so() {
     std::thread::sleep(PATIENCE);
     if SEEN.load(Ordering::SeqCst) || COMPLETES.load(Ordering::SeqCst) {

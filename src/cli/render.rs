@@ -79,7 +79,7 @@ pub struct Render {
     /// up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Vec<PathBuf>,
-    /// Draw the other runs after N cycles [default: as --pair says]
+    /// Draw the other runs after N cycles [default: given by --pair]
     #[arg(
         long,
         value_name = "N",
@@ -566,7 +566,7 @@ struct Other {
 }
 
 /// Records a run at these cycles; without any, at its end. A cycle that is named is drawn wherever the run
-/// would have stopped; the figure carries the run as it was asked for.
+/// would have stopped; the figure carries the run as it was requested.
 fn record_one(
     plan: &Plan,
     snapshot_request: &SnapshotRequest,
@@ -584,7 +584,7 @@ fn record_one(
     let mut watch = Monitor { cancel: interrupt.flag(), on_progress: &mut report };
     let seen = match record_run(plan, snapshot_request, when, &mut watch) {
         Ok(seen) => seen,
-        // The exit code depends on what the solver says.
+        // The exit code depends on the error of the solver.
         Err(RecordError::Solver(error)) => return Err(error.into()),
         Err(error) => return Err(error.into()),
     };

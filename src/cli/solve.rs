@@ -170,7 +170,7 @@ fn not_converged(run: &Run) -> Option<String> {
     }
 }
 
-/// What is said of a run that stopped at the rounding limit.
+/// The message of a run that stopped at the rounding limit.
 pub(super) fn rounding_limit(run: &Run) -> String {
     let residual = run.record().residual.map_or(f64::NAN, |norms| norms.l2);
     format!(
@@ -257,7 +257,7 @@ struct Summary {
     edge_share: EdgeShare,
 }
 
-/// What `--json` says of a matrix.
+/// The fields of `--json` about a matrix.
 #[derive(Debug, Serialize)]
 struct MatrixSummary {
     name: String,

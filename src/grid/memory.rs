@@ -1,4 +1,4 @@
-//! What a run would take in memory, asked before anything is allocated.
+//! The memory that a run would take, checked before anything is allocated.
 
 use super::{Precision, Shape};
 
@@ -6,7 +6,7 @@ use super::{Precision, Shape};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("shape {shape} needs {} for {arrays} arrays of {}; {} is free", human(*.needed), .precision.name(), human(*.available))]
 pub struct OutOfMemory {
-    /// The shape, as a person writes it.
+    /// The shape, as messages write it.
     pub shape: String,
     /// How many arrays of the grid are needed.
     pub arrays: usize,
@@ -31,8 +31,8 @@ pub fn check(shape: &Shape, arrays: usize, precision: Precision) -> Result<(), O
     Err(OutOfMemory { shape: shape.to_string(), arrays, precision, needed, available })
 }
 
-/// Bytes that can be allocated without swapping, as the system (or its container) says; no limit
-/// where it says nothing.
+/// Bytes that can be allocated without swapping, as the system (or its container) reports; no limit
+/// where it reports nothing.
 pub fn available() -> u64 {
     let Ok(mut system) = sysinfo::System::new() else {
         return u64::MAX;
@@ -59,7 +59,7 @@ fn addresses_left() -> u64 {
     limit().map_or(u64::MAX, |limit| limit.saturating_sub(used().unwrap_or(0)))
 }
 
-/// Bytes of memory that this machine (or its container) has, where the system says so.
+/// Bytes of memory that this machine (or its container) has, where the system reports it.
 pub fn total() -> Option<u64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
@@ -67,7 +67,7 @@ pub fn total() -> Option<u64> {
     Some(system.total_memory().min(container))
 }
 
-/// A number of bytes as a person reads it, in powers of 1000: `26.7 kB`.
+/// A number of bytes as text, with a unit in powers of 1000: `26.7 kB`.
 #[allow(clippy::cast_precision_loss)]
 pub fn human(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];

@@ -170,7 +170,7 @@ impl Shape {
     }
 
     /// Rows of the boundary before the first row of an xy-plane (and after its last): 1 in 2D and
-    /// 3D, and 0 in 1D, where systems have boundary values at their two ends alone.
+    /// 3D, and 0 in 1D, where systems have boundary values only at their two ends.
     pub fn boundary_rows(&self) -> usize {
         usize::from(self.dim > 1)
     }

@@ -97,7 +97,7 @@ impl AxisTiling {
         self.n
     }
 
-    /// Points of every tile: the tile asked for, or the whole axis if that is shorter.
+    /// Points of every tile: the requested tile, or the whole axis if that is shorter.
     pub fn tile(&self) -> usize {
         self.tile
     }
@@ -190,7 +190,8 @@ impl AxisTiling {
         }
     }
 
-    /// How far point `i` is from the nearest tile border: 1 for the two points next to it, and `None` on an axis of one tile.
+    /// How far point `i` is from the nearest tile border: 1 for the two points next to it, and `None` on an
+    /// axis of one tile.
     pub fn distance(&self, i: usize) -> Option<usize> {
         let owned = self.owned(self.owner(i));
         let left = (owned.start > 0).then(|| i - owned.start + 1);
@@ -320,7 +321,7 @@ impl Tiling {
     }
 
     /// Whether `k` subiterations make exactly `k` sweeps of Jacobi's iteration: staleness travels
-    /// one point a sweep, so it never reaches an owned point when `o ≥ 2(k − 1)` on every axis
+    /// one point per sweep, so it never reaches an owned point when `o ≥ 2(k − 1)` on every axis
     /// that has more than one tile.
     pub fn is_exact(&self, k: usize) -> bool {
         self.axes.iter().all(|axis| axis.count() == 1 || axis.overlap() >= 2 * (k.max(1) - 1))

@@ -91,7 +91,7 @@ prop_compose! {
     }
 }
 
-/// A sweep of a small plane over these k, three overlaps and two tiles. Overlap 2 goes with both
+/// A sweep on a small 2D grid over these k, three overlaps and two tiles. Overlap 2 goes with both
 /// tiles, 8 with neither.
 pub(crate) fn sweep(k: &[usize]) -> Sweep {
     let mut run = RunSpec::default();

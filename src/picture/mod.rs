@@ -1,6 +1,6 @@
 //! Floor 4: from values to colours, and from colours to figures.
 //!
-//! A [`Scale`] says where a value lies between two ends, a [`ColourMap`] which colour lies there,
+//! A [`Scale`] gives the position of a value between two ends, a [`ColourMap`] the colour there,
 //! [`colours`] does both for a whole field. The same function fills the window's texture, the
 //! figures that are saved ([`HeatMapFigure`], [`Plot`]), and the pictures that the tests
 //! compare. A figure is described once, as SVG; [`render`] makes pixels of it with the fonts that

@@ -1,8 +1,8 @@
 //! The residual r = b − A u of an iterate, as if computed with 106 bits and rounded once.
 //!
 //! The residual that comes with a Jacobi update is d·(u₁ − u₀): it reads 0 where rounding keeps the
-//! update from changing a point, although b − A u is not 0 there. What is said of a run that stopped
-//! rests on the residual of this file.
+//! update from changing a point, although b − A u is not 0 there. Whether a run
+//! that stopped has converged is decided by the residual of this file.
 
 use super::{Operator, Problem};
 use crate::grid::{Field, Shape};

@@ -104,7 +104,7 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if let Some(tolerance) = stop.tolerance {
         line.option("tol", &format!("{tolerance:?}"));
     }
-    // Without a tolerance, it is the number of cycles that says when to stop.
+    // Without a tolerance, the run stops after this number of cycles.
     if stop.tolerance.is_none() || stop.max_cycles != StopSpec::default().max_cycles {
         line.option("max-cycles", &stop.max_cycles.to_string());
     }

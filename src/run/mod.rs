@@ -1,4 +1,4 @@
-//! Floor 3: runs. What a person chose, the loop that makes cycles until it is time to stop, what
+//! Floor 3: runs. What was chosen, the loop that makes cycles until it is time to stop, what
 //! is remembered of them, and the thread on which all this happens.
 
 #[cfg(test)]

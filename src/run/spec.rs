@@ -22,12 +22,13 @@ const CPU_ALONE: u32 = 1;
 /// another name for the batch.
 const FIRST_GPU: u32 = 2;
 
-/// The version that had 3D grids and other GPUs, but no matrices, and sweeps alone.
+/// The version that had 3D grids and other GPUs, but no matrices, and only sweeps.
 const GRIDS: u32 = 3;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
-/// It may be invalid: only a [`Planner`](super::Planner), which makes a [`Plan`](super::Plan) of it, checks it.
+/// It may be invalid: only a [`Planner`](super::Planner), which makes a [`Plan`](super::Plan) of it, checks
+/// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunSpec {
@@ -48,7 +49,7 @@ pub struct RunSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
-    /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero all around
+    /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero boundary values
     #[default]
     Poisson,
     /// Laplace: a hot square in the middle of a cold plate cools down
@@ -183,7 +184,7 @@ pub struct MethodSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopRule {
-    /// The residual over that of the start, ‖r‖₂ / ‖r₀‖₂
+    /// The residual over that of the initial guess, ‖r‖₂ / ‖r₀‖₂
     #[default]
     Residual,
     /// The largest change of a cycle, ‖Δu‖∞
@@ -213,7 +214,7 @@ const MOST_SWEEPS_OF_AUTO: usize = 1024;
 pub const TOLERANCE: f64 = 1e-4;
 
 impl Default for RunSpec {
-    /// Poisson 2D, 256², tile 32, k = 16, no overlap: the grid of tile edges at its clearest.
+    /// Poisson 2D, 256², tile 32, k = 16, no overlap: tile borders are at their clearest.
     fn default() -> Self {
         Self {
             version: VERSION,
@@ -307,7 +308,7 @@ impl ProblemKind {
     pub const fn about(self) -> &'static str {
         match self {
             Self::Poisson => {
-                "The papers' model problem (b = 1, u₀ = 1, zero all around): the clearest view of tile edges."
+                "The papers' model problem (b = 1, u₀ = 1, zero boundary values): the clearest view of tile borders."
             }
             Self::HeatPlate => {
                 "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest change."
@@ -595,8 +596,8 @@ fn place(text: &str, span: Option<std::ops::Range<usize>>) -> String {
 mod tests {
     use super::*;
 
-    /// A program that knows no GPUs reads what it can run, and says of the rest that a newer one
-    /// wrote it.
+    /// A program that knows no GPUs reads what it can run, and reports that a newer program
+    /// wrote the rest.
     #[test]
     fn a_file_has_the_oldest_version_that_holds_it() {
         let mut spec = RunSpec::default();

@@ -1,9 +1,9 @@
-//! Why a solver cannot be set up, or cannot go on.
+//! Why a solver cannot be set up, or cannot continue.
 
 use super::{Kernel, Unavailable};
 use crate::grid::memory::{OutOfMemory, human};
 
-/// Why a solver cannot be set up, or cannot go on.
+/// Why a solver cannot be set up, or cannot continue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SolverError {
     /// Its arrays do not fit into the memory of this machine.

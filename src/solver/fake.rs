@@ -21,7 +21,7 @@ pub(crate) struct Batches {
 }
 
 impl Batches {
-    /// `sizes` are those of the batches that it makes of its own will, at least 1 each.
+    /// `sizes` are those of its batches, at least 1 each.
     pub fn new(inner: Box<dyn Solver>, sizes: Vec<u64>) -> Self {
         let device = DeviceInfo {
             ordinal: 0,

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 /// How cycles are made, by name. All but `spectral` give the same results to the last bit; `spectral`
-/// agrees with them to rounding.
+/// agrees with them up to rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kernel(&'static str);
 
@@ -59,7 +59,7 @@ pub struct Footprint {
     pub blocks_per_multiprocessor: u32,
     /// Multiprocessors of the GPU.
     pub multiprocessors: u32,
-    /// Point updates a second that the GPU's arithmetic allows.
+    /// Point updates per second that the GPU's arithmetic allows.
     pub points_per_second: f64,
 }
 

@@ -5,11 +5,11 @@ use super::Kernel;
 /// How a CPU keeps the entries of a sparse matrix that is cut into blocks of rows. No result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// One list a row with the columns of the matrix: of each entry it is asked whether it is inside.
+    /// One list per row with the columns of the matrix: each entry is tested for being inside.
     Rows,
-    /// Two lists a row, of the entries outside the block and inside it.
+    /// Two lists per row, of the entries outside the block and inside it.
     Reorganised,
-    /// The same; the sums over the entries outside are made once a cycle.
+    /// The same; the sums over the entries outside are made once per cycle.
     #[default]
     Hoisted,
 }

@@ -29,7 +29,7 @@ pub enum Method {
         tiling: Tiling,
     },
     /// The same with the subiterations of a tile made in its sine basis, at a cost that does not
-    /// depend on k, which may be infinite. Its iterates are those of the sweeps to rounding.
+    /// depend on k, which may be infinite. Its iterates are those of the sweeps up to rounding.
     Spectral(Spectral),
 }
 

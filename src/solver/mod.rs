@@ -1,7 +1,7 @@
-//! Floor 2: iterations that solve a system, one folder a back end and one file a method.
+//! Floor 2: iterations that solve a system, one folder per back end and one file per method.
 //!
-//! A [`Solver`] has three roles: it makes cycles ([`Advance`]), it is observed ([`Observe`]), and it describes
-//! itself ([`Describe`]). It knows nothing of threads that wait for it, nor of colours.
+//! A [`Solver`] has three roles: it makes cycles ([`Advance`]), it is observed ([`Observe`]), and it
+//! describes itself ([`Describe`]). It knows nothing of threads that wait for it, nor of colours.
 
 pub mod cpu;
 pub mod cuda;

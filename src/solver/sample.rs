@@ -165,8 +165,8 @@ impl Samples {
         Self::of(window, vec![f32::NAN; across * down])
     }
 
-    /// Values along an oblique line, in at most that number of samples: its points are the columns of a single
-    /// row.
+    /// Values along an oblique line, in at most that number of samples: its points are the columns of a
+    /// single row.
     pub(crate) fn along(values: &[f32], most: usize) -> Self {
         let window = Window { most: [most, 1], ..Window::whole(values.len(), 1) };
         let largest = |block: &[f32]| block.iter().fold(0.0, |a, &b| larger(a, b.into())) as f32;

@@ -14,7 +14,8 @@
 //! along every axis. Its cost does not depend on k. k = ∞ solves every tile exactly; overlapping exact
 //! solves are the restricted additive Schwarz method (Cai and Sarkis, SIAM J. Sci. Comput. 21 (1999)).
 //!
-//! The rounding differs from that of sweeps, so iterates agree with theirs to rounding, not to the last bit.
+//! The rounding differs from that of sweeps, so iterates agree with theirs up to rounding, not to the last
+//! bit.
 
 use super::Subiterations;
 use crate::grid::{AXIS_NAMES, AxisTiling, Tiling};
@@ -24,8 +25,8 @@ use std::f64::consts::PI;
 /// The largest side of a tile.
 pub(crate) const LARGEST_SIDE: usize = 128;
 
-/// The largest product of ρ^(T − 1) over the axes: scaling by it loses as many digits, and four are what can be
-/// spared.
+/// The largest product of ρ^(T − 1) over the axes: scaling by it loses as many digits, and four are what can
+/// be spared.
 const LARGEST_SCALING: f64 = 1e4;
 
 /// Φ_∞ at most: beyond it a tile is singular to working precision.

@@ -390,8 +390,8 @@ impl<'a> Tally<'a> {
     }
 }
 
-/// Counts the points of rows of `nx`, by their places. Down, and not along the rows: neighbours in a row often
-/// fall into one bin, and the second would wait until the first is counted.
+/// Counts the points of rows of `nx`, by their places. Down, and not along the rows: neighbours in a row
+/// often fall into one bin, and the second would wait until the first is counted.
 #[inline(never)]
 fn count_rows<const ROWS: usize>(counts: &mut [u64], places: &[u32], nx: usize) {
     let rows: [_; ROWS] = std::array::from_fn(|row| &places[row * nx..][..nx]);

@@ -12,7 +12,7 @@ const FOLLOWED: usize = 256;
 /// Its text, on the command line and in files, is a whole number or `inf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subiterations {
-    /// So many sweeps inside every tile.
+    /// This many sweeps inside every tile.
     Finite(usize),
     /// The limit of many sweeps: every tile is solved exactly for its frozen halo.
     Infinite,

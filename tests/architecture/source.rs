@@ -135,7 +135,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips an attribute; says whether what follows is compiled for tests alone.
+    /// Skips an attribute; returns whether what follows is compiled for tests alone.
     fn skip_attribute(&mut self) -> bool {
         self.step(1);
         if self.peek(0) == Some("!") {
@@ -149,7 +149,8 @@ impl<'a> Reader<'a> {
         inside.get(1) == Some(&"cfg") && inside.contains(&"test") && !inside.contains(&"not")
     }
 
-    /// Skips an item, a statement, a field or a variant; gives its name if it is a module in a file of its own.
+    /// Skips an item, a statement, a field or a variant; gives its name if it is a module in a file of its
+    /// own.
     fn skip_item(&mut self) -> Option<String> {
         while self.peek(0) == Some("#") {
             self.skip_attribute();

@@ -1,4 +1,4 @@
-//! Every kernel gives the CPU's very bits.
+//! Every kernel gives the bits of the CPU, or, with kernel `spectral`, agrees up to rounding.
 
 use crate::cases::{Case, case};
 use proptest::prelude::*;
@@ -61,7 +61,7 @@ where
 }
 
 /// Makes cycles, on poison, on a GPU and on the CPU, and compares what comes out, unless the kernel
-/// refuses the method; says whether it did.
+/// refuses the method; returns whether it did.
 fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
     let mut gpu =
         match crate::gpu::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
@@ -98,7 +98,7 @@ fn every_kernel_gives_the_bits_of_the_cpu() {
     });
 }
 
-/// Tiles that take several warps, or long lines.
+/// Tiles that take several warps, or long 1D tiles.
 fn large() -> impl Strategy<Value = Case> {
     let line = (200..=1500_usize, 1..=3_usize, 65..=1024_usize)
         .prop_map(|(n, copies, tile)| (Shape::grid_1d(n, copies), [tile, 1, 1]));

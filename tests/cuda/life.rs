@@ -16,7 +16,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
     // The last one: the GPU may be of no use to this process afterwards.
-    ("when_the_GPU_is_lost_the_run_goes_on", when_the_gpu_is_lost_the_run_goes_on),
+    ("when_the_GPU_is_lost_the_run_continues", when_the_gpu_is_lost_the_run_continues),
 ];
 
 fn a_run_ends_where_it_ends_on_the_cpu() {
@@ -48,7 +48,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
 }
 
 /// A cycle that the replay makes again on the GPU, from what the worker kept of it, is that of the
-/// CPU from the start.
+/// CPU from the initial guess.
 fn an_earlier_cycle_is_made_again() {
     for (precision, field) in [
         (Precision::F64, FieldKind::Residual),
@@ -199,7 +199,7 @@ fn lose_the_gpu() {
     assert!(stream.synchronize().is_err());
 }
 
-fn when_the_gpu_is_lost_the_run_goes_on() {
+fn when_the_gpu_is_lost_the_run_continues() {
     let mut spec = RunSpec::default();
     spec.problem.shape = vec![128, 96];
     spec.method.overlap = vec![4];
@@ -217,7 +217,7 @@ fn when_the_gpu_is_lost_the_run_goes_on() {
     let error = run.advance(u64::MAX).expect_err("a lost GPU");
     assert!(matches!(error, SolverError::Device { .. }), "{error}");
     assert_eq!(run.cycle(), made);
-    run.move_to(&plan(Backend::Cpu)).expect("it goes on on the CPU");
+    run.move_to(&plan(Backend::Cpu)).expect("it continues on the CPU");
     while run.outcome().is_none() {
         run.advance(u64::MAX).expect("a CPU");
     }

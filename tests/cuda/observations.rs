@@ -1,4 +1,4 @@
-//! What is seen of an iterate on a GPU is what would be seen of it on the CPU.
+//! Observations of an iterate on a GPU are those of the same iterate on the CPU.
 
 use crate::cases::case;
 use crate::iterates::{check, maxima, request, settings};
@@ -126,7 +126,7 @@ fn fields_are_those_of_the_cpu() {
             );
             let row = rows - 1;
             assert_eq!(gpu.solution_row(row).expect("it"), cpu.solution_row(row).expect("it"));
-            // A run goes on elsewhere.
+            // A run continues elsewhere.
             let mut moved =
                 crate::gpu::solver(&case.problem, Method::Classic, precision, Kernel::AUTO)
                     .expect("a GPU");

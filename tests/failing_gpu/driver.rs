@@ -24,19 +24,19 @@ const LAUNCH_TIMEOUT: Answer = 702;
 /// How the GPU fails.
 #[derive(Clone, Copy, PartialEq)]
 enum Failure {
-    /// There is none that could.
+    /// There is no GPU.
     NoGpu,
-    /// It is of another age.
+    /// It is too old.
     OldGpu,
-    /// The driver is, and says so.
+    /// The driver is too old, and reports it.
     OldDriver,
-    /// The driver is, and does not say so before it sees a kernel.
+    /// The driver is too old, and reports it only when a kernel is loaded.
     OldCompiler,
     /// Its memory is taken.
     Full,
     /// A kernel is not done in time.
     Slow,
-    /// It is lost while it is at work.
+    /// It is lost while it is working.
     Lost,
 }
 
@@ -51,7 +51,7 @@ static FAILURE: LazyLock<Failure> =
         _ => Failure::NoGpu,
     });
 
-/// So many times kernels are done before they fail.
+/// Kernels complete this many times before they fail.
 const GOOD_WAITS: u32 = 4;
 
 /// Whether kernels were launched that nobody has waited for.
@@ -119,7 +119,7 @@ fn copy(to: usize, from: usize, bytes: usize) -> Answer {
     gpu()
 }
 
-/// Functions that answer as the GPU is, whatever they are asked.
+/// Functions that return the state of the GPU, whatever their arguments.
 macro_rules! as_the_gpu_is {
     ($($name:ident)*) => { $(
         #[unsafe(no_mangle)]

@@ -1,5 +1,5 @@
-//! Guards the sentences about a GPU that cannot be used or that fails, and that the run goes on elsewhere. A
-//! stand-in for the driver fails on request.
+//! Guards the messages about a GPU that cannot be used or that fails, and that the run continues elsewhere.
+//! A stand-in for the driver fails on request.
 #![cfg(target_os = "linux")]
 
 use assert_cmd::cargo::cargo_bin;
@@ -116,19 +116,19 @@ fn the_list_of_devices_says_why_there_is_no_gpu() {
 
 /// In a process of its own for each failure.
 #[test]
-fn a_run_goes_on_on_the_cpu() {
+fn a_run_continues_on_the_cpu() {
     if std::env::var_os(FAILURE).is_some() {
-        return goes_on_on_the_cpu();
+        return continues_on_the_cpu();
     }
     let this = std::env::current_exe().unwrap();
     for failure in ["no-GPU", "old-GPU", "old-driver", "old-compiler", "full", "slow", "lost"] {
-        let output = with_gpu(&this, failure, &["--exact", "a_run_goes_on_on_the_cpu"]);
+        let output = with_gpu(&this, failure, &["--exact", "a_run_continues_on_the_cpu"]);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.contains("1 passed"), "{failure}: {said}");
     }
 }
 
-fn goes_on_on_the_cpu() {
+fn continues_on_the_cpu() {
     let mut spec = RunSpec::default();
     (spec.problem.shape, spec.method.tile, spec.method.k) = (vec![320, 256], vec![16], 4.into());
     (spec.stop.tolerance, spec.stop.max_cycles) = (None, 500);

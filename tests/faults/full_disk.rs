@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// Runs the program where no file grows beyond so many blocks of 512 bytes.
+/// Runs the program where no file grows beyond that many blocks of 512 bytes.
 fn limited(folder: &TempDir, arguments: &str, blocks: u64) -> Output {
     let program = env!("CARGO_BIN_EXE_tilescope");
     // Ignored, the signal at the limit leaves the error of the write.

@@ -1,5 +1,5 @@
-//! Disks that fail: whatever a command was to write, an old file stays whole, nothing unfinished is left, the exit code
-//! is 1, and one sentence says why.
+//! Disks that fail: whatever a command was to write, an old file stays whole, nothing unfinished is left, the
+//! exit code is 1, and one sentence says why.
 
 #![cfg(target_os = "linux")]
 
@@ -23,7 +23,8 @@ fn command(program: &str, folder: &Path) -> Command {
     command
 }
 
-/// Fails unless a command that could not write `name` has left the old file alone in its folder, and said why.
+/// Fails unless a command that could not write `name` has left the old file alone in its folder, and said
+/// why.
 fn assert_old_file_is_whole(folder: &Path, name: &str, output: &Output, case: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{case}: {said}");

@@ -1,8 +1,8 @@
 //! A library that is loaded before the C library and makes one operation on files fail.
 //!
-//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync` or `rename` fails with this error number, or with `short`
-//! writes half of what it was given, as the system may. Only writes to files are counted, not those to pipes. The file
-//! that `FAULT_MARK` names is created once that has happened.
+//! `FAULT` is `OPERATION,N,ERROR`: the N-th `write`, `fsync` or `rename` fails with this error number, or
+//! with `short` writes half of what it was given, as the system may. Only writes to files are counted, not
+//! those to pipes. The file that `FAULT_MARK` names is created once that has happened.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Block Jacobi on sparse matrices against the rules: on random matrices the solver gives the very bits of a
-//! reference that was written straight from them, whatever the layout and the number of threads; and the
+//! Block Jacobi on sparse matrices against the rules: on random matrices the solver gives exactly the bits of
+//! a reference that was written straight from them, whatever the layout and the number of threads; and the
 //! cycles that a run takes are those that were counted independently.
 
 mod figures;

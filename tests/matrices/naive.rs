@@ -40,7 +40,7 @@ impl<R: Real> Naive<R> {
         sum
     }
 
-    /// Rows within so many steps in the graph of A + Aᵀ.
+    /// Rows within that many steps in the graph of A + Aᵀ.
     fn around(&self, owned: Range<usize>, steps: usize) -> BTreeSet<usize> {
         let mut rows: BTreeSet<usize> = owned.collect();
         for _ in 0..steps {

@@ -12,7 +12,7 @@ use tilescope::solver::{
     Advance, FieldObservation, FieldRequest, Method, NormRequest, Observe, Quantity, Solver, Window,
 };
 
-/// A part of an axis, with room for at most so many samples.
+/// A part of an axis, with room for at most that many samples.
 fn part(n: usize) -> impl Strategy<Value = (Range<usize>, usize)> {
     (0..n, 1..=n, 1..=n + 3)
         .prop_map(move |(start, length, most)| (start..(start + length).min(n), most))
@@ -178,7 +178,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_look_tells_what_its_parts_tell((case, window) in case_and_window(), parts in 0..8) {
+    fn one_pass_finds_what_its_parts_find((case, window) in case_and_window(), parts in 0..8) {
         let mut solver = case.plain::<f32>(case.hierarchical());
         solver.cycle();
         let other = case.plain::<f32>(Method::Classic);

@@ -5,7 +5,7 @@ use crate::naive::Num;
 use proptest::prelude::*;
 use tilescope::solver::{Advance, Followed, Inside, Method, NextCycle, Observe, Solver};
 
-/// What is followed through a cycle, at a subiteration; `None` of all tiles of a plane.
+/// What is followed through a cycle, at a subiteration; `None` for all tiles of a 2D grid.
 fn followed<R: Num>(
     case: &Case,
     solver: &dyn Solver,
@@ -33,7 +33,7 @@ fn inside<R: Num>(
     followed::<R>(case, solver, Followed::Tile(tile), subiteration).expect("small tiles")
 }
 
-/// Of all tiles of a line each point is that of the tile that owns it, and the extents hold all
+/// Of all tiles of a 1D grid each point is that of the tile that owns it, and the extents hold all
 /// that is reported.
 fn line_is_followed<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     let solver = case.plain::<R>(case.hierarchical());

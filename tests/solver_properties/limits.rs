@@ -72,7 +72,7 @@ fn random_values_are_spread_evenly() {
     assert!(bins.iter().all(|&bin| (bin as f64 - expected).abs() < 0.05 * expected));
 }
 
-/// A run must be the same for ever, on every machine: these are SplitMix64's published outputs
+/// A run must never change, on any machine: these are SplitMix64's published outputs
 /// for seed 1234567, mapped to [−1, 1).
 #[test]
 fn random_values_never_change() {
@@ -84,7 +84,7 @@ fn random_values_never_change() {
         4_593_380_528_125_082_431,
         16_408_922_859_458_223_821,
     ];
-    // Backwards: values do not depend on the order in which they are asked for.
+    // Backwards: values do not depend on the order in which they are computed.
     for (i, bits) in published.into_iter().enumerate().rev() {
         let expected = (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0;
         assert_eq!(source.at(5, i, 0), expected);

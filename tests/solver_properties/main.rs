@@ -1,6 +1,6 @@
-//! The CPU solvers against the rules: on random problems, tilings and methods they give the very
+//! The CPU solvers against the rules: on random problems, tilings and methods they give exactly the
 //! bits of a reference that was written straight from the rules, whatever the vector length and
-//! the number of threads; and what they say about an iterate is true.
+//! the number of threads; and what they report of an iterate is true.
 
 mod cases;
 mod fields;

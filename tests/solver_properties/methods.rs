@@ -203,7 +203,7 @@ fn too_little_overlap_is_not_jacobi() {
     assert!(equals_classic::<f64>(&case).is_err());
 }
 
-/// The exact discrete solution of a line, −u″ = 1 between two values, moves by rounding alone.
+/// The exact discrete solution of a 1D problem, −u″ = 1 between two values, moves by rounding alone.
 #[test]
 fn a_solved_line_stays_where_it_is() {
     let n = 1000;

@@ -1,4 +1,4 @@
-//! What a cycle says about its iterate, against sums taken point by point.
+//! The norms that a cycle finds of its iterate, against sums taken point by point.
 
 use crate::cases::{Case, any_case};
 use crate::naive::{AxisTiles, Naive, Num};

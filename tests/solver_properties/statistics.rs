@@ -137,7 +137,7 @@ proptest! {
 
 /// Far more distances than there are bins, and a tile too long to be folded.
 #[test]
-fn large_tiles_are_told_in_steps() {
+fn large_tiles_have_classes_of_several_distances() {
     use std::sync::Arc;
     use tilescope::grid::{Shape, Tiling};
     use tilescope::problem::{Boundary, Problem, Source, Stencil};

@@ -274,7 +274,7 @@ fn dragging_overlap_restarts() {
     assert_eq!(window.slider("Overlap"), last);
     let run = window.run_under_way();
     assert_eq!(run.method.overlap, [last as usize]);
-    assert!(window.has(Role::Button, "Pause"), "it goes on with the new setting");
+    assert!(window.has(Role::Button, "Pause"), "it continues with the new setting");
 }
 
 fn k_by_dragging_and_typing() {
@@ -398,7 +398,7 @@ fn every_field_and_scale_gives_a_picture() {
     }
 }
 
-/// Iterates of so long a 1D grid are not kept, and two fields cannot be drawn without them.
+/// Iterates of such a long 1D grid are not kept, and two fields cannot be drawn without them.
 fn what_is_not_kept_of_a_long_1d_grid_is_reported() {
     let mut run = line();
     run.problem.shape = vec![20_000];

@@ -1,4 +1,4 @@
-//! The panes about tile edges: profile, mean tile, field by distance, edge share, and inside a
+//! The panes about tile borders: profile, mean tile, field by distance, edge share, and inside a
 //! cycle.
 
 use crate::controls::{line, small};

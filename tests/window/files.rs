@@ -267,7 +267,7 @@ fn everything_can_be_saved_and_read_back() {
     let rows = |name: &str| csv::Reader::from_path(path(name)).unwrap().into_records().count();
     assert_eq!(rows("distance.csv"), 5, "as far as a point of an inner tile is from its border");
     assert_eq!(rows("share.csv"), 6, "the start and five cycles");
-    assert_eq!(rows("inside.csv"), 18 * 18, "a tile with its ring");
+    assert_eq!(rows("inside.csv"), 18 * 18, "a tile with its halo");
     for name in ["distance.svg", "share.svg", "inside.svg"] {
         assert!(is_made_again(&path(name)), "{name}");
     }

@@ -11,7 +11,7 @@ use tilescope::app::SettingsFile;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
-    ("what_is_looked_at_is_undone_too", what_is_looked_at_is_undone_too),
+    ("changes_of_the_view_are_undone_too", changes_of_the_view_are_undone_too),
     ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
     ("an_opened_run_is_undone", an_opened_run_is_undone),
     ("whatever_replaces_a_run_is_undone_with_its_cycles", a_replaced_run_returns),
@@ -20,17 +20,23 @@ pub const TESTS: &[(&str, fn())] = &[
     ("the_palette_shows_keys_and_what_is_unavailable", the_palette_shows_keys),
     ("the_help_lists_every_key", the_help_lists_every_key),
     ("keys_step_through_the_settings", keys_step_through_the_settings),
-    ("a_key_that_comes_before_another_tells_what_may_follow", a_first_key_shows_what_may_follow),
+    ("a_key_that_comes_before_another_shows_what_may_follow", a_first_key_shows_what_may_follow),
     ("keys_with_ctrl_work_while_a_control_has_the_focus", keys_with_ctrl_work),
     ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
     ("scale_memory_and_places_are_there_at_the_next_start", scale_memory_and_places_are_there),
     ("a_presentation_is_there_at_the_next_start_and_leads_back", a_presentation_is_there),
-    ("broken_settings_are_set_aside_and_told", broken_settings_are_set_aside_and_told),
-    ("settings_that_cannot_be_kept_are_told_once", settings_that_cannot_be_kept_are_told_once),
+    ("broken_settings_are_set_aside_and_reported", broken_settings_are_set_aside_and_reported),
+    (
+        "settings_that_cannot_be_saved_are_reported_once",
+        settings_that_cannot_be_saved_are_reported_once,
+    ),
     ("the_GPU_of_the_first_start_sets_experiments_up", the_gpu_of_the_first_start),
     ("a_presentation_is_larger_and_nothing_is_cut_off", a_presentation_is_larger),
     ("nothing_is_cut_off_at_any_scale", nothing_is_cut_off_at_any_scale),
-    ("what_can_be_dropped_is_told_while_it_is_held_over_the_window", what_can_be_dropped_is_told),
+    (
+        "what_can_be_dropped_is_listed_while_it_is_held_over_the_window",
+        what_can_be_dropped_is_listed,
+    ),
 ];
 
 /// A key with modifiers.
@@ -82,7 +88,7 @@ fn a_drag_is_undone_at_once_and_made_again() {
     assert_eq!(window.run_under_way().method.k, 8, "nothing comes after the last");
 }
 
-fn what_is_looked_at_is_undone_too() {
+fn changes_of_the_view_are_undone_too() {
     let mut window = Window::paused(small());
     window.step(3);
     window.choose("Field", "Change");
@@ -383,7 +389,7 @@ fn a_presentation_is_there() {
     assert!(window.has(Role::ComboBox, "Norm") && !window.says("Profile"));
 }
 
-fn broken_settings_are_set_aside_and_told() {
+fn broken_settings_are_set_aside_and_reported() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("settings.toml");
     fs::write(&file, "window = \"wide\"\n").expect("it can be written");
@@ -399,7 +405,7 @@ fn broken_settings_are_set_aside_and_told() {
 }
 
 /// A file in place of the folder: nothing can be written there, even by root.
-fn settings_that_cannot_be_kept_are_told_once() {
+fn settings_that_cannot_be_saved_are_reported_once() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("tilescope"), "").expect("it can be written");
     let mut window = of(&folder.path().join("tilescope/settings.toml"));
@@ -505,7 +511,7 @@ fn nothing_is_cut_off_at_any_scale() {
     }
 }
 
-fn what_can_be_dropped_is_told() {
+fn what_can_be_dropped_is_listed() {
     let mut window = Window::paused(small());
     let held = HoveredFile { path: Some("run.toml".into()), mime: String::new() };
     window.harness.input_mut().hovered_files.push(held);

@@ -5,7 +5,7 @@ use crate::driver::Window;
 use eframe::egui::{Key, accesskit::Role};
 
 pub const TESTS: &[(&str, fn())] = &[
-    ("pinned_runs_stay_and_are_told_apart_by_what_differs", pinned_runs_stay),
+    ("pinned_runs_stay_and_are_named_by_what_differs", pinned_runs_stay),
     ("compare_pins_the_run_and_offers_the_wipe_and_the_flip", compare_pins_and_wipes),
     ("the_table_of_pinned_runs_is_sorted_copied_and_renamed", the_table_is_sorted),
     ("maps_of_two_runs_stand_at_equal_sweeps_cycles_or_time", maps_stand_at_equal),

@@ -9,14 +9,14 @@ pub const TESTS: &[(&str, fn())] = &[
     ("a_tuning_map_fills_in_and_a_click_opens_its_run", a_map_fills_in),
     ("a_tuning_map_pauses_continues_and_stops", a_map_pauses),
     ("the_explorers_run_is_paused_while_a_map_is_measured", the_run_waits),
-    ("an_invalid_list_is_reported_before_anything_is_measured", wrong_lists_are_told),
+    ("an_invalid_list_is_reported_before_anything_is_measured", invalid_lists_are_reported),
     ("predictions_are_shown_at_once_and_slow_cells_are_optional", predictions_are_shown),
     ("the_papers_tables_are_shown_beside_the_map", the_papers_tables),
     ("a_table_of_the_papers_is_measured_and_kept", a_table_is_measured),
     ("every_tile_has_a_small_map_and_a_click_shows_it_large", every_tile_has_a_map),
     ("changes_made_while_a_map_is_measured_take_effect_after_it", what_is_done_meanwhile),
     ("opening_a_cell_pauses_the_measurement", a_cell_is_opened_meanwhile),
-    ("a_tolerance_that_is_not_met_is_shown_in_the_cell", a_cap_is_told),
+    ("a_tolerance_that_is_not_met_is_shown_in_the_cell", an_unmet_tolerance_is_shown),
 ];
 
 /// The window at the tuning map, before anything is measured.
@@ -122,7 +122,7 @@ fn the_run_waits() {
     window.until("going on", |window| window.cycle() > cycle);
 }
 
-fn wrong_lists_are_told() {
+fn invalid_lists_are_reported() {
     let mut window = tuning(Theme::Dark);
     for (name, text, said) in [
         ("k", "8:2", "k: the range 8:2 is reversed; write it as 2:8:1"),
@@ -212,7 +212,7 @@ fn what_is_done_meanwhile() {
     window.until_text("paused so that timings are clean");
     window.button("◀  Explorer");
     assert!(window.says("waiting"), "{:#?}", window.texts());
-    // A look back, another setting, a step: none of it is made.
+    // An earlier cycle, another setting, a step: none of it is made.
     window.key(Key::Home);
     window.key(Key::ArrowRight);
     window.set_slider("k", 8.0);
@@ -244,7 +244,7 @@ fn a_cell_is_opened_meanwhile() {
     window.until_text("remaining");
 }
 
-fn a_cap_is_told() {
+fn an_unmet_tolerance_is_shown() {
     let mut run = small();
     run.stop.max_cycles = 5;
     let mut window = Window::sized(USUAL, Theme::Dark, Some(run));

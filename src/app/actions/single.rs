@@ -253,7 +253,7 @@ pub const PRESENTATION: Action = Action {
 pub const STUDENT_VIEW: Action = Action {
     group: "View",
     name: "Student's view",
-    about: "Show the map, its curve and the sliders of the method alone, and the rest under “More”; or show everything again.",
+    about: "Show only the map, its curve and the sliders of the method, and the rest under “More”; or show everything again.",
     keys: &[plain(Key::F8)],
     command: |it, _| (!it.scale.presenting).then_some(Command::ToggleStudentView),
     ..BLANK

@@ -1,4 +1,4 @@
-//! Says what can be dropped, while a file is held over the window.
+//! Lists what can be dropped, while a file is dragged over the window.
 
 use eframe::egui::{self, Align2, Color32, Id, LayerId, Order, Stroke, StrokeKind, TextStyle};
 

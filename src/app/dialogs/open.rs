@@ -28,7 +28,7 @@ impl OpenDialog {
     }
 
     /// Shows why a file could not be opened, and keeps its name to be corrected. `false` if the dialog
-    /// did not ask for that file.
+    /// did not open that file.
     pub fn fail(&mut self, path: &Path, why: &str) -> bool {
         let is_own = self.reading.take_if(|reading| reading == path).is_some();
         if is_own {

@@ -31,14 +31,14 @@ const MAX_SHOWN: usize = 4;
 #[derive(Default)]
 pub struct Toasts {
     toasts: Vec<Toast>,
-    /// The run that messages speak of, by its epoch, while its report is read.
+    /// The run that messages are about, by its epoch, while its report is read.
     run: Option<u64>,
 }
 
 struct Toast {
     kind: Kind,
     text: String,
-    /// The epoch of the run that it speaks of, if it does.
+    /// The epoch of the run that it is about, if any.
     run: Option<u64>,
     /// The label and the command of the remedy, if any.
     remedy: Option<(&'static str, Command)>,

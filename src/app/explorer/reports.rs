@@ -42,7 +42,7 @@ impl Explorer {
         self.report = Some(report);
     }
 
-    /// Says what a report has to say once: warnings, and how the run ended.
+    /// Shows once what a report contains: warnings, and how the run ended.
     fn report_outcome(&mut self, report: &Report) {
         let before = self.report.as_ref().filter(|before| before.epoch == report.epoch);
         if before.is_none()
@@ -55,7 +55,7 @@ impl Explorer {
             && was_going
         {
             match outcome {
-                // The status says so.
+                // The toolbar shows it.
                 Outcome::Converged => {}
                 Outcome::RoundingLimit => self.toasts.info(rounding_limit(report)),
                 Outcome::OutOfCycles => {

@@ -12,7 +12,7 @@ use eframe::egui;
 /// Seconds between a change and its writing, so that several changes are written once.
 const DELAY: f64 = 1.0;
 
-/// Cycles per second of the first run, which is to be seen.
+/// Cycles per second of the first run, slow enough to be watched.
 const FIRST_PACE: f64 = 30.0;
 
 impl Explorer {
@@ -39,7 +39,7 @@ impl Explorer {
         self.welcome = self.settings_file.is_kept() && !settings.welcomed;
         self.waits_for_welcome = self.welcome;
         if self.welcome {
-            // The first run waits until the dialog is closed, and takes its time.
+            // The first run waits until the dialog is closed, and is slow enough to be watched.
             (self.session.running, self.session.pace) = (false, Some(FIRST_PACE));
             self.session.view.probes = self.session.first_probes();
         }

@@ -79,7 +79,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the file. An invalid one is renamed, and the second value says so.
+    /// Reads the file. An invalid one is renamed, and the second value is a message about that.
     fn load(path: &Path) -> (Self, Option<String>) {
         if !path.exists() {
             return (Self::default(), None);

@@ -1,5 +1,5 @@
-//! The panes on the screen: a person drags them by their titles to other places, lays them over one
-//! another as tabs, hides them and shows them again.
+//! The panes on the screen: they are dragged by their titles to other places, laid over one another as
+//! tabs, hidden and shown again.
 
 use crate::app::panes::heat_map::Marks;
 use crate::app::panes::layout::Layout;

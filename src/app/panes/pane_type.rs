@@ -1,4 +1,4 @@
-//! What the window must know of a pane.
+//! What the window must know about a pane.
 
 use crate::app::panes::heat_map::{HeatMap, Marks};
 use crate::app::state::command::Command;
@@ -74,7 +74,7 @@ pub trait PaneType: Sync {
     fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>);
 }
 
-/// What panes draw from, and where they ask for changes.
+/// What panes draw from, and where they request changes.
 pub struct PaneContext<'a> {
     pub session: &'a Session,
     pub report: Option<&'a Report>,
@@ -89,7 +89,7 @@ pub struct PaneContext<'a> {
     pub commands: &'a mut Vec<Command>,
 }
 
-/// The small pictures of panes, one a pane.
+/// The small pictures of panes, one per pane.
 #[derive(Default)]
 pub struct Pictures(BTreeMap<PaneId, Cells>);
 

@@ -62,7 +62,7 @@ pub enum AtEqual {
     #[default]
     Sweeps,
     Time,
-    /// ‖r‖₂ / ‖r₀‖₂: the first cycle of the pinned run that is as far.
+    /// ‖r‖₂ / ‖r₀‖₂: the first cycle of the pinned run at which it is as small.
     Residual,
     /// Nothing: the pinned run is shown at its last cycle.
     End,

@@ -5,7 +5,7 @@ use crate::picture::{counted, grouped, number};
 use crate::run::{MethodName, Milestone, Phase, Plan, ProblemSpec, Report, RunSpec, reduction};
 
 /// The time that a new run may take to catch up, in seconds of the solver: with the time of two
-/// frames, a picture follows a notch of a slider within 150 ms.
+/// frames, a picture follows a step of a slider within 150 ms.
 const IN_TIME: f64 = 0.06;
 
 /// The redundant work of the settings that are reached in that time. More is shown later.
@@ -74,7 +74,7 @@ pub struct Drag {
 }
 
 impl Drag {
-    /// At what the picture is held.
+    /// Where the picture is held, in words.
     pub fn caption(&self, report: &Report) -> String {
         let sweeps = report.observation.cycle * report.plan.sweeps_per_cycle();
         let shown = counted(sweeps, "sweep");
@@ -138,7 +138,7 @@ mod tests {
     use crate::run::Worker;
     use std::time::Duration;
 
-    /// A report of the default run, said to have made so many sweeps in so many seconds.
+    /// A report of the default run as if it had made that many sweeps in that many seconds.
     fn report(sweeps: u64, seconds: f64) -> Box<Report> {
         let worker = Worker::start(|| {}).unwrap();
         let session = crate::app::state::session::Session::default();

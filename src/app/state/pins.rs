@@ -122,7 +122,7 @@ impl Pins {
         Some(pin)
     }
 
-    /// Lets a pinned run go.
+    /// Unpins a run.
     pub fn remove(&mut self, number: usize) {
         self.pins.retain(|pin| pin.number != number);
     }
@@ -340,7 +340,7 @@ mod tests {
     use crate::run::Planner;
     use crate::solver::ResidualNorms;
 
-    /// A run with overlap `overlap` that reduces its residual tenfold in each of so many cycles, of
+    /// A run with overlap `overlap` that reduces its residual tenfold in each of that many cycles, of
     /// `seconds` each.
     fn pin(number: usize, overlap: usize, cycles: u64, seconds: f64) -> Pin {
         let mut spec = RunSpec::default();

@@ -35,9 +35,9 @@ pub struct Session {
     pub running: bool,
     /// Cycles requested one by one since cycle 0.
     pub steps: u64,
-    /// How many of those the run has made that is made again because the worker did not keep it.
+    /// How many of those were made before, where a run is made again because the worker did not keep it.
     steps_before: u64,
-    /// The cycles per second that are asked for, of the run and of a replay; `None` for as many as
+    /// The requested cycles per second, of the run and of a replay; `None` for as many as
     /// possible.
     pub pace: Option<f64>,
     /// Whether only the controls of a first lesson are shown: k, overlap, tile, run, map and curve. The
@@ -252,7 +252,7 @@ impl Session {
         }
         let of_now = report.filter(|report| report.epoch == self.epoch);
         let of_drag = self.drag.and_then(|drag| drag.goal);
-        // A run that is not shown yet is replaced by one that goes as far.
+        // A run that is not shown yet is replaced by one with the same goal.
         let goal = of_drag.or_else(|| match of_now {
             Some(report) => Some(self.hold_at.milestone(report, &spec)),
             None => self.catch_up,
@@ -287,7 +287,7 @@ impl Session {
         }
     }
 
-    /// Ends the drag: the run goes on, from where its setting was compared.
+    /// Ends the drag: the run continues from where its setting was compared.
     pub fn end_drag(&mut self) {
         if let Some(Drag { goal: None, before, .. }) = self.drag.take() {
             self.travel = before;

@@ -125,7 +125,7 @@ impl TimeTravel {
             targets: earlier.into_iter().chain(others).collect(),
         };
         // Requests that follow the run or a replay wait until the last answer was shown, or none
-        // ever would be. Requests of a person wait only a little, so that a drag shows something on
+        // ever would be. Requests of the user wait only a little, so that a drag shows something on
         // the way.
         let follows = cycle.is_none() || session.travel.playing;
         let is_answered_first =

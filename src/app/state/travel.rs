@@ -39,7 +39,7 @@ impl Travel {
         Self { at, preview: None, playing: false, ..self }
     }
 
-    /// Whether a person looks at earlier cycles: one of them is shown or replayed, or a part is chosen.
+    /// Whether earlier cycles are viewed: one of them is shown or replayed, or a part is chosen.
     pub fn is_back(&self) -> bool {
         self.at.is_some() || self.playing || self.part.is_some()
     }

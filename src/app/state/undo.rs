@@ -106,7 +106,7 @@ impl Undo {
         epochs
     }
 
-    /// A run goes on under another epoch, because what was asked for in that was refused.
+    /// A run continues under another epoch, because the request of that epoch was refused.
     pub fn rename_epoch(&mut self, before: u64, now: u64) {
         for settings in self.past.iter_mut().chain(&mut self.future) {
             if settings.run.epoch == before {

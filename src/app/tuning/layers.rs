@@ -72,7 +72,7 @@ fn name(layer: &Layer) -> String {
     }
 }
 
-/// Draws a small map, outlined if it is chosen; says whether it was clicked.
+/// Draws a small map, outlined if it is chosen; returns whether it was clicked.
 fn small(ui: &mut Ui, map: &SweepMap<'_>, name: &str, holds_best: bool, is_chosen: bool) -> bool {
     let [width, height] = MAP;
     let (rect, response) = ui.allocate_exact_size(egui::vec2(width, height + NAME), Sense::click());

@@ -60,7 +60,7 @@ pub(super) fn ui(
             && response.clicked()
         {
             commands.push(Command::OpenSetting(Box::new(opened(results, index))));
-            // The run could not go on beside the measurement.
+            // The run could not continue during the measurement.
             commands.push(Command::Tune(TuningOrder::Pause(true)));
         }
         response.on_hover_ui_at_pointer(|ui| tip::ui(ui, results, map, at, index));

@@ -44,8 +44,8 @@ pub(super) fn predicted(
     text
 }
 
-/// Draws the tooltip of the cell in a column and a row of the map; `index` is that of its cell in the outline,
-/// if it can run.
+/// Draws the tooltip of the cell in a column and a row of the map; `index` is that of its cell in the
+/// outline, if it can run.
 pub(super) fn ui(
     ui: &mut Ui,
     results: &MapResults,

@@ -18,7 +18,7 @@ const BETWEEN: f32 = 12.0;
 /// The opacity of the name of a hidden curve.
 const HIDDEN: f32 = 0.4;
 
-/// The names of the curves of a plot that a person has hidden.
+/// The names of the curves of a plot that the user has hidden.
 pub fn hidden(ui: &Ui, plot: &str) -> BTreeSet<String> {
     ui.data(|data| data.get_temp(id(plot))).unwrap_or_default()
 }

@@ -55,7 +55,7 @@ const LARGEST_EXPONENT: f64 = 150.0;
 
 /// How a plot is put into a pane.
 pub struct Frame<'a> {
-    /// Tells plots apart.
+    /// The id, which distinguishes plots.
     pub id: &'a str,
     /// In points.
     pub height: f32,
@@ -208,7 +208,7 @@ impl Labels {
     }
 }
 
-/// Paints a plot. `read_off` says in words what is under the pointer: it is given the name of the nearest
+/// Paints a plot. `read_off` describes what is under the pointer: it is given the name of the nearest
 /// curve, if one is near, and the values on both axes.
 pub fn ui<'a>(
     ui: &mut Ui,
@@ -219,7 +219,7 @@ pub fn ui<'a>(
     with_values(ui, frame, plot, move |at| read_off(at.name, at.x, at.y))
 }
 
-/// Paints a plot. `read_off` says in words what is under the pointer, and may read the values of all curves
+/// Paints a plot. `read_off` describes what is under the pointer, and may read the values of all curves
 /// there.
 pub fn with_values<'a>(
     ui: &mut Ui,

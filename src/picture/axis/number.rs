@@ -107,7 +107,7 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// A number that a person typed, in any notation of programs or of [`number`].
+/// A number as it was typed, in any notation of programs or of [`number`].
 pub fn parse_number(text: &str) -> Option<f64> {
     let plain = |letter: char| match letter {
         '−' | '⁻' => '-',

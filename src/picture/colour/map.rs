@@ -25,7 +25,7 @@ pub enum ColourMap {
     Magma,
     /// Blue to yellow, alike for people with and without red–green blindness.
     Cividis,
-    /// A rainbow: more distinct hues, at the price of false edges.
+    /// A rainbow: more distinct hues, at the cost of false edges.
     Turbo,
     /// Black to white.
     Grey,
@@ -97,7 +97,7 @@ impl ColourMap {
         }
     }
 
-    /// Whether the middle of the map stands for zero, so that it wants a symmetric scale.
+    /// Whether the middle of the map stands for zero, so that it needs a symmetric scale.
     pub const fn is_diverging(self) -> bool {
         matches!(self, Self::RedBlue | Self::PurpleGreen)
     }
@@ -181,7 +181,7 @@ mod tests {
     fn a_larger_value_is_lighter_for_any_colour_vision() {
         for map in ColourMap::ALL {
             assert!(map.table().iter().all(|colour| colour[3] == 255));
-            // What Turbo is not, its description says.
+            // Turbo is not uniform, as its description states.
             if map.is_diverging() || map == ColourMap::Turbo {
                 continue;
             }

@@ -107,7 +107,7 @@ pub const INFINITE: [u8; 4] = [0, 230, 255, 255];
 /// How many values are placed before their colours are read from the table; fits the first-level cache.
 const BATCH: usize = 1024;
 
-/// The values that are coloured: on a linear scale magnitudes, where those were asked for.
+/// The values that are coloured: on a linear scale magnitudes, where those were chosen.
 pub fn shown_values(values: &[f32], scale: ScaleKind, absolute: bool) -> Cow<'_, [f32]> {
     if scale == ScaleKind::Linear && absolute {
         values.iter().map(|value| value.abs()).collect()
@@ -120,7 +120,7 @@ pub fn shown_values(values: &[f32], scale: ScaleKind, absolute: bool) -> Cow<'_,
 /// green, blue and opacity (not premultiplied), sample by sample in the same order.
 ///
 /// The place of a value is computed in single precision (but for linear scales, whose ends may
-/// be close), so a colour may be the neighbour in the table of what [`Scale::position`] says.
+/// be close), so a colour may be the neighbour in the table of the one at [`Scale::position`].
 /// Absolute values below `f32::MIN_POSITIVE` count as zero.
 pub fn colours(samples: &Samples<'_>, scale: &Scale, map: ColourMap, out: &mut Vec<u8>) {
     out.resize(samples.values.len() * 4, 0);

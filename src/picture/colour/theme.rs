@@ -78,7 +78,7 @@ impl Theme {
         matches!(self, Self::Transparent | Self::TransparentDark)
     }
 
-    /// Whether the figure stands on something dark.
+    /// Whether the figure is made for a dark background.
     const fn is_dark(self) -> bool {
         matches!(self, Self::Dark | Self::TransparentDark)
     }
@@ -165,10 +165,10 @@ mod tests {
     use super::*;
     use crate::picture::colour::vision::Vision;
 
-    /// Curves are at least so far apart (CIE 1976): ten times what is just seen.
+    /// Curves are at least this far apart (CIE 1976): ten times what is just seen.
     const APART: f64 = 20.0;
 
-    /// And so much lighter or darker than what they stand on.
+    /// And at least this much lighter or darker than their background.
     const LIGHTER: f64 = 25.0;
 
     #[test]

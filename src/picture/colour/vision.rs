@@ -1,6 +1,6 @@
 //! How colours look with different kinds of colour vision, for tests that they remain distinct.
 
-/// How a person sees colours: as most do, or without one of the three kinds of cones.
+/// A kind of colour vision: normal, or without one of the three kinds of cones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Vision {
     Usual,

@@ -48,7 +48,7 @@ pub(crate) struct Canvas {
     text: String,
 }
 
-/// Writing to a string cannot fail, so its result says nothing.
+/// Writing to a string cannot fail, so its result is ignored.
 macro_rules! put {
     ($canvas:expr, $($format:tt)*) => {{
         let _ = write!($canvas.text, $($format)*);

@@ -200,7 +200,7 @@ impl Layout {
     }
 
     /// A label beside `area`, reading upwards, centred on the abscissa it comes with. One that is
-    /// longer than the area is high goes on below it, beside the x axis, not above it, where the
+    /// longer than the area is high extends below it, beside the x axis, not above it, where the
     /// title is.
     fn upright_label(&self, canvas: &mut Canvas, area: Area, (label, x): (&str, f64)) {
         let style = self.label();

@@ -20,20 +20,20 @@ pub enum PngError {
     /// The file is something else.
     #[error("{} is not a PNG picture", .path.display())]
     NotPng {
-        /// The file that was asked for.
+        /// The requested file.
         path: PathBuf,
     },
-    /// The file starts as a picture, but doesn't go on as one.
+    /// The file begins as a picture, but is damaged or incomplete.
     #[error("{} is a damaged or incomplete PNG picture", .path.display())]
     Damaged {
-        /// The file that was asked for.
+        /// The requested file.
         path: PathBuf,
     },
 }
 
 /// Writes a picture as PNG, whole or not at all. `texts` are pairs of a keyword (1–79 Latin-1
 /// characters) and any text; they go into the file as `iTXt`, before the pixels. `dpi` says how large
-/// the picture is on paper; at that of a screen the file says nothing of it.
+/// the picture is on paper; for a screen the file does not record it.
 ///
 /// # Errors
 /// [`FileError::Write`] if the picture is empty, a keyword is not allowed, or the system refuses.

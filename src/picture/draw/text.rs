@@ -27,15 +27,15 @@ pub(crate) const fn family(weight: Weight) -> &'static str {
     }
 }
 
-/// What stands in texts for the iterate of Jacobi's method, whose index is drawn as a subscript.
+/// The iterate of Jacobi's method in texts; its index is drawn as a subscript.
 const WITH_SUBSCRIPT: &str = "u_J";
 
 /// The size of a subscript, as a share of the font size, and how far it lies below the line.
 pub const SUBSCRIPT_SIZE: f64 = 0.7;
 pub(crate) const SUBSCRIPT_DROP: f64 = 0.18;
 
-/// A text in parts, of which every second is a subscript: `|u − u_J|` is `|u − u`, `J` and `|`. An underscore in
-/// a file's name is one.
+/// A text in parts, of which every second is a subscript: `|u − u_J|` is `|u − u`, `J` and `|`. An underscore
+/// in a file's name is one.
 pub fn with_subscripts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;

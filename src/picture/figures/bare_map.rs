@@ -29,7 +29,7 @@ impl FigureType for BareMap {
     }
 
     fn about(&self) -> &'static str {
-        "The colours alone, one pixel for each point of the grid."
+        "Only the colours, one pixel for each point of the grid."
     }
 
     fn file_stem(&self, field: FieldKind) -> String {

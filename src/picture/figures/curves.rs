@@ -78,7 +78,7 @@ impl FigureType for Curves {
         "Convergence".to_owned()
     }
 
-    /// The curve of a run that went on after the selected cycle is faint from there on.
+    /// The curve of a run that continued after the selected cycle is faint from there on.
     fn draw(&self, snapshots: &[&Snapshot], view: &ViewSpec) -> Drawing {
         let Some(first) = snapshots.first() else { return Drawing::Figure(String::new()) };
         let Titles { title, subtitle, each } = titles(snapshots, view);

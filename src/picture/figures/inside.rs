@@ -178,7 +178,7 @@ fn tile_name(inside: &Inside, is_1d: bool) -> String {
     format!("{tile}, {} of {} subiterations", inside.subiteration, inside.k)
 }
 
-/// How many of the owned points differ from exact Jacobi, as the line of settings says it.
+/// How many of the owned points differ from exact Jacobi, for the line of settings.
 fn stale_points(inside: &Inside, is_1d: bool) -> String {
     let Some((lagging, owned)) = inside.lagging(is_1d) else { return String::new() };
     match lagging {

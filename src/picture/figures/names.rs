@@ -49,7 +49,7 @@ pub fn distinguish(runs: &[&RunSpec]) -> (String, Vec<String>) {
         }
         text
     };
-    // The problem stands in the title; how long a run is made matters only where it differs.
+    // The problem is in the title; how long a run is made matters only where it differs.
     let common: Vec<_> = (METHOD.start..LIMITS.start).filter(|index| !differ(*index)).collect();
     let differing: Vec<_> = (0..SETTINGS).filter(|index| differ(*index)).collect();
     let each = all.iter().map(|settings| joined(settings, &differing)).collect();
@@ -128,7 +128,7 @@ fn axes(values: &[usize]) -> String {
 }
 
 /// What is written along values of a field: magnitudes on a logarithmic scale, and on a linear one
-/// where they were asked for.
+/// where they were chosen.
 pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String {
     match scale {
         ScaleKind::Linear if absolute => format!("|{}|", field.symbol()),

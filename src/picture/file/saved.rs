@@ -37,7 +37,7 @@ pub enum SaveError {
     /// Another kind of file.
     #[error("{} is neither .png nor .svg; a figure is saved as one of these", .path.display())]
     Kind {
-        /// The file that was asked for.
+        /// The requested file.
         path: PathBuf,
     },
     /// It could not be drawn.
@@ -131,7 +131,7 @@ pub fn open(path: &Path) -> Result<Opened, OpenError> {
     }
 }
 
-/// Whether a picture says that it carries a run, although none can be read: its checksum may be wrong, or
+/// Whether a picture seems to carry a run, although none can be read: its checksum may be wrong, or
 /// another program has cut it.
 fn names_run(path: &Path) -> bool {
     let marks =
@@ -233,7 +233,7 @@ fn on_paper(svg: &str, dpi: f64) -> String {
     format!("{}>{body}", attributes.collect::<Vec<_>>().join(" "))
 }
 
-/// Reads the run that a figure carries, and what of it the figure shows, if it says so.
+/// Reads the run that a figure carries, and what of it the figure shows, if that is in the file.
 ///
 /// # Errors
 /// [`OpenError`] naming the file and what is wrong with it.

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 
 pub(super) struct Apng<W: Write> {
     writer: png::Writer<W>,
-    /// The frame before, where a frame may say what changed alone: not if pixels may vanish.
+    /// The frame before, where a frame may hold only what changed: not if pixels may vanish.
     before: Option<Vec<u8>>,
     is_opaque: bool,
 }

@@ -11,7 +11,7 @@ use std::io::{self, Write};
 /// The colour that leaves what is there.
 const UNCHANGED: u8 = MOST as u8;
 
-/// The unit of a frame's frame_delay.
+/// The unit of a frame's delay.
 const HUNDREDTHS: f64 = 100.0;
 
 pub(super) struct Gif<W: Write> {

@@ -371,7 +371,7 @@ mod tests {
             let drawn: Vec<_> =
                 (0..film.len()).map(|index| film.draw(&fixed, index).unwrap().into_raw()).collect();
             prop_assert_eq!(drawn.len() as u64, count);
-            prop_assert!(played(&path) == drawn, "a pixel is another");
+            prop_assert!(played(&path) == drawn, "a pixel differs");
         }
     }
 

@@ -80,9 +80,9 @@ pub struct HeatMapFigure<'a> {
 
 /// Where everything goes.
 struct HeatMapLayout {
-    /// How far everything moves down, so that the figure stands in the middle.
+    /// How far everything moves down, so that the figure is centred.
     down: f64,
-    /// Where the maps go, and whether they stand one above the other.
+    /// Where the maps go, and whether they are one above the other.
     maps: Vec<Area>,
     stacked: bool,
     bar: Area,
@@ -215,7 +215,7 @@ impl HeatMapFigure<'_> {
         }
     }
 
-    /// Whether maps stand one above the other, and how large each is: whichever makes them larger.
+    /// Whether maps are one above the other, and how large each is: whichever makes them larger.
     fn arrange(&self, room_across: f64, room_down: f64, gaps: &Gaps) -> (bool, (f64, f64)) {
         let others = (self.panels.len().max(1) - 1) as f64;
         let count = others + 1.0;
@@ -323,8 +323,8 @@ impl HeatMapFigure<'_> {
         let upwards = self.map.table().iter().rev().flatten().copied().collect();
         draw_pixels(canvas, bar, 1, COLOURS, upwards);
         layout.frame(canvas, bar);
-        // A triangle says that values go on beyond that end, in the colour that they get. Infinite ones have
-        // a colour of their own.
+        // A triangle marks that there are values beyond that end, in the colour that they get. Infinite ones
+        // have a colour of their own.
         let half = layout.hairline() / 2.0;
         let end = end_height(bar.width) - layout.hairline();
         let ends =
@@ -356,7 +356,7 @@ impl HeatMapFigure<'_> {
     }
 }
 
-/// The bar with the room of the marks at its ends: as high as what stands beside it.
+/// The bar with the room of the marks at its ends: as high as what is beside it.
 fn bar_with_ends(bar: Area) -> Area {
     let end = end_height(bar.width);
     Area { y: bar.y - end, height: bar.height + 2.0 * end, ..bar }

@@ -10,7 +10,7 @@ use crate::picture::plot::description::{BAND_OPACITY, FAINT, Level, Plot, Series
 use crate::picture::plot::legend::{Legend, series_stroke};
 use crate::picture::plot::polyline::{Stretch, path, place, thinned, touches};
 
-/// VerticalLines nearer than this many pixels would hide the curves.
+/// Vertical lines nearer than this many pixels would hide the curves.
 const NEAREST_MARKS: f64 = 4.0;
 
 /// Where everything goes.
@@ -171,7 +171,7 @@ impl Painter<'_> {
             .shown_levels()
             .map(|Level { value, name }| {
                 let y = plot.bottom() - self.y_scale.position(*value) * plot.height;
-                // The name stands on the line.
+                // The name is drawn on the line.
                 (y - if name.is_empty() { 0.0 } else { 1.4 * layout.unit }, y)
             })
             .collect();

@@ -28,7 +28,7 @@ pub enum MapValue {
     SweepTime,
     /// The part of ‖r‖₂² near tile borders.
     EdgeShare,
-    /// How far the prediction is off.
+    /// The error of the prediction.
     Error,
 }
 
@@ -161,7 +161,7 @@ pub struct SweepMap<'a> {
 pub struct Layer {
     /// The tile.
     pub tile: Option<PerAxis>,
-    /// The kernel that was asked for.
+    /// The requested kernel.
     pub kernel: Option<Kernel>,
 }
 
@@ -225,7 +225,7 @@ impl<'a> SweepMap<'a> {
             let setting = &cell.setting;
             let is_shown = layer.tile.is_none_or(|tile| tile == setting.tile)
                 && layer.kernel.is_none_or(|kernel| kernel == setting.kernel);
-            // Cells stand in order: the overlap changes fastest, then k.
+            // Cells are in order: the overlap changes fastest, then k.
             let (across, down) = (index % wide, index / wide % high);
             if !is_shown {
                 continue;

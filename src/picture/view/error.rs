@@ -11,7 +11,7 @@ pub enum ViewError {
     /// A kind that needs another grid, or one at all.
     #[error("{} cannot be drawn of this run: {reason}", .kind.name())]
     Geometry {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
         /// Why not.
         reason: &'static str,
@@ -22,7 +22,7 @@ pub enum ViewError {
     /// A kind that needs other runs.
     #[error("{} needs a second run to compare with", .kind.name())]
     NoSecond {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
     },
     /// A kind that shows one run.
@@ -31,7 +31,7 @@ pub enum ViewError {
         .kind.name()
     )]
     OneRun {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
     },
     /// More runs than a kind shows.
@@ -41,7 +41,7 @@ pub enum ViewError {
         .kind.most_beside() + 1
     )]
     TooMany {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
         /// How many others there are.
         given: usize,
@@ -49,7 +49,7 @@ pub enum ViewError {
     /// No point to be followed over the cycles.
     #[error("{} shows a field at single points and none is given; add one, such as --probe 40,32", .kind.name())]
     NoProbe {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
     },
     /// A tile that is too large to be followed through a cycle.
@@ -92,7 +92,7 @@ pub enum ViewError {
     /// A part that an arrangement cannot have.
     #[error("{} cannot be part of an arrangement", .kind.name())]
     NotPlaced {
-        /// The kind that was asked for.
+        /// The requested kind.
         kind: FigureKind,
     },
     /// An animation of a figure that shows all cycles at once.

@@ -95,7 +95,7 @@ pub trait FigureType: Send + Sync {
         FigureSpec::default().size
     }
 
-    /// Why it cannot be drawn now, as a hint to the person at the window: `view` has what was chosen
+    /// Why it cannot be drawn now, as a hint to the user: `view` has what was chosen
     /// so far, and there are `others` runs to compare with.
     fn missing(&self, view: &ViewSpec, others: usize) -> Option<&'static str> {
         let _ = (view, others);
@@ -138,10 +138,10 @@ pub trait FigureType: Send + Sync {
         None
     }
 
-    /// What it shows of the first run, as its title says it before the cycle and the problem.
+    /// What it shows of the first run: its title before the cycle and the problem.
     fn title(&self, first: &Snapshot, view: &ViewSpec) -> String;
 
-    /// What the line of settings says of a single run in the place of its sweeps and its residual.
+    /// What the line of settings has for a single run in place of its sweeps and its residual.
     fn subtitle(&self, first: &Snapshot) -> Option<String> {
         let _ = first;
         None

@@ -166,7 +166,7 @@ impl ViewSpec {
         request
     }
 
-    /// The same of a run beside the first, whose curve goes on to this cycle.
+    /// The same of a run beside the first, whose curve extends to this cycle.
     pub fn snapshot_request_beside(
         &self,
         id: u64,
@@ -178,7 +178,7 @@ impl ViewSpec {
         SnapshotRequest { until, classic: None, series: SeriesRequest::default(), ..request }
     }
 
-    /// Whether curves go on after the cycle that is selected, where the run does; and in an
+    /// Whether curves extend beyond the selected cycle, where the run does; and in an
     /// arrangement the space–time diagram of a 1D run.
     pub fn goes_on(&self, shape: &Shape) -> bool {
         let has_diagram = !self.placed().is_empty() && shape.dim() == 1;

@@ -1,4 +1,4 @@
-//! Planes that cannot be made symmetric: alternating directions (Peaceman and Rachford, *The
+//! 2D grids whose matrix cannot be made symmetric: alternating directions (Peaceman and Rachford, *The
 //! numerical solution of parabolic and elliptic differential equations*, J. SIAM 3 (1955)).
 //!
 //! A = H + V, with H along x and V along y, which commute. With a shift p of the diagonal's sign,
@@ -7,7 +7,7 @@
 //! (H + p) w = r + (p − V) u        (V + p) u' = r + (p − H) w
 //! ```
 //!
-//! takes u nearer to A⁻¹ r, whatever p, where the symmetric parts of H and V are positive: so for
+//! takes u nearer to A⁻¹ r, for any p, where the symmetric parts of H and V are positive definite: so for
 //! every dominant matrix, and for central differences of convection and diffusion at any speed.
 
 use super::tridiagonal::Tridiagonal;

@@ -42,7 +42,7 @@ pub enum ExactError {
     /// It does not fit into memory.
     #[error("the exact solution could not be computed: {0}")]
     Memory(#[from] OutOfMemory),
-    /// The matrix is no matrix.
+    /// The stencil is invalid.
     #[error("the exact solution could not be computed: {0}")]
     Stencil(#[from] StencilError),
     /// The matrix has no inverse, to 16 digits.
@@ -54,7 +54,7 @@ pub enum ExactError {
     Singular {
         /// The constants.
         stencil: Stencil,
-        /// The shape, as a person writes it.
+        /// The shape, as messages write it.
         shape: String,
     },
     /// A sparse matrix.
@@ -88,7 +88,7 @@ pub enum ExactError {
 /// A residual may be this many times max Σ|a_i| · max|u|: some roundings of u.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// The solution u* of A u = b inside its ring of Dirichlet values (that of
+/// The solution u* of A u = b inside its boundary of Dirichlet values (that of
 /// [`Problem::initial_iterate`]), correct to about 16 digits of its largest value.
 ///
 /// Runs on the threads of rayon, and checks `cancel` in every row.
@@ -154,7 +154,7 @@ fn is_settled(change: f64, previous: Option<f64>, size: f64) -> bool {
 /// What a matrix is solved by.
 #[derive(Clone, Copy)]
 enum Method {
-    /// Elimination on every line.
+    /// Elimination along every row of a 1D grid.
     Lines,
     /// Sine transforms along all axes but one.
     Sine(sine::Elimination),
@@ -183,7 +183,7 @@ impl Method {
         }
     }
 
-    /// Corrections after which it has failed. The direct methods err in the last digits alone
+    /// Corrections after which it has failed. The direct methods err only in the last digits
     /// unless the matrix is all but singular.
     fn steps(self) -> usize {
         match self {
@@ -214,7 +214,7 @@ enum Solver {
 }
 
 impl Solver {
-    /// Replaces `values` (C order, no ring) by A⁻¹ `values`, or by something near it.
+    /// Replaces `values` (C order, no boundary) by A⁻¹ `values`, or by an approximation.
     fn solve(&mut self, values: &mut [f64], cancel: &AtomicBool) -> Result<(), ExactError> {
         match self {
             Self::Lines(line) => solve_rows(line, values, cancel),

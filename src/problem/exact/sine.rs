@@ -88,7 +88,7 @@ impl Sine {
         cancel: &AtomicBool,
     ) -> Result<(), ExactError> {
         let dim = self.axes.len();
-        // Turned so often the eliminated axis is the fastest, after all others were.
+        // After that many turns the eliminated axis is the fastest, after all others were.
         let middle = dim - 1 + (self.eliminated + 1) % dim;
         let last = middle + dim - 1;
         for turn in 0..last.next_multiple_of(dim) {

@@ -1,4 +1,4 @@
-//! The residual of the start in the modes of Jacobi's iteration: how many sweeps a reduction takes,
+//! The residual of the initial guess in the modes of Jacobi's iteration: how many sweeps a reduction takes,
 //! without making one.
 //!
 //! Where the matrix is symmetric along every axis its modes are products of sines, and a sweep
@@ -25,7 +25,7 @@ const MOST_POINTS: usize = 1 << 24;
 /// Modes whose rates differ by less than a factor of e^(1/256) are kept as one.
 const MODES_PER_FACTOR: f64 = 256.0;
 
-/// Modes that decay alike: the rate of ‖r‖ a sweep (−ln |λ|), and their part of ‖r₀‖₂².
+/// Modes that decay alike: the rate of ‖r‖ per sweep (−ln |λ|), and their part of ‖r₀‖₂².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Modes {
     /// −ln |λ|.
@@ -34,7 +34,7 @@ pub struct Modes {
     pub part: f64,
 }
 
-/// The residual of the start in the modes of Jacobi's iteration.
+/// The residual of the initial guess in the modes of Jacobi's iteration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spectrum {
     /// Those that keep their sign in a sweep: long waves last longest.
@@ -45,8 +45,8 @@ pub struct Spectrum {
 
 impl Spectrum {
     /// The spectrum of a problem. `None` where its modes are no sines (the matrix is not symmetric
-    /// along an axis) or the grid is 3D, where a mode does not decay, where the start solves the system already, where
-    /// there are too many points or too little memory, or if somebody cancelled it.
+    /// along an axis) or the grid is 3D, where a mode does not decay, where the initial guess
+    /// solves the system, where there are too many points or too little memory, or if it was cancelled.
     pub fn of(problem: &Problem, cancel: &AtomicBool) -> Option<Self> {
         let shape = &problem.shape;
         let stencil = problem.operator.stencil()?;
@@ -63,7 +63,7 @@ impl Spectrum {
         let mut values = vec![0.0; shape.points()];
         residual(problem, &problem.initial_iterate(), &mut values, cancel).ok()?;
         sines(&mut values, nx);
-        // Of lines each row is a copy with the same modes.
+        // In 1D each row is a system of the batch, and all have the same modes.
         let mut columns = vec![0.0; values.len()];
         if plane {
             transpose(&values, nx, &mut columns, cancel).ok()?;

@@ -221,7 +221,7 @@ fn is_a_fixed_point_of_jacobi() {
     }
 }
 
-/// The ring is that of the start, and its corners hold zero.
+/// The boundary is that of the initial guess, and its corners hold zero.
 #[test]
 fn keeps_the_ring() {
     let problem = problem(plane(5, 4), Stencil::poisson(&plane(5, 4)));
@@ -234,7 +234,7 @@ fn keeps_the_ring() {
 }
 
 /// −u'' = 1 is solved exactly by its discretisation: u = x (1 − x) / 2. The condition number of
-/// the long line is 4·10¹¹; without refinement ten digits are lost.
+/// the long 1D grid is 4·10¹¹; without refinement ten digits are lost.
 #[test]
 fn is_right_to_the_last_digits_on_long_lines() {
     for (n, copies) in [(1, 1), (2, 3), (1_023, 4), (1_048_575, 1)] {
@@ -253,7 +253,7 @@ fn is_right_to_the_last_digits_on_long_lines() {
     }
 }
 
-/// Every kind of plane at sizes where the methods differ; `exact` verifies the residual itself.
+/// Every kind of 2D matrix at sizes where the methods differ; `exact` verifies the residual itself.
 #[test]
 fn solves_planes_of_every_kind() {
     for (nx, ny, velocity) in [
@@ -279,7 +279,7 @@ fn solves_planes_of_every_kind() {
     }
 }
 
-/// Boxes at sizes where the axes differ; `exact` verifies the residual itself.
+/// 3D grids at sizes where the axes differ; `exact` verifies the residual itself.
 #[test]
 fn solves_boxes() {
     for (axes, velocity) in [

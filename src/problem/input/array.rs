@@ -12,7 +12,7 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// Largest header that is read, in bytes. Arrays of numbers need about 128.
 const HEADER_LIMIT: u64 = 1024;
-/// Digits that a header may hold in all: what they promise can then be counted in 64 bits.
+/// Digits that a header may hold in all: the number of values can then be counted in 64 bits.
 const DIGITS_LIMIT: usize = 18;
 
 pub(super) fn load(
@@ -70,7 +70,7 @@ pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape
     shape.map_err(|source| InputError::Shape { path: path.to_owned(), source })
 }
 
-/// Reads the header and stops at the first value. A header that promises more than can be counted,
+/// Reads the header and stops at the first value. A header that declares more than can be counted,
 /// or is itself too long, is refused before it is parsed.
 fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };

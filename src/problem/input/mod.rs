@@ -1,4 +1,4 @@
-//! Somebody's own right-hand side, from a file: a NumPy array or a picture.
+//! A right-hand side from a file: a NumPy array or a picture.
 //!
 //! The type of a file is found from its first bytes, not from its name.
 
@@ -21,12 +21,12 @@ use std::sync::Arc;
 /// Why a file is no right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
-    /// It is missing, not a file, or somebody else's.
+    /// It is missing, not a file, or access to it is denied.
     #[error("{} cannot be read: {}", .path.display(), reason(.source))]
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another kind of file, or an empty one.
@@ -55,7 +55,7 @@ pub enum InputError {
     Kind {
         /// The file.
         path: PathBuf,
-        /// The type as the file says it.
+        /// The type as the file names it.
         kind: String,
     },
     /// An array made for another grid.
@@ -65,7 +65,7 @@ pub enum InputError {
         path: PathBuf,
         /// The shape of the array.
         found: String,
-        /// The shape of the grid, as a person writes it.
+        /// The shape of the grid, as messages write it.
         shape: String,
         /// The shapes that are allowed.
         needed: String,
@@ -100,7 +100,7 @@ pub enum InputError {
         path: PathBuf,
         /// The first such value in C order.
         value: f64,
-        /// Its row, or its copy of a line.
+        /// Its row; in 1D, its system of the batch.
         row: usize,
         /// Its column.
         column: usize,
@@ -110,13 +110,13 @@ pub enum InputError {
     Picture {
         /// The file.
         path: PathBuf,
-        /// What the decoder says.
+        /// The error of the decoder.
         source: image::ImageError,
     },
     /// A grid that no picture can be stretched to.
     #[error("shape {shape} is too large for a picture; an axis may have at most 4294967295 points")]
     TooLong {
-        /// The shape, as a person writes it.
+        /// The shape, as messages write it.
         shape: String,
     },
     /// The values do not fit into memory.
@@ -137,14 +137,13 @@ pub enum InputError {
     },
 }
 
-/// Reads the right-hand side of a grid, in C order: `[ny, nx]` of a plane, `[copies, nx]` of
-/// lines.
+/// Reads the right-hand side of a grid, in C order: `[ny, nx]` in 2D, `[batch, nx]` in 1D.
 ///
-/// * An array must have just that shape; one of `[nx]` serves every copy of a line. It may be in C
+/// * An array must have just that shape; one of `[nx]` serves every system of a batch. It may be in C
 ///   or Fortran order, of floating-point numbers or integers of either byte order.
 /// * A picture is stretched to the grid: its luminance, from 0 to 1, times [`PICTURE_PEAK`], row 0
-///   of the picture being row 0 of the grid; what is transparent is dark. Lines get the average
-///   of its rows, the same in every copy.
+///   of the picture being row 0 of the grid; what is transparent is dark. A 1D grid gets the
+///   average of its rows, the same in every system of the batch.
 ///
 /// # Errors
 /// [`InputError`] naming the file and what is wrong with it.
@@ -167,8 +166,8 @@ pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> 
     }
 }
 
-/// The shape that a file suggests to somebody who gave none: that of an array (`[nx]` a line,
-/// `[ny, nx]` a plane), or that of a picture scaled down so that no side is over 512.
+/// The shape that a file suggests where none was given: that of an array (`[nx]` in 1D, `[ny, nx]`
+/// in 2D), or that of a picture scaled down so that no side is over 512.
 ///
 /// # Errors
 /// [`InputError`] naming the file and what is wrong with it.

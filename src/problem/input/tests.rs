@@ -239,7 +239,7 @@ fn refuses_pictures_that_are_cut_or_too_large() {
             assert!(error.contains("is a picture that cannot be read"), "{length}: {error}");
         }
     }
-    // A PNG whose header promises 2³¹ − 1 pixels a side.
+    // A PNG whose header declares 2³¹ − 1 pixels per side.
     let mut bytes = encoded(noise, ImageFormat::Png);
     bytes[16..24].copy_from_slice(&[0x7f, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff]);
     assert!(given(&bytes).refused().contains("is a picture that cannot be read"));

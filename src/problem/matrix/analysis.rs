@@ -1,10 +1,10 @@
-//! What can be said of a matrix before it is solved with.
+//! Properties of a matrix that are found before it is used to solve a system.
 
 use super::csr::{Csr, Dominance};
 use crate::grid::AxisTiling;
 use crate::random::random;
 
-/// What can be said of a matrix before it is solved with.
+/// Properties of a matrix that are found before it is used to solve a system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Analysis {
     /// Rows.
@@ -63,7 +63,7 @@ impl BlockEntries {
     }
 }
 
-/// Products of the matrix with an entry that the power iteration makes at the most: a second's worth.
+/// The most products with entries of the matrix that the power iteration makes: they take about a second.
 const MOST_PRODUCTS: usize = 300_000_000;
 
 /// Steps of the power iteration.

@@ -55,7 +55,7 @@ pub struct Dominance {
 }
 
 impl Csr {
-    /// A matrix of so many rows from its entries in any order. Duplicates are added in the order given.
+    /// A matrix of this many rows from its entries in any order. Duplicates are added in the order given.
     ///
     /// # Errors
     /// [`MatrixError`] if there are no rows, or a row whose diagonal is missing or zero, or an entry that

@@ -12,16 +12,16 @@ use std::str::FromStr;
 /// What a gzip file begins with.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// Bytes of a line that are read at the most. The format allows 1024.
+/// The most bytes of a line that are read. The format allows 1024.
 const LONGEST_LINE: u64 = 4096;
 
-/// Bytes of comments and empty lines that are skipped at the most: a compressed file may hold any number.
+/// The most bytes of comments and empty lines that are skipped: a compressed file may hold any number.
 const MOST_SKIPPED: u64 = 1 << 24;
 
 /// Bytes that an entry takes while a file is read: an [`Entry`], sorted, and as a part of the matrix.
 const BYTES_OF_ENTRY: u64 = 16 + 16 + 12;
 
-/// Entries are reported as read so many at a time.
+/// Progress is reported every time this many entries were read.
 const ENTRIES_OF_REPORT: u64 = 1 << 16;
 
 /// Why a file is no matrix, or no vector.
@@ -32,7 +32,7 @@ pub enum MarketError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// A line that is wrong.

@@ -1,4 +1,4 @@
-//! Sparse matrices: their rows, their files, orderings of their rows, and what can be said of them.
+//! Sparse matrices: their rows, their files, orderings of their rows, and their properties.
 
 mod analysis;
 mod csr;

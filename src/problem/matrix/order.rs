@@ -111,7 +111,7 @@ impl Graph {
         self.neighbours(row).len()
     }
 
-    /// Some rows and those within so many steps of them, ascending. `reached` is false everywhere, before
+    /// Some rows and those within this many steps of them, ascending. `reached` is false everywhere, before
     /// and after.
     pub(crate) fn around(
         &self,

@@ -13,8 +13,8 @@ use std::time::Duration;
 const SHARE: f64 = 0.005;
 
 /// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
-/// be woken, and its arrays leave the caches, which costs several times what the copy takes. So much
-/// is soon made again.
+/// be woken, and its arrays leave the caches, which costs several times what the copy takes. The cycles
+/// of this time are soon made again.
 const EVERY: Duration = Duration::from_millis(40);
 
 /// The iterates that are kept of one run. The thread that makes the run writes

@@ -59,7 +59,7 @@ impl RunArchive {
         self.run.used() + self.classic.used()
     }
 
-    /// Takes the present iterate of the run in, if it is one to keep.
+    /// Keeps the present iterate of the run, if it is due.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
@@ -67,7 +67,7 @@ impl RunArchive {
         self.run.keep(run.cycle(), run.solver())
     }
 
-    /// Takes the present iterate of Jacobi's iteration in, if it is one to keep.
+    /// Keeps the present iterate of Jacobi's iteration, if it is due.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
@@ -80,7 +80,7 @@ impl RunArchive {
         self.exact.get()
     }
 
-    /// Takes the exact solution in.
+    /// Sets the exact solution.
     pub(in crate::run) fn set_exact(&self, exact: &Arc<Field<f64>>) {
         // A problem has one exact solution: another writer had the same.
         _ = self.exact.set(Arc::clone(exact));
@@ -91,9 +91,9 @@ impl RunArchive {
         self.diagram.get()
     }
 
-    /// Takes the diagram in that is made on the way.
+    /// Sets the diagram, which is made along with the run.
     pub(in crate::run) fn set_diagram(&self, diagram: &Diagram) {
-        // There is one to a run.
+        // There is one per run.
         _ = self.diagram.set(diagram.clone());
     }
 
@@ -120,7 +120,7 @@ impl RunArchive {
         if !is_grid || matches!(field, FieldKind::Change | FieldKind::Staleness) {
             return Vec::new();
         }
-        // A single point needs no memory worth mention, and cannot fail.
+        // A single point needs hardly any memory, and cannot fail.
         self.computed_at(point, field, cycle).unwrap_or_default()
     }
 
@@ -157,8 +157,8 @@ impl RunArchive {
     }
 }
 
-/// Solver seconds after that number of cycles, interpolated between the records of a curve; 0 before the first,
-/// those of the last after it.
+/// Solver seconds after that number of cycles, interpolated between the records of a curve; 0 before the
+/// first, those of the last after it.
 pub fn seconds_at(curve: &[Record], cycle: u64) -> f64 {
     let next = curve.partition_point(|record| record.cycle < cycle);
     match (curve.get(next.wrapping_sub(1)), curve.get(next)) {

@@ -80,7 +80,7 @@ impl<'a> CsvTable<'a> {
     }
 }
 
-/// The norms of a run, a row a cycle under [`CURVE_HEADER`]. `reduction` is ‖r‖₂ over `start_residual`,
+/// The norms of a run, one row per cycle under [`CURVE_HEADER`]. `reduction` is ‖r‖₂ over `start_residual`,
 /// ‖r₀‖₂.
 pub fn curve_table<'a>(
     records: impl IntoIterator<Item = &'a Record, IntoIter: 'a>,
@@ -111,8 +111,8 @@ pub(crate) fn cell(value: Option<f64>) -> String {
     value.map_or_else(String::new, |value| format!("{value:?}"))
 }
 
-/// Samples of a field along a line of a grid, a row a sample under the name of its place and that of the
-/// field. The place is `i` along a row and `j` along a column; along a segment it is the `distance` from
+/// Samples of a field along a line of a grid, one row per sample under the name of its place and that of
+/// the field. The place is `i` along a row and `j` along a column; along a segment it is the `distance` from
 /// its start in steps of the grid, and `i` and `j`.
 pub fn profile_table<'a>(
     shape: &'a Shape,
@@ -137,8 +137,8 @@ pub fn profile_table<'a>(
     CsvTable::new(names.iter().copied().chain([field.name()]), points.map(row))
 }
 
-/// Samples of a field on a plane, a row a sample under the names of its two places and that of the value.
-/// Where a sample stands for more points than one, its place is that of the first.
+/// Samples of a field on a 2D grid, one row per sample under the names of its two places and that of the
+/// value. /// Where a sample stands for more points than one, its place is that of the first.
 pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
     let Picture { samples, cycles_per_row } = picture;
     let [across, down] = samples.block;
@@ -152,7 +152,7 @@ pub fn map_table<'a>(header: [&str; 3], picture: &'a Picture) -> CsvTable<'a> {
     CsvTable::new(header, samples.values.iter().enumerate().map(row))
 }
 
-/// A field folded onto one tile, a row a point of the tile under the names of its two places and that of
+/// A field folded onto one tile, one row per point of the tile under the names of its two places and that of
 /// the value.
 pub fn mean_tile_table<'a>(header: [&str; 3], mean: &'a MeanTile) -> CsvTable<'a> {
     let width = mean.size[0].max(1);
@@ -162,8 +162,8 @@ pub fn mean_tile_table<'a>(header: [&str; 3], mean: &'a MeanTile) -> CsvTable<'a
     CsvTable::new(header, mean.means.iter().enumerate().map(row))
 }
 
-/// The magnitude of a field by distance from the nearest tile border, a row a distance (or a few, of large
-/// tiles).
+/// The magnitude of a field by distance from the nearest tile border, one row per distance (in large
+/// tiles, per few distances).
 pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
     let header = ["from", "to", "points", "lower_quartile", "median", "upper_quartile"];
     let row = |class: &AtDistance| {
@@ -175,13 +175,13 @@ pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
     CsvTable::new(header, distances.iter().map(row))
 }
 
-/// The part of ‖r‖² near tile borders, 0 to 1, a row a cycle.
+/// The part of ‖r‖² near tile borders, 0 to 1, one row per cycle.
 pub fn edge_share_table(edges: &[CycleValue]) -> CsvTable<'_> {
     let row = |at: &CycleValue| [at.cycle.to_string(), cell(Some(at.value))];
     CsvTable::new(["cycle", "edge_share"], edges.iter().map(row))
 }
 
-/// The values of a field at single points, a row a cycle and a column a point.
+/// The values of a field at single points, one row per cycle and one column per point.
 pub fn probes_table(probes: &[ProbeSeries]) -> CsvTable<'_> {
     let name = |probe: &ProbeSeries| {
         let [i, j] = probe.point;
@@ -201,8 +201,8 @@ pub fn probes_table(probes: &[ProbeSeries]) -> CsvTable<'_> {
     CsvTable::new(header, rows)
 }
 
-/// The inside of a cycle, a row a point of the tile and of its ring; of a line, of each subiteration.
-/// Points count from 0, so that those of the ring may be −1.
+/// The inside of a cycle: one row per point of the tile and of its halo; on a 1D grid, of each
+/// subiteration. Points count from 0, so that those of the halo may be −1.
 pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
     let down = if is_line { "subiteration" } else { "j" };
     let [left, top] = [0, 1].map(|axis| inside.computed[axis].start as i64 - 1);

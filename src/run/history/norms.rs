@@ -15,7 +15,7 @@ pub struct Record {
     pub cycle: u64,
     /// Seconds that the solver took until then.
     pub seconds: f64,
-    /// The residual of this iterate. It comes for nothing with the next cycle, and is `None` until
+    /// The residual of this iterate. It comes at no cost with the next cycle, and is `None` until
     /// then.
     pub residual: Option<ResidualNorms>,
     /// ‖Δu‖∞ of the cycle that made this iterate; `None` at the initial guess, and where it was not
@@ -26,7 +26,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Of a cycle of which nothing is known but when it was made.
+    /// The record of a cycle of which only the time is known.
     pub(in crate::run) fn unknown(cycle: u64, seconds: f64) -> Self {
         Self { cycle, seconds, residual: None, max_change: None, error: None }
     }
@@ -75,7 +75,7 @@ impl History {
         &self.latest
     }
 
-    /// The record of a cycle; of one that was not kept, with the seconds of the last before it alone.
+    /// The record of a cycle; of one that was not kept, only with the seconds of the last before it.
     pub fn of(&self, cycle: u64) -> Record {
         let records = self.records.points();
         let next = records.partition_point(|record| record.cycle <= cycle);

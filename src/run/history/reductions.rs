@@ -8,7 +8,7 @@ use crate::run::spec::ProblemSpec;
 pub struct Reductions<'a> {
     /// What is solved.
     pub problem: &'a ProblemSpec,
-    /// From the start on, as many as are known.
+    /// From the initial guess on, as many as are known.
     pub records: &'a [Record],
     /// ‖r₀‖₂.
     pub start_residual: f64,
@@ -39,7 +39,7 @@ impl Reductions<'_> {
         (level < 1.0 && own > 0.0).then(|| time / own)
     }
 
-    /// Seconds of the solver until the residual was reduced so far.
+    /// Seconds of the solver until the residual was reduced to this.
     fn seconds_to(&self, level: f64) -> Option<f64> {
         let mut reached = self.iter().filter(|(_, reduction)| *reduction <= level);
         reached.next().map(|(record, _)| record.seconds)

@@ -264,7 +264,7 @@ mod tests {
         }
     }
 
-    /// What stands in figures that were saved is read again.
+    /// Lines in saved figures can be read again.
     #[test]
     fn a_cut_is_written_by_what_it_is() {
         #[derive(Serialize, Deserialize)]

@@ -20,7 +20,7 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Sets up an experiment at its start.
+    /// Sets up an experiment at its initial guess.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or the device is not available.
@@ -47,8 +47,8 @@ impl Experiment {
         Ok(Self { diagram: Diagram::new(&run)?, run, classic: None })
     }
 
-    /// Another experiment on the same system in the same place, from the start. Jacobi's iteration,
-    /// which does not depend on the method, goes on where it was, unless it stopped by another rule.
+    /// Another experiment on the same system in the same place, from its initial guess. Jacobi's iteration,
+    /// which does not depend on the method, continues where it was, unless it stopped by another rule.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit; this experiment is as it was then.
@@ -67,8 +67,8 @@ impl Experiment {
         }
     }
 
-    /// Goes on in another place. `plan` may differ from the run's own in where and how it runs
-    /// alone.
+    /// Continues in another place. `plan` may differ from the run's own only in where and how it
+    /// runs.
     ///
     /// # Errors
     /// [`SolverError`] if that device is not available; the run is then unchanged.
@@ -95,7 +95,7 @@ impl Experiment {
         self.classic.as_ref()
     }
 
-    /// The diagram of a line that is made on the way.
+    /// The space–time diagram of a 1D grid, which is made along with the run.
     pub(in crate::run) fn diagram(&self) -> Option<&Diagram> {
         self.diagram.as_ref()
     }
@@ -108,7 +108,7 @@ impl Experiment {
     /// Makes at least one cycle and at most `most`, unless the run has come to its end.
     ///
     /// # Errors
-    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    /// [`SolverError`] if the solver fails; the run cannot continue then.
     pub fn advance(&mut self, most: u64) -> Result<(), SolverError> {
         let Some(diagram) = &self.diagram else {
             return self.run.advance(most).map(drop);
@@ -122,7 +122,7 @@ impl Experiment {
     /// the present iterate is observed.
     ///
     /// # Errors
-    /// [`SolverError`] if the solver fails; the run cannot go on then.
+    /// [`SolverError`] if the solver fails; the run cannot continue then.
     pub fn begin(&mut self) -> Result<(), SolverError> {
         let until =
             self.diagram.as_ref().map_or(u64::MAX, |diagram| until_next(&diagram.get(), &self.run));
@@ -137,7 +137,7 @@ impl Experiment {
         self.run.settle()
     }
 
-    /// Takes the exact solution in.
+    /// Sets the exact solution.
     ///
     /// # Errors
     /// [`SolverError`] if the solver has no room for it, or fails.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
-    /// r = b − A u: what is wrong at a point, and where tile edges show at once
+    /// r = b − A u: what is wrong at a point; tile borders show at once
     #[default]
     Residual,
     /// u − u*: the distance from the exact solution of the discrete system
@@ -62,10 +62,10 @@ impl FieldKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Residual => {
-                "r = b − A u: what is still wrong at each point. Tile edges show at once."
+                "r = b − A u: what is still wrong at each point. Tile borders show at once."
             }
             Self::Error => {
-                "u − u*: the distance from the exact solution. Smooth; tile edges hardly show."
+                "u − u*: the distance from the exact solution. Smooth; tile borders hardly show."
             }
             Self::Change => "Δu: what the last cycle changed at each point.",
             Self::Staleness => {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// many cycles: it changes its scale now and then, and not all the time.
 pub(in crate::run) const ROWS: usize = 512;
 
-/// Samples across at the most: more than any screen shows.
+/// The most samples across: more than any screen shows.
 const COLUMNS: usize = 2048;
 
 /// The longest 1D grid whose iterates are kept, for an error or a staleness that is requested later:
@@ -42,7 +42,7 @@ struct Row {
     samples: [Vec<f32>; SAMPLED.len()],
     /// Samples of the staleness, once it was requested.
     staleness: Option<Vec<f32>>,
-    /// The iterate, of lines that are not too long.
+    /// The iterate, on 1D grids that are not too long.
     iterate: Option<Vec<f64>>,
 }
 
@@ -56,7 +56,7 @@ impl Diagram {
         Ok(diagram.map(|diagram| Self(Arc::new(Mutex::new(diagram)))))
     }
 
-    /// The diagram itself. No more than a few milliseconds go by until it is free.
+    /// The diagram itself. It is locked for a few milliseconds at most.
     pub fn get(&self) -> MutexGuard<'_, SpaceTime> {
         // Each row is complete or missing, even if a holder of the lock panicked.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -119,7 +119,7 @@ impl SpaceTime {
         self.rows.iter().find(|(_, row)| unknown(row)).map(|(&cycle, _)| cycle)
     }
 
-    /// Takes in Jacobi's iterate after as many sweeps as `cycle` cycles make.
+    /// Sets the staleness of `cycle` from Jacobi's iterate after the same number of sweeps.
     ///
     /// # Errors
     /// [`SolverError`] if its solver fails.
@@ -134,7 +134,7 @@ impl SpaceTime {
         Ok(())
     }
 
-    /// Takes in the exact solution.
+    /// Sets the exact solution.
     pub fn set_exact(&mut self, exact: &Field<f64>) {
         self.exact = Some(exact.interior(0).to_vec());
     }

@@ -20,7 +20,7 @@ pub struct ArchivedRun {
 }
 
 impl RunArchive {
-    /// Makes a run, from its start up to a cycle or to its end, and keeps what can be kept of it in
+    /// Makes a run, from its initial guess up to a cycle or to its end, and keeps what can be kept of it in
     /// `budget` bytes.
     ///
     /// # Errors

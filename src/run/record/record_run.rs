@@ -56,7 +56,7 @@ pub enum RecordedCycles<'a> {
     /// Once, at its end.
     Last,
     /// After each of these numbers of cycles, of which none is lower than the one before, wherever the
-    /// run would have stopped. It goes on after the last where the capture says so.
+    /// run would have stopped. It continues after the last where the request names a later cycle.
     Each(&'a [u64]),
 }
 
@@ -195,7 +195,7 @@ fn check_memory(size: [usize; 2], count: usize) -> Result<(), RecordError> {
     Err(RecordError::Memory { count, size, needed, available })
 }
 
-/// Bytes of the samples of so many cycles.
+/// Bytes of the samples of that many cycles.
 fn bytes_of(size: [usize; 2], count: usize) -> u64 {
     let samples = size[0] as u64 * size[1] as u64;
     samples.saturating_mul(count as u64 * size_of::<f32>() as u64)

@@ -2,7 +2,7 @@
 //!
 //! A [`ReplayRequest`] states all that is wanted, and only the newest counts: a newer one ends the
 //! work for an older. The rewinder answers with all that is observed so far ([`ReplayReport`]):
-//! first, where the way is long, with a cycle on the way, then with the one that was asked for. How
+//! first, where the way is long, with a cycle on the way, then with the requested one. How
 //! a cycle was made changes no bit of it.
 
 mod remake;
@@ -60,8 +60,8 @@ pub struct Difference {
 pub struct ReplayReport {
     /// The request that it answers.
     pub id: u64,
-    /// What is observed, target by target; `None` of what is not made yet. Where the cycle is another
-    /// than the one that was asked for, that one follows.
+    /// What is observed, target by target; `None` of what is not made yet. Where the cycle differs
+    /// from the requested one, that one follows.
     pub observations: Vec<Option<Observation>>,
     /// While it is under way: the part of the way to the present target that is done, 0 to 1.
     pub progress: Option<f32>,

@@ -90,7 +90,7 @@ impl RewindLoop {
         Turn::Again
     }
 
-    /// Takes a request in, in place of the one before.
+    /// Replaces the request under way.
     fn take(&mut self, request: ReplayRequest) {
         if let Some(Task { run, minus, .. }) = self.task.take() {
             self.replayed.extend(run.into_iter().chain(minus));

@@ -51,7 +51,7 @@ fn request_within(memory: usize, id: u64, targets: Vec<ReplayTarget>) -> ReplayR
 fn answer(replay: &Rewinder, id: u64) -> ReplayReport {
     let begin = Instant::now();
     while begin.elapsed() < DEADLINE {
-        let answer = replay.wait(DEADLINE).expect("the replay says something");
+        let answer = replay.wait(DEADLINE).expect("the rewinder reports");
         if answer.id == id && answer.progress.is_none() {
             assert_eq!(answer.failed, None);
             return answer;
@@ -243,7 +243,7 @@ fn a_long_way_is_reported_and_left_for_a_newer_request() {
     let replay = Rewinder::start(|| {}).unwrap();
     let far = 1_000_000_000_000;
     replay.request(request(1, vec![of(&archive, far, &view)]));
-    // First something from on the way, to look at.
+    // First an observation on the way.
     let first = replay.wait(DEADLINE).unwrap();
     let observation = first.observations[0].as_ref().expect("what there is");
     assert!(first.progress.is_some() && observation.cycle > 0 && observation.cycle < far);

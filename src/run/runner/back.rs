@@ -15,16 +15,16 @@ pub(super) struct Back {
 
 /// What a run does when it is back.
 enum Then {
-    /// It goes on.
+    /// It continues.
     Continue,
     /// It ends; without an outcome, that is found out.
     End(Option<Outcome>),
 }
 
 impl Run {
-    /// Goes on in another place, from the present iterate, or where that is lost, from one that was
-    /// kept or from the start. The history stays. `plan` may differ from the run's own in where and
-    /// how it runs alone.
+    /// Continues in another place, from the present iterate, or where that is lost, from one that was
+    /// kept or from the initial guess. The history stays. `plan` may differ from the run's own only in
+    /// where and how it runs.
     ///
     /// # Errors
     /// [`SolverError`] if that device is not available; the run is then unchanged.
@@ -83,7 +83,7 @@ impl Run {
     }
 
     /// Ends the run at the present iterate, with an outcome that is known, or with what b − A u shows.
-    /// Where that does not confirm an end, the run goes on.
+    /// Where that does not confirm an end, the run continues.
     pub(super) fn end_here(&mut self, outcome: Option<Outcome>) -> Result<(), SolverError> {
         self.record_true_residual()?;
         let outcome = match outcome.or_else(|| self.outcome_at(self.history.latest())) {

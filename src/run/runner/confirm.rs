@@ -54,14 +54,14 @@ impl Proposals {
         self.refused.map(|_| self.next.saturating_sub(cycle).max(1))
     }
 
-    /// Takes in that the run goes on after this cycle.
+    /// Notes that the run continues after this cycle.
     pub fn refuse(&mut self, cycle: u64) {
         self.refused = Some(cycle);
         self.next = cycle.saturating_add(self.gap);
         self.gap = self.gap.saturating_mul(2);
     }
 
-    /// Takes in ‖r‖₂ of the iterate of a cycle as it came with the next one. Where it is 0, the next cycle
+    /// Notes ‖r‖₂ of the iterate of a cycle as it came with the next one. Where it is 0, the next cycle
     /// changes nothing; where it is that of the cycle before to the last bit, this one may have changed
     /// nothing.
     pub fn note(&mut self, cycle: u64, norm: f64) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// The forecast uses the last cycles, this many: enough that a single slow one does not count.
 const RECENT: usize = 16;
 
-/// A norm's way down to its goal. It falls by a factor a cycle, so logarithms are kept.
+/// A norm's way down to its goal. It falls by about the same factor in every cycle, so logarithms are kept.
 #[derive(Clone, Debug)]
 pub(in crate::run) struct ConvergenceForecast {
     /// ln of what is to be reached; `None` where nothing is.
@@ -33,7 +33,7 @@ impl ConvergenceForecast {
         self.cycle = cycle;
     }
 
-    /// Cycles that are left from `cycle` on until the goal is met, if the norm goes on falling as
+    /// Cycles that are left from `cycle` on until the goal is met, if the norm continues to fall as
     /// fast as it did at its fastest: 0 while nothing is known, `u64::MAX` where there is no goal,
     /// or where nothing falls.
     pub fn left(&self, cycle: u64) -> u64 {

@@ -23,10 +23,10 @@ use std::sync::Arc;
 
 /// Once the tolerance of the residual may be met within this number of cycles, every iterate's is measured
 /// at once, so that a run stops exactly at the first that meets it. Before, the residual of an
-/// iterate comes for nothing with the next cycle.
+/// iterate comes at no cost with the next cycle.
 const NEAR: u64 = 4;
 
-/// So many cycles of growth on end are steady growth …
+/// This many consecutive cycles of growth are steady growth …
 const GROWING_CYCLES: u32 = 50;
 
 /// … once the residual is this many times the smallest that it was.
@@ -35,7 +35,7 @@ const GROWTH: f64 = 10.0;
 /// Why a run came to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// What was to be small enough is.
+    /// The tolerance was met.
     Converged,
     /// Rounding keeps every later cycle from changing the iterate. It did not converge, if a tolerance
     /// was in force.
@@ -105,7 +105,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Sets up a run at its start.
+    /// Sets up a run at its initial guess.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit, or the device is not available.
@@ -115,7 +115,7 @@ impl Run {
         Self::at_start(Arc::clone(plan), method, solver)
     }
 
-    /// Another run of the same system in the same place, from the start; what can be shared is
+    /// Another run of the same system in the same place, from its initial guess; what can be shared is
     /// shared.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Run {
         Self::at_start(Arc::clone(plan), method, solver)
     }
 
-    /// Jacobi's iteration on the same system, from the start. It may make as many sweeps as this
+    /// Jacobi's iteration on the same system, from its initial guess. It may make as many sweeps as this
     /// run, and more, to the tolerance of the residual; the largest change of a sweep is no measure
     /// for that of a cycle, so a tolerance of the change does not end it.
     ///
@@ -223,13 +223,13 @@ impl Run {
         Ok(run)
     }
 
-    /// Makes at least one cycle and at most `most`, unless the run has come to its end, and says
-    /// whether it has. How many are made at a time changes nothing but the time that they take:
+    /// Makes at least one cycle and at most `most`, unless the run has come to its end, and
+    /// returns whether it has. How many are made at a time changes nothing but the time that they take:
     /// where cycles were made past the end, the run goes back to it, in as many turns as the solver
     /// needs for that.
     ///
     /// # Errors
-    /// [`SolverError`] if the solver fails; the run can go on elsewhere then ([`Run::move_to`]).
+    /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn advance(&mut self, most: u64) -> Result<Option<&Outcome>, SolverError> {
         let made = self.make(most.max(1));
         self.is_lost |= made.is_err();
@@ -241,7 +241,7 @@ impl Run {
     /// make them while its present iterate is observed.
     ///
     /// # Errors
-    /// [`SolverError`] if the solver fails; the run can go on elsewhere then ([`Run::move_to`]).
+    /// [`SolverError`] if the solver fails; the run can continue elsewhere then ([`Run::move_to`]).
     pub fn begin(&mut self, most: u64) -> Result<(), SolverError> {
         if self.back.is_some() || self.outcome.is_some() {
             return Ok(());
@@ -352,7 +352,7 @@ impl Run {
         Ok(())
     }
 
-    /// Goes back to the start; the history stays.
+    /// Goes back to the initial guess; the history stays.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.
@@ -422,7 +422,7 @@ impl Run {
     }
 
     /// Makes all cycles up to the limit, also where rounding keeps them from changing anything: each of
-    /// them is asked for by its number.
+    /// them is requested by its number.
     pub(in crate::run) fn make_all_cycles(&mut self) {
         self.stops_at_rest = false;
     }
@@ -437,7 +437,7 @@ impl Run {
         }
     }
 
-    /// Takes the exact solution in, so that errors are known from now on.
+    /// Sets the exact solution, so that errors are known from now on.
     ///
     /// # Errors
     /// [`SolverError`] if the solver has no room for it, or fails.
@@ -498,7 +498,7 @@ impl Run {
         self.method.sweeps_per_cycle()
     }
 
-    /// Seconds that the solver took, set-up and looking at fields not counted.
+    /// Seconds that the solver took, without set-up and observation.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
@@ -519,7 +519,7 @@ impl Run {
         stop.rule == StopRule::Residual && self.forecast.left(self.cycle) <= NEAR
     }
 
-    /// Takes what the newest iterate has of what is compared into the prediction.
+    /// Adds the newest value of the compared norm to the forecast.
     fn update_forecast(&mut self) {
         let latest = *self.history.latest();
         let norm = match self.plan.stop.rule {
@@ -533,7 +533,7 @@ impl Run {
 
     fn is_converged(&self, record: &Record) -> bool {
         let reduction = record.residual.map(|residual| {
-            // A start that solves the system has nothing left to reduce.
+            // An initial guess that solves the system has nothing left to reduce.
             if residual.l2 == 0.0 { 0.0 } else { residual.l2 / self.start }
         });
         self.plan.stop.is_met(reduction, record.max_change)
@@ -596,7 +596,7 @@ impl Run {
 struct Growth {
     last: f64,
     smallest: f64,
-    /// Cycles on end in which it grew.
+    /// Consecutive cycles in which it grew.
     cycles: u32,
 }
 

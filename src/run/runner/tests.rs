@@ -197,7 +197,7 @@ fn converged_means_that_b_minus_a_u_is_small() {
             }
             other => panic!("{tolerance}: {other:?}"),
         }
-        // What is said of it, and what its maps show. (In 64 bits the sum of a row is not exact enough
+        // What is reported of it, and what its maps show. (In 64 bits the sum of a row is not exact enough
         // for residuals of its last bits.)
         if spec.method.precision == Precision::F64 && tolerance < 1e-9 {
             continue;
@@ -302,7 +302,7 @@ fn a_rewound_run_steps_on_to_where_it_was() {
     assert_eq!(run.solver().solution(), expected.solver().solution());
 }
 
-/// A run whose GPU fails after that number of cycles, with what it has to go on from; `kept` says whether
+/// A run whose GPU fails after that number of cycles, with what it has to continue from; `kept` says whether
 /// iterates are kept on the way.
 fn failing(spec: &RunSpec, sizes: Vec<u64>, after: u64, kept: bool) -> Run {
     let plan = Arc::new(Planner::default().plan(spec).unwrap());
@@ -324,7 +324,7 @@ fn elsewhere(run: &Run) -> Arc<Plan> {
     Arc::new(Planner::default().plan(&spec).unwrap())
 }
 
-/// Wherever a GPU fails, the run goes on elsewhere as if nothing had happened.
+/// Wherever a GPU fails, the run continues elsewhere as if nothing had happened.
 #[test]
 fn a_run_whose_gpu_failed_goes_on_elsewhere() {
     let mut change = small();
@@ -416,7 +416,7 @@ fn jacobis_iteration_beside_another_run_stops_where_that_runs_own_would() {
     while classic.advance(u64::MAX).unwrap().is_none() {}
     let sweeps = classic.cycle();
 
-    // The same run in other tiles goes on with what there is.
+    // The same run in other tiles continues with the reference that there is.
     let alike = run_of(&with(8, Some(0.3), 1000), vec![1]);
     classic = alike.take_classic(classic).unwrap();
     assert_eq!((classic.cycle(), classic.outcome()), (sweeps, Some(&Outcome::Converged)));

@@ -5,7 +5,7 @@ use std::task::Poll;
 /// Asked between two steps: whether to stop. The answer may take as long as a pause lasts.
 pub type ShouldStop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Takes steps until one is ready. `None` if `should_stop` says so before.
+/// Takes steps until one is ready. `None` if `should_stop` returns true first.
 ///
 /// # Errors
 /// The first error of a step.

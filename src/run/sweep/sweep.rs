@@ -160,7 +160,7 @@ pub(super) fn of_this_setting(error: SolverError) -> Result<String, SolverError>
 }
 
 /// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it or
-/// cannot make so many subiterations.
+/// cannot make that many subiterations.
 ///
 /// # Errors
 /// [`PlanError`] for everything that is wrong whatever the other settings are.

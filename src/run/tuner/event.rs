@@ -35,7 +35,7 @@ pub enum TunerEvent {
     },
     /// The sweep has ended.
     Ended(SweepEnd),
-    /// The sweep goes on with its slow settings.
+    /// The sweep continues with its slow settings.
     Continued,
 }
 

@@ -56,7 +56,7 @@ impl Tuner {
     }
 
     /// Whether settings that are predicted to be slow are measured, too, after all others. A sweep
-    /// that has ended without them goes on.
+    /// that has ended without them continues.
     pub fn measure_slow(&self, with_slow: bool) {
         self.with_slow.store(with_slow, Ordering::Relaxed);
         self.host.wake();

@@ -99,7 +99,7 @@ impl TunerLoop {
         Turn::Again
     }
 
-    /// Begins the next sweep, if there is one; or else goes on with slow settings.
+    /// Begins the next sweep, if there is one; otherwise continues with slow settings.
     fn begin(&mut self, with_slow: bool) -> Turn {
         let spec = match self.sweeps.try_recv() {
             Ok(spec) => spec,
@@ -133,7 +133,7 @@ impl TunerLoop {
         self.events.push_back(TunerEvent::Ended(end));
     }
 
-    /// Sends events as long as the channel has room; says whether all were sent.
+    /// Sends events as long as the channel has room; returns whether all were sent.
     fn send(&mut self) -> bool {
         while let Some(event) = self.events.pop_front() {
             match self.sender.try_send(event) {

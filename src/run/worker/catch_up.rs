@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Where two runs are compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Milestone {
-    /// So many sweeps, to the nearest cycle; at least one cycle unless it is 0.
+    /// This many sweeps, to the nearest cycle; at least one cycle unless it is 0.
     Sweeps(u64),
     /// The first iterate whose ‖r‖₂ / ‖r₀‖₂ is at most this.
     Reduction(f64),
@@ -42,7 +42,7 @@ pub(super) struct CatchUp {
 }
 
 impl CatchUp {
-    /// Begins at the start of a run.
+    /// Begins at the initial guess of a run.
     pub fn new(to: Milestone, run: &Run) -> Self {
         let mut new = Self { to, begin: Instant::now(), is_there: false };
         new.update(run);

@@ -76,7 +76,7 @@ impl ExactTask {
         let cancel = Arc::new(AtomicBool::new(false));
         let work = {
             let (problem, cancel) = (Arc::clone(problem), Arc::clone(&cancel));
-            // Nobody waits for a task that was cancelled.
+            // A cancelled task has no receiver.
             move || _ = send.send(problem::exact(&problem, &cancel))
         };
         let spawned = std::thread::Builder::new().name("tilescope-exact".into()).spawn(work);

@@ -36,7 +36,7 @@ pub(super) struct Job {
     pub is_reported: bool,
     /// Where it is reported for the first time, if it has to catch up with the run before it.
     catch_up: Option<CatchUp>,
-    /// Why the run cannot go on, if its solver failed.
+    /// Why the run cannot continue, if its solver failed.
     pub failed: Option<String>,
     /// Why there is no Jacobi's iteration beside it, if that failed.
     without_classic: Option<String>,
@@ -54,7 +54,7 @@ pub(super) struct Job {
 struct Speed {
     /// Cycles and seconds from which on the speed is measured.
     since: (u64, f64),
-    /// Cycles a second in the time before that.
+    /// Cycles per second in the time before that.
     known: Option<f64>,
 }
 
@@ -72,7 +72,7 @@ impl Speed {
 }
 
 impl Job {
-    /// A run at its start.
+    /// A run at its initial guess.
     pub fn new(request: WorkerRequest, plan: Arc<Plan>, mut experiment: Experiment) -> Self {
         experiment.find_all_norms(request.all_norms);
         let archive = RunArchive::new(&plan, request.memory);
@@ -102,13 +102,13 @@ impl Job {
         }
     }
 
-    /// The one place where a solver's failure is taken in: the run stands, and a report says why.
+    /// The one place where a solver's failure is handled: the run stops, and a report says why.
     fn fail(&mut self, error: &SolverError) {
         self.failed = Some(error.to_string());
         self.has_news = true;
     }
 
-    /// Takes another request in for the same run.
+    /// Applies another request for the same run.
     pub fn request(&mut self, request: WorkerRequest) {
         self.archive.set_budget(request.memory);
         if request.observation.shows(FieldKind::Staleness)
@@ -148,7 +148,7 @@ impl Job {
         self.due = Instant::now();
     }
 
-    /// Takes the exact solution in.
+    /// Sets the exact solution.
     pub fn set_exact(&mut self, exact: &Arc<Field<f64>>) {
         self.archive.set_exact(exact);
         if let Err(error) = self.experiment.set_exact(exact) {
@@ -156,9 +156,9 @@ impl Job {
         }
     }
 
-    /// Lets the run go on elsewhere. `plan` differs in that alone.
+    /// Continues the run elsewhere. `plan` differs only in that.
     pub fn move_to(&mut self, plan: Plan) -> Result<(), SolverError> {
-        // The very problem, of which the exact solution may be known.
+        // The same problem, whose exact solution may be known.
         let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
         self.experiment.move_to(&plan)?;
         (self.plan, self.failed, self.without_classic) = (plan, None, None);
@@ -182,7 +182,7 @@ impl Job {
         self.experiment.run().solver().device().is_some()
     }
 
-    /// Whether the run is to go on, and can.
+    /// Whether the run is to continue, and can.
     pub fn is_running(&self) -> bool {
         self.request.running && !self.request.held && !self.is_over()
     }
@@ -352,7 +352,8 @@ impl Job {
             && self.statistics.as_ref().is_none_or(|sorted| sorted.field != request.field)
     }
 
-    /// The report of the run now. Unless `with_statistics`, the statistics by tile are those of the last report. `answered` are the requests for files that were answered.
+    /// The report of the run now. Unless `with_statistics`, the statistics by tile are those of the last
+    /// report. `answered` are the requests for files that were answered.
     pub fn report(
         &mut self,
         with_statistics: bool,
@@ -423,8 +424,8 @@ impl Job {
         }
     }
 
-    /// Looks at the iterate, and at all its norms where the run stands; at nothing of a solver that
-    /// failed. Gives what was asked for by a file, too.
+    /// Observes the iterate, and all its norms where the run is paused; nothing of a solver that
+    /// failed. Also returns what a file requested.
     fn observe(
         &mut self,
         with_statistics: bool,
@@ -453,7 +454,7 @@ impl Job {
     }
 
     /// The oldest request for a file that can be answered now, and was not. A field that cannot be shown
-    /// yet is waited for: no file says less than it seems to.
+    /// yet is waited for, so that no file lacks it.
     pub fn next_snapshot(&self, answered: &[u64]) -> Option<&SnapshotRequest> {
         if self.failed.is_some() || self.is_going_back() {
             return None;

@@ -12,19 +12,19 @@ use crate::solver::Subiterations;
 use crate::solver::{Footprint, Kernel};
 use std::sync::Arc;
 
-/// All that is wanted of a worker.
+/// All that is requested of a worker.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerRequest {
-    /// The run. A new number starts it from cycle 0; that of a run which was left goes on with it.
+    /// The run. A new number starts it from cycle 0; that of a run which was left continues it.
     pub epoch: u64,
     /// The epochs of runs that are kept when they are left, so that a request can return to them.
     pub kept: Vec<u64>,
     /// Its description. In one epoch it may change in where and how the run is made
-    /// ([`RunSpec::is_same_run`]): then the run goes on there.
+    /// ([`RunSpec::is_same_run`]): then the run continues there.
     pub spec: Arc<RunSpec>,
     /// Whether cycles are made continuously.
     pub running: bool,
-    /// Single cycles asked for since the epoch began; each is made once.
+    /// Single cycles requested since the epoch began; each is made once.
     pub steps: u64,
     /// How many of those cycles an earlier run of the same settings made, where this run repeats it.
     pub steps_before: u64,
@@ -34,7 +34,7 @@ pub struct WorkerRequest {
     pub catch_up: Option<Milestone>,
     /// Whether the run stays where it is, once it has caught up: a setting is being dragged.
     pub held: bool,
-    /// Cycles a second at the most; `None` for as fast as it goes.
+    /// The most cycles per second; `None` for maximum speed.
     pub pace: Option<f64>,
     /// What is observed of the newest iterate.
     pub observation: ObservationRequest,
@@ -46,11 +46,11 @@ pub struct WorkerRequest {
     pub all_norms: bool,
     /// Bytes that may be used to keep iterates, so that any cycle can be replayed.
     pub memory: usize,
-    /// What files need, in the order in which it was asked for; each number is answered once.
+    /// What files need, in the order of the requests; each number is answered once.
     pub snapshot_requests: Vec<SnapshotRequest>,
 }
 
-/// What the worker is at.
+/// What the worker does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// Waiting for a request to continue.
@@ -96,7 +96,7 @@ pub struct Report {
     pub epoch: u64,
     /// The run.
     pub plan: Arc<Plan>,
-    /// What the worker is at.
+    /// What the worker does.
     pub phase: Phase,
     /// Sweeps made.
     pub sweeps: u64,
@@ -133,7 +133,7 @@ pub struct Report {
     pub preparing: Option<f32>,
     /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
     pub without_classic: Option<String>,
-    /// What a file needs, of those that were asked for.
+    /// The snapshot for a file, if one was requested.
     pub snapshot: Option<Arc<Snapshot>>,
 }
 
@@ -160,7 +160,7 @@ pub type Answer = Result<Box<Report>, RequestError>;
 /// A request that cannot be satisfied. The run before it continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestError {
-    /// The epoch that was asked for.
+    /// The requested epoch.
     pub epoch: u64,
     /// Why not, in one sentence.
     pub why: String,

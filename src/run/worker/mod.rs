@@ -7,7 +7,7 @@
 //!
 //! A new run may have to catch up with the one before it: it is reported for the first time where
 //! the two are compared ([`Milestone`]), so that a window can exchange their pictures. Runs that were
-//! left are kept as they are while a request names them: a request of their epoch goes on with them.
+//! left are kept as they are while a request names them: a request of their epoch continues them.
 
 mod catch_up;
 mod exact;

@@ -14,13 +14,13 @@ struct Shares {
     every: Duration,
 }
 
-/// On the CPU an observation takes as long as one or two sweeps, during which no cycle is made. Reports come a little
-/// faster than a screen shows them.
+/// On the CPU an observation takes as long as one or two sweeps, during which no cycle is made. Reports come
+/// a little faster than a screen shows them.
 const ON_CPU: Shares = Shares { map: 0.018, statistics: 0.009, every: Duration::from_millis(12) };
 
-/// A GPU makes cycles meanwhile: of its own time it gives little to an observation of the map, but all of it to one with
-/// statistics. As no report can come before a batch is made, they come twice as fast as a screen shows them: one
-/// that comes just after a screen's frame waits for the next.
+/// A GPU makes cycles meanwhile: of its own time it gives little to an observation of the map, but all of it
+/// to one with statistics. As no report can come before a batch is made, they come twice as fast as a screen
+/// shows them: one that comes just after a screen's frame waits for the next.
 const ON_GPU: Shares = Shares { map: 0.25, statistics: 0.01, every: Duration::from_millis(8) };
 
 /// When the next observation is due, and with what, by the time that the last ones took.

@@ -30,13 +30,13 @@ impl ParkedRuns {
         self.0.retain(|job| wanted.contains(&job.epoch));
     }
 
-    /// The run of an epoch, to go on with.
+    /// The run of an epoch, to be continued.
     pub fn take(&mut self, epoch: u64) -> Option<Job> {
         let index = self.0.iter().position(|job| job.epoch == epoch)?;
         Some(self.0.remove(index))
     }
 
-    /// Drops all of them, and says whether there was any.
+    /// Drops all of them, and returns whether there was any.
     pub fn clear(&mut self) -> bool {
         let had_any = !self.0.is_empty();
         self.0.clear();

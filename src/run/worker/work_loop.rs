@@ -123,7 +123,7 @@ impl WorkLoop {
         if wait.is_zero() { Turn::Again } else { Turn::Wait(wait) }
     }
 
-    /// Takes a request in: a new run, or other demands on the one there is.
+    /// Applies a request: a new run, or changes to the current one.
     fn take(&mut self, request: WorkerRequest) {
         if let Some(mut parked) = self.parked.take(request.epoch) {
             if let Some(left) = &mut self.job {
@@ -162,7 +162,7 @@ impl WorkLoop {
                     self.rejected = Some((request.epoch, Arc::clone(&request.spec)));
                     // The run that is there continues, and is observed as is requested now.
                     if let Some(job) = &mut self.job {
-                        // Steps are counted anew in the epoch that was asked for.
+                        // Steps are counted anew in the requested epoch.
                         job.steps_made = request.steps;
                         job.epoch = request.epoch;
                         job.request(request);
@@ -173,7 +173,7 @@ impl WorkLoop {
         }
     }
 
-    /// Goes on with another run. The one that is left is kept if the request says so.
+    /// Replaces the run. The one that is left is kept if it is requested.
     fn replace_job(&mut self, new: Job, request: &WorkerRequest) {
         if let Some(left) = self.job.replace(new) {
             self.parked.park(left, &request.kept, request.memory);
@@ -270,7 +270,7 @@ impl WorkLoop {
     }
 
     /// Takes back a report that was not received yet and belongs to an earlier run, and
-    /// says whether there is room now. An error stays, and a snapshot for a file.
+    /// returns whether there is room now. An error stays, and a snapshot for a file.
     fn take_back(&self) -> bool {
         match self.channels.untaken.try_recv() {
             Ok(Ok(report)) if report.snapshot.is_none() => true,
@@ -290,7 +290,7 @@ impl WorkLoop {
     }
 }
 
-/// Continues a run where another description of it says.
+/// Continues a run in the place that another description of it names.
 fn move_to(planner: &mut Planner, spec: &RunSpec, job: &mut Job) -> Result<(), String> {
     // After an error the description is what it was.
     if *spec == job.plan.spec {

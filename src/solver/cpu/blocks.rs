@@ -142,7 +142,7 @@ impl<R: Real> Blocks<R> {
     }
 }
 
-/// Consecutive blocks, so many to a task that it owns enough rows.
+/// Consecutive blocks, grouped into tasks that each own enough rows.
 fn tasks<R>(blocks: &[Block<R>]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut tasks: Vec<(Range<usize>, Range<usize>)> = Vec::new();
     for (number, block) in blocks.iter().enumerate() {
@@ -272,7 +272,7 @@ impl<R: Real> Task for BlockCycle<'_, R> {
     }
 }
 
-/// One update from the whole row, each entry asked whether it is inside.
+/// One update from the whole row; each entry is tested for being inside.
 #[inline(always)]
 fn update<R: Real>(
     system: &MatrixSystem<R>,

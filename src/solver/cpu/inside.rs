@@ -1,9 +1,10 @@
 //! Inside one cycle: the subiterations of a tile, or of all tiles of a 1D grid, computed again beside
 //! Jacobi's sweeps.
 //!
-//! A tile with its frozen halo is a small grid with the halo for boundary values, on which Jacobi's iteration is the cycle's subiterations, to the last bit. Jacobi's own iterate on the tile
-//! comes from a part of the grid that reaches as many points farther as sweeps are made: what
-//! its edge gets wrong travels one point a sweep, and does not arrive.
+//! A tile with its frozen halo is a small grid with the halo for boundary values, on which Jacobi's iteration
+//! is the cycle's subiterations, to the last bit. Jacobi's own iterate on the tile comes from a part of the
+//! grid that reaches as many points farther as sweeps are made: what its edge gets wrong travels one point
+//! per sweep, and does not reach the tile.
 
 use super::{Method, NormRequest, Solver, SolverError, on_cpu};
 use crate::grid::{Field, Precision, Tiling};
@@ -11,7 +12,7 @@ use crate::problem::Problem;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Point updates that are made at the most: some ten milliseconds' worth.
+/// The most point updates that are made: they take some ten milliseconds.
 const MOST_UPDATES: usize = 1 << 24;
 
 /// The longest side of a tile or of a 1D grid, and the most subiterations of a 1D grid that are shown.
@@ -208,7 +209,7 @@ impl NextCycle<'_> {
 
 impl Inside {
     /// How many of the points that are owned lag behind Jacobi's after these subiterations, and how
-    /// many are owned; `None` where telling would take too long.
+    /// many are owned; `None` where counting them would take too long.
     pub fn lagging(&self, is_line: bool) -> Option<(u64, u64)> {
         if self.staleness.iter().all(|lag| lag.is_nan()) {
             return None;

@@ -17,7 +17,7 @@ pub enum Level {
     Avx512,
 }
 
-/// Work that is compiled once a level. `run`, and all that it calls for many points, must be
+/// Work that is compiled once per level. `run`, and all that it calls for many points, must be
 /// `#[inline(always)]`, or it is compiled for the plain level only. The same befalls a closure that
 /// is handed to an iterator and is too long to be inlined: long work belongs into `for` loops.
 pub(super) trait Task {

@@ -59,7 +59,7 @@ pub struct CpuSolver<R> {
     layout: Layout,
     /// The iterate.
     current: Field<R>,
-    /// The iterate one cycle earlier; at the start, the start.
+    /// The iterate one cycle earlier; at cycle 0, the initial guess.
     previous: Field<R>,
     exact: Option<Arc<Field<f64>>>,
     method: Cycle<R>,
@@ -212,8 +212,8 @@ struct Pass<'a, R> {
 }
 
 impl<R: Real> CpuSolver<R> {
-    /// Sets up a solver at the start u₀. `threads` of 0 means one for each core; a level that this CPU
-    /// does not have means its best.
+    /// Sets up a solver at the initial guess u₀. `threads` of 0 means one for each core; a level that this
+    /// CPU does not have means its best.
     ///
     /// # Errors
     /// [`OutOfMemory`] if its arrays would not fit, checked before anything is allocated.
@@ -322,7 +322,7 @@ impl<R: Real> CpuSolver<R> {
         begin.elapsed().as_secs_f64()
     }
 
-    /// The iterate, with its ring.
+    /// The iterate, with its boundary values.
     pub fn iterate(&self) -> &Field<R> {
         &self.current
     }

@@ -19,7 +19,7 @@ pub(super) const BAND: usize = 16;
 /// another a sweep loads most only once; yet all that is found of them stays in the nearer caches.
 pub(super) const TOGETHER: usize = 4;
 
-/// The values that are read of an iterate. A difference is computed from a field in memory, so that
+/// The values that are read from an iterate. A difference is computed from a field in memory, so that
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {

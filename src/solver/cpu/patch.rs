@@ -20,7 +20,7 @@ pub(super) const PADDING: usize = 8;
 
 /// How the subiterations inside a tile are made.
 pub(super) enum Local<'a, R> {
-    /// So many sweeps.
+    /// This many sweeps.
     Sweeps(usize),
     /// All of them at once, in the sine basis of the tile.
     Spectral(&'a Tables<R>),
@@ -257,7 +257,7 @@ impl<R: Real> Patch<'_, R> {
     }
 
     /// Copies a patch, its halo and its right-hand side into scratch memory. The second array needs
-    /// the halo alone.
+    /// only the halo.
     #[inline(always)]
     fn load(&mut self, extent: &Extent, places: &[PatchRow]) {
         let (width, height, depth) = (extent.width, extent.height, extent.depth);
@@ -296,8 +296,8 @@ impl<R: Real> Patch<'_, R> {
         }
     }
 
-    /// Asks for what the next patch has and this one has not, and for the room of this one's
-    /// result, while this one is swept: rows lie a whole row of the grid apart, which no hardware
+    /// Prefetches what the next patch has and this one has not, and where the result of this one
+    /// goes, while this one is swept: rows lie a whole row of the grid apart, which no hardware
     /// prefetcher follows. Each sweep prefetches a few rows.
     #[inline(always)]
     fn prefetch(
@@ -459,7 +459,7 @@ impl<R: Real> Scratch<R> {
     }
 }
 
-/// Asks the first-level cache for these values.
+/// Prefetches these values into the first-level cache.
 #[inline(always)]
 fn prefetch<R>(values: &[R]) {
     #[cfg(target_arch = "x86_64")]

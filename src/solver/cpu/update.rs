@@ -6,7 +6,7 @@ use crate::grid::Real;
 use crate::problem::Weights;
 use std::ops::Range;
 
-/// How the new value of a point follows from its neighbours. One type a form, so that the form and
+/// How the new value of a point follows from its neighbours. One type per form, so that the form and
 /// the number of axes are known where the loops are compiled.
 pub(super) trait Update<R>: Copy + Sync {
     /// Axes of the grid.
@@ -69,7 +69,7 @@ impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     }
 }
 
-/// Work that is compiled once a form of the update.
+/// Work that is compiled once per form of the update.
 pub(super) trait WithUpdate<R> {
     type Output;
     fn with<U: Update<R>>(self, update: U) -> Self::Output;

@@ -51,8 +51,8 @@ impl<R: Real> WeightsArgument<R> {
     }
 }
 
-/// `RightHandSide`: g as observations read it. Where it is the same everywhere, one value is read for all, which
-/// halves the memory traffic.
+/// `RightHandSide`: g as observations read it. Where it is the same everywhere, one value is read for all,
+/// which halves the memory traffic.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RightHandSideArgument {

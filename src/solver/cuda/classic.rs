@@ -39,8 +39,8 @@ pub(super) struct Classic {
 }
 
 impl Classic {
-    /// The kernel with the fastest block on this GPU for this grid. The blocks are timed once, by sweeps from the
-    /// first array into the second, which is overwritten.
+    /// The kernel with the fastest block on this GPU for this grid. The blocks are timed once, by sweeps from
+    /// the first array into the second, which is overwritten.
     pub fn new<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,

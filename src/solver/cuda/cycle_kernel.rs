@@ -211,13 +211,13 @@ impl Launch {
     }
 }
 
-/// Point updates a second that the arithmetic of the GPU can make at its highest clock, by the
+/// Point updates per second that the arithmetic of the GPU can make at its highest clock, by the
 /// operations of a point (see the order of operations in `problem/stencil.rs`).
 fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
     let context = &system.gpu.context;
     let clock = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
     let lanes = match (system.precision, context.compute_capability()?) {
-        // CUDA C++ Programming Guide, arithmetic instructions: results a clock and multiprocessor.
+        // CUDA C++ Programming Guide, arithmetic instructions: results per clock and multiprocessor.
         (Precision::F64, (7 | 8, 0)) => 32.0,
         (Precision::F64, (9, _) | (10, 0)) => 64.0,
         (Precision::F64, _) => 2.0,

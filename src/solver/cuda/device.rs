@@ -9,8 +9,8 @@ use std::fmt;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A GPU, by its ordinal: its place in the driver's order, from 0. Nothing is asked of the driver before
-/// a solver is set up on it.
+/// A GPU, by its ordinal: its place in the driver's order, from 0. The driver is not called before a
+/// solver is set up on it.
 ///
 /// Clones share the GPU's context and loaded kernels, which stay as long as one of them or a solver
 /// lives. When the GPU fails, the next solver on it opens it anew.

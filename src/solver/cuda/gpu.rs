@@ -67,7 +67,7 @@ fn unavailable(error: DriverError) -> Unavailable {
     }
 }
 
-/// What the driver says of an error, without the name of the constant.
+/// The driver's description of an error, without the name of the constant.
 fn sentence(error: DriverError) -> String {
     let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
     text.unwrap_or_else(|_| format!("{:?}", error.0))
@@ -206,8 +206,8 @@ impl Gpu {
         self.check(stream())
     }
 
-    /// A kernel. The driver makes machine code of it when it is first asked for, and keeps that on
-    /// disk for the next start.
+    /// A kernel. The driver compiles it to machine code when it is first requested, and caches that
+    /// on disk for the next start.
     ///
     /// # Errors
     /// [`SolverError`] if the driver is too old, or fails.

@@ -83,7 +83,7 @@ impl Iterates {
         self.next[0]
     }
 
-    /// The same iterate, but cycles go on in the two arrays that hold neither it nor the one before.
+    /// The same iterate, but cycles continue in the two arrays that hold neither it nor the one before.
     fn apart(self) -> Self {
         let mut others =
             (0..MOST_ARRAYS).filter(|array| ![self.current, self.before].contains(array));

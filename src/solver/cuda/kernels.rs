@@ -74,7 +74,7 @@ pub(super) struct KernelType {
     pub build: Build,
 }
 
-/// What is asked of a kernel.
+/// What a kernel must be able to run.
 pub(super) struct Setting<'a> {
     pub method: &'a Method,
     #[cfg_attr(not(feature = "cuda"), expect(dead_code, reason = "no kernel is built"))]

@@ -1,7 +1,7 @@
 //! The CUDA back end: kernels from a table, the fastest first, on an NVIDIA GPU.
 //!
 //! The driver is opened at run time and is all that is needed: the kernels are compiled ahead to PTX
-//! (`kernels/build.py`), of which it makes machine code.
+//! (`kernels/build.py`), which it compiles to machine code.
 
 #[cfg(feature = "cuda")]
 mod arguments;
@@ -82,7 +82,7 @@ pub fn devices() -> Result<Vec<DeviceProperties>, Unavailable> {
     Err(Unavailable::NotBuilt)
 }
 
-/// The version of the driver, as a person reads it.
+/// The version of the driver, as text.
 ///
 /// # Errors
 /// [`Unavailable`] if there is none that answers.

@@ -76,7 +76,7 @@ impl Observer {
         })
     }
 
-    /// The norms of u₁ − u₀ of a sweep that is not made; in `error` the squares near tile borders, if
+    /// The norms of the update u₁ − u₀ that a sweep would make; in `error` the squares near tile borders, if
     /// those are given.
     pub fn residual<R: DeviceReal>(
         &self,
@@ -95,7 +95,7 @@ impl Observer {
         })
     }
 
-    /// The maxima of the cycle that made one iterate of another.
+    /// The maxima of the cycle that made one iterate from another.
     pub fn other_norms<R: DeviceReal>(
         &self,
         system: &DeviceSystem<R>,
@@ -117,7 +117,7 @@ impl Observer {
         exact: Pointer,
     ) -> Result<f64, SolverError> {
         let DeviceSystem { gpu, precision, form, .. } = system;
-        // Taken in by the driver for those alone who know u*.
+        // Loaded by the driver only once u* is known.
         let function = gpu.function(File::Observe, *precision, *form, "distance")?;
         let norms = self.pass(system, stream, over_grid(system), |config, parts| {
             let mut launch = stream.launch_builder(&function);
@@ -294,7 +294,7 @@ impl OtherNorms {
         self.blocks.iter().map(|&blocks| blocks as usize).product()
     }
 
-    /// Asks for those of the cycle that made one iterate of another, with the error if u* is known.
+    /// Enqueues the pass for the cycle that made one iterate from another, with the error if u* is known.
     pub fn launch<R: Real + DeviceRepr>(
         &self,
         stream: &Arc<CudaStream>,
@@ -341,7 +341,7 @@ impl Borders {
 
 /// Samples that are taken.
 struct Sampling {
-    /// The kernels, which the driver takes in for those alone who look at a field.
+    /// The kernels, which the driver loads when a field is first sampled.
     sample: CudaFunction,
     values_of_ranks: CudaFunction,
     argument: WindowArgument,
@@ -391,7 +391,7 @@ impl Sampling {
         Ok(Self { sample, values_of_ranks, argument, together, blocks, ranks, there })
     }
 
-    /// Asks for the values of the ranks that were found.
+    /// Enqueues the conversion of the ranks that were found to values.
     fn values(&mut self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         let samples = self.ranks.len();
         let count = samples as i64;

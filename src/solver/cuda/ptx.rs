@@ -90,8 +90,8 @@ struct Entry {
 static BINARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ptx.bin"));
 static ENTRIES: &[Entry] = include!(concat!(env!("OUT_DIR"), "/ptx_table.rs"));
 
-/// The PTX of one function for one precision and form of the weights, ready for the driver; `None` if the file has
-/// no such function. The driver compiles whatever it gets, so it gets one function only.
+/// The PTX of one function for one precision and form of the weights, ready for the driver; `None` if the
+/// file has no such function. The driver compiles whatever it gets, so it gets one function only.
 pub(super) fn source(
     file: File,
     precision: Precision,

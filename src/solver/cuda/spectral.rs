@@ -104,8 +104,8 @@ impl TensorPlan {
         let entry = |m: usize, i: usize| modes.sine(2 * m + 1, i + 1);
         let lanes = || (0..WARP as usize).map(|lane| (lane / 4, 2 * (lane % 4)));
         let mut tables = Vec::with_capacity(6 * half * half);
-        // Two blocks of rows are loaded together: of the first columns of each pair with the even block, of the
-        // second ones with the odd block. A last block without a partner has both columns.
+        // Two blocks of rows are loaded together: of the first columns of each pair with the even block, of
+        // the second ones with the odd block. A last block without a partner has both columns.
         for is_forward in [true, false] {
             for row_block in 0..blocks {
                 for column_block in 0..blocks {

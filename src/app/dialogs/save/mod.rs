@@ -26,12 +26,12 @@ use preview::{Preview, PreviewedFigure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far an animation is that is being made.
+/// The progress of an animation that is being made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Making {
     /// Cycles that are made, or frames that are drawn, 0 to 1.
     pub share: f32,
-    /// Whether frames are drawn by now.
+    /// Whether frames are being drawn.
     pub is_drawing: bool,
 }
 
@@ -138,12 +138,12 @@ impl SaveDialog {
         self.preview.take(snapshot)
     }
 
-    /// The worker was asked for this, for the preview.
+    /// Notes that this request was sent to the worker, for the preview.
     pub fn ask(&mut self, snapshot_request: SnapshotRequest, now: f64) {
         self.preview.ask(snapshot_request, now);
     }
 
-    /// What the worker was asked for, for the preview.
+    /// The last request to the worker, for the preview.
     pub fn asked(&self) -> Option<&SnapshotRequest> {
         self.preview.asked()
     }
@@ -262,7 +262,7 @@ impl SaveDialog {
         });
         ui.add_space(2.0);
         ui.vertical(|ui| {
-            // One line or two, nothing below it moves.
+            // Whether it has one line or two, nothing below it moves.
             ui.set_min_height(ABOUT);
             ui.label(RichText::new(self.what.about()).weak());
         });
@@ -285,7 +285,7 @@ impl SaveDialog {
         }
     }
 
-    /// Kinds of files, as they stand in the name.
+    /// Kinds of files, by the extension of the name.
     fn format(&mut self, ui: &mut Ui) {
         let stills: &[(&str, &str)] = &[
             ("png", "Pixels; carries the run."),
@@ -324,8 +324,8 @@ impl SaveDialog {
         });
     }
 
-    /// Which line and which runs are drawn. It stands where there is room for it whatever else is
-    /// chosen, so that nothing moves.
+    /// Which line and which runs are drawn. It has room of its own whatever else is chosen, so
+    /// that nothing moves.
     fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
         if self.drawn().uses().cut {
             self.cut(ui, report);
@@ -406,7 +406,7 @@ impl SaveDialog {
         let field = session.view.field;
         let colours = session.view.of_field(field);
         let drawn = self.drawn();
-        // A figure of one frame fits itself; any other range is the window's, of the field.
+        // The range of a single frame is found by the figure itself; any other is that of the window.
         let uses = drawn.uses();
         let range = shown.filter(|_| {
             uses.field && !matches!(colours.range, RangeMode::ThisFrame | RangeMode::Follow)
@@ -419,7 +419,7 @@ impl SaveDialog {
         let InsideView { all_of_line, .. } = session.view.inside;
         let inside = InsideView { all_of_line: all_of_line && is_line, ..session.view.inside };
         let probes = session.view.probes.iter().copied();
-        // A profile has an axis of its own; all else is as the map.
+        // A profile has a scale of its own; all other kinds have that of the map.
         let (scale, absolute) = match (drawn.kind == FigureKind::PROFILE, session.view.profile.log)
         {
             (true, true) => (ScaleKind::Log, false),
@@ -454,7 +454,7 @@ impl SaveDialog {
         }
     }
 
-    /// What is drawn, and where; not yet of what.
+    /// What is drawn, and where, without the run and its settings.
     fn drawn(&self) -> ViewSpec {
         let kind = self.what.kind().unwrap_or_default();
         let places = self.places.clone();
@@ -489,7 +489,7 @@ fn file_id() -> egui::Id {
     egui::Id::unique("the name of the file to be saved")
 }
 
-/// How far an animation is.
+/// The progress of an animation.
 fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
     let what = if making.is_drawing { "drawing frames" } else { "making cycles" };
     ui.horizontal(|ui| {
@@ -523,8 +523,8 @@ mod tests {
         }
     }
 
-    /// A view as far as the dialog can express it in 2D: no kind by two names, and nothing that its kind does not
-    /// show. The cycle and the second run come with what is drawn.
+    /// A view as far as the dialog can express it in 2D: no kind by two names, and nothing that its kind does
+    /// not show. The cycle and the second run come with what is drawn.
     fn expressible(view: &ViewSpec, session: &Session) -> ViewSpec {
         let mut view_again = ViewSpec {
             cycle: 0,

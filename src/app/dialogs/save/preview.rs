@@ -43,7 +43,7 @@ pub struct Preview {
     drawn: Receiver<Result<Drawn, String>>,
     /// Set to stop what is made again for it.
     closing: Arc<AtomicBool>,
-    /// What was asked of the worker last, and when.
+    /// The last request to the worker, and when it was sent.
     asked: Option<(SnapshotRequest, f64)>,
     snapshot: Option<Arc<Snapshot>>,
     /// What the thread draws, or drew last.
@@ -130,7 +130,7 @@ impl Preview {
         }
     }
 
-    /// What is to be captured for a view, if it is not what was asked for last, or the run went on.
+    /// The request for a view, if it differs from the last one, or the run has continued since.
     pub fn wants(
         &mut self,
         snapshot_request: SnapshotRequest,
@@ -145,12 +145,12 @@ impl Preview {
         (is_other || (is_old && is_due)).then_some(snapshot_request)
     }
 
-    /// The worker was asked for this.
+    /// Notes that this request was sent to the worker.
     pub fn ask(&mut self, snapshot_request: SnapshotRequest, now: f64) {
         self.asked = Some((snapshot_request, now));
     }
 
-    /// What the worker was asked for last.
+    /// The last request to the worker.
     pub fn asked(&self) -> Option<&SnapshotRequest> {
         self.asked.as_ref().map(|(snapshot_request, _)| snapshot_request)
     }

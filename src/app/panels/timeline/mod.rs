@@ -14,7 +14,8 @@ use eframe::egui::{self, Align, Button, Layout, RichText, Ui};
 /// Width of the number of the cycle, in points: `1,234,567 of 1,234,567`.
 const NUMBER_ROOM: f32 = 152.0;
 
-/// Draws the timeline. `presenting`: with the sliders of the method at its left end. `under_way` is the progress towards the requested cycle, 0 to 1.
+/// Draws the timeline. `presenting`: with the sliders of the method at its left end. `under_way` is the
+/// progress towards the requested cycle, 0 to 1.
 pub fn ui(
     ui: &mut Ui,
     session: &Session,

@@ -16,8 +16,8 @@ const HEAD: f32 = 7.0;
 /// Width and height of the handles at the ends of the replayed part.
 const HANDLE: egui::Vec2 = egui::vec2(9.0, 10.0);
 
-/// Draws the track in the remaining width; `shown` is the cycle to mark. Returns the change that a
-/// person makes.
+/// Draws the track in the remaining width; `shown` is the cycle to mark. Returns the change that the
+/// user makes.
 pub fn ui(ui: &mut Ui, travel: Travel, shown: u64, latest: u64) -> Option<Travel> {
     let size = egui::vec2(ui.available_width(), 30.0);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());

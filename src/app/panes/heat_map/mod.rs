@@ -414,7 +414,7 @@ fn paint(
     painter.image(handle.id(), to_screen.transform_rect(image), uv, Color32::WHITE);
 }
 
-/// Says why the map cannot be shown yet.
+/// Shows why the map cannot be shown yet.
 fn waiting(ui: &Ui, area: Rect, report: &Report) {
     let field = report.observation.field;
     let text = match (report.cannot_show(field), report.preparing) {

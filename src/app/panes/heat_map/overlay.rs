@@ -24,7 +24,8 @@ const SMALLEST_OUTLINED: f32 = 3.0;
 /// Radius of the mark of a probe, in points.
 const PROBE_RADIUS: f32 = 5.0;
 
-/// Room around a caption and within it, its lines at most, and the least room that a caption needs, in points.
+/// Room around a caption and within it, its lines at most, and the least room that a caption needs, in
+/// points.
 const CAPTION_MARGIN: f32 = 6.0;
 const CAPTION_PADDING: Vec2 = vec2(6.0, 3.0);
 const CAPTION_LINES: usize = 3;

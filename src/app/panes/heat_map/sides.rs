@@ -22,7 +22,7 @@ pub struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// What is said of a field that is zero everywhere; `None` if it is not.
+    /// The caption of a field that is zero everywhere; `None` if it is not.
     pub fn zero_everywhere(&self) -> Option<&'static str> {
         let is_zero = self.picture.samples.values.iter().all(|&value| value == 0.0);
         let is_exact = match &self.plan.spec.method {

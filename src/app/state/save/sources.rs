@@ -20,13 +20,13 @@ pub struct Sources {
     pub others: Vec<Pin>,
     /// … and which of their cycles.
     at_equal: AtEqual,
-    /// Whether Jacobi's curve stands beside that of the run.
+    /// Whether the curve of Jacobi's iteration is drawn beside that of the run.
     has_reference: bool,
 }
 
 impl Sources {
-    /// What `view` shows while the window shows this, beside pinned runs if some are given. What is
-    /// over the cycles and the diagram of a line show all cycles there are, whichever the window
+    /// The sources of `view` while the window shows this, with pinned runs if some are given. What is
+    /// drawn over the cycles, and the space–time diagram, show all cycles, whichever the window
     /// shows.
     pub fn of(
         session: &Session,
@@ -47,7 +47,7 @@ impl Sources {
         }
     }
 
-    /// How many sweeps of Jacobi's iteration stand beside the run where that is made once more: as many
+    /// How many sweeps of Jacobi's iteration are made beside the run where that is repeated: as many
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
         (self.has_reference && view.uses().reference).then_some(u64::MAX)

@@ -1,9 +1,9 @@
 //! How fast the machine is now, compared with the beginning of the sweep.
 //!
-//! On a CPU that other programs use as well, speed changes from second to second. A slow machine is distinguished
-//! from a slow setting by timing the same small work again and again. Where more threads want to run than
-//! there are cores, a short work may wait for no core and a long one often; time spent waiting is left out
-//! where the system reports it ([`without_waiting`]).
+//! On a CPU that other programs use as well, speed changes from second to second. A slow machine is
+//! distinguished from a slow setting by timing the same small work again and again. Where more threads want
+//! to run than there are cores, a short work may wait for no core and a long one often; time spent waiting is
+//! left out where the system reports it ([`without_waiting`]).
 
 use super::stopwatch::{REPEAT, seconds_per_cycle, without_waiting};
 use crate::grid::{Precision, Shape, Tiling};

@@ -8,7 +8,7 @@ use crate::solver::{self, Footprint, Kernel, Solver, SolverError};
 use std::task::Poll;
 use std::time::Duration;
 
-/// Cycles are made for so long before any is timed: caches fill, threads wake, clocks rise.
+/// Cycles are made for this long before any is timed: caches fill, threads wake, clocks rise.
 const WARM_UP: Duration = Duration::from_millis(30);
 
 /// The speed reference is measured for as long as the repeat before it took, so that other programs

@@ -10,10 +10,10 @@
 //! ```
 //!
 //! a, b and c are constants of this machine, fitted to a short probe, for each tile size and each kernel:
-//! a tile that fits another cache has constants of its own. In the sine basis a cycle makes no sweeps but products
-//! with T × T matrices along every axis: T stands for k there. `imbalance` is the time of parallel work over
-//! its time with perfect balance: rows of tiles are shared among the threads of a CPU, and tiles fill a GPU
-//! in whole waves.
+//! a tile that fits another cache has constants of its own. In the sine basis a cycle makes no sweeps but
+//! products with T × T matrices along every axis: T stands for k there. `imbalance` is the time of parallel
+//! work over its time with perfect balance: rows of tiles are shared among the threads of a CPU, and tiles
+//! fill a GPU in whole waves.
 //!
 //! The run time of Kochurov, Vorotnikova and Golovashkin (2015) is a special case, at the overlap from
 //! which a cycle is exact; there a tile of R points is a pyramid of n sweeps: see [`pyramid_seconds`].

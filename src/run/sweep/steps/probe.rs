@@ -76,8 +76,8 @@ impl Probe {
     }
 }
 
-/// The settings of a tile size and a kernel that are timed. Those whose subiterations are sweeps and those that
-/// make them in the sine basis have constants of their own.
+/// The settings of a tile size and a kernel that are timed. Those whose subiterations are sweeps and those
+/// that make them in the sine basis have constants of their own.
 fn settings_to_probe(outline: &SweepOutline, tile: PerAxis, kernel: Kernel) -> Vec<Setting> {
     let can_run = outline.cells.iter().filter(|cell| cell.cannot_run.is_none());
     let here = can_run.map(|cell| cell.setting);

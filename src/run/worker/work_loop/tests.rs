@@ -158,7 +158,7 @@ fn a_new_run_after_a_failure_is_set_up_afresh() {
     assert_eq!((report.latest.cycle, report.phase, report.epoch), (0, Phase::Running, 2));
 }
 
-/// As long as nothing else is asked for, one error is enough, however the window is drawn.
+/// As long as the request stays the same, one error is enough, however often the window is drawn.
 #[test]
 fn an_impossible_first_run_is_one_error() {
     let mut bench = idle();
@@ -409,7 +409,7 @@ fn a_run_that_was_left_returns_with_its_cycles() {
 
 #[test]
 fn a_run_that_was_not_kept_is_made_again_to_where_it_was() {
-    // It was not asked for, or there is no memory for it.
+    // It was not requested, or there is no memory for it.
     for (kept, memory) in [(vec![], 512_000_000), (vec![1], 1000)] {
         let (before, after) = return_to_the_first(kept, memory);
         assert_eq!((after.epoch, after.latest.cycle), (1, 9));
