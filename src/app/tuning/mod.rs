@@ -222,8 +222,8 @@ impl Tuning {
     fn slow_cells(&mut self, ui: &mut Ui) {
         let slow = self.results.as_ref().map_or(0, |results| results.slow.len());
         let text = match slow {
-            0 => format!("Cells over {SLOW} × slower"),
-            _ => format!("Cells over {SLOW} × slower ({slow})"),
+            0 => format!("Cells over {SLOW}× slower"),
+            _ => format!("Cells over {SLOW}× slower ({slow})"),
         };
         let checkbox = named(ui.checkbox(&mut self.with_slow, text), "Slow cells");
         let about = format!(

@@ -21,7 +21,7 @@ pub(super) fn summary(results: &MapResults, row: &SweepRow) -> String {
     }
     if let Some(ratio) = results.classic.and_then(|classic| Some(classic.cost()? / row.cost()?)) {
         let per = if row.seconds.is_some() { "" } else { " per sweep" };
-        text.push_str(&format!(" · {ratio:.2} × as fast as classic{per}"));
+        text.push_str(&format!(" · {ratio:.2}× as fast as classic{per}"));
     }
     text
 }

@@ -77,6 +77,10 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         let texts: Vec<_> = values.iter().map(|value| number(*value)).collect();
         texts.join(", ")
     };
+    let is_3d = problem.shape.len() == 3;
+    let of_axes = |plane: &[f64], third: &[f64]| {
+        if is_3d { numbers(&[plane, third].concat()) } else { numbers(plane) }
+    };
     let data = [
         problem.rhs.as_ref().and_then(|rhs| rhs.file_name()).map(|n| n.to_string_lossy().into()),
         problem.matrix.as_ref().map(|matrix| match matrix.ordering {
@@ -85,10 +89,13 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         }),
         problem.seed.map(|seed| format!("seed {seed}")),
         problem.velocity_components().map(|velocity| format!("velocity {}", numbers(velocity))),
+        problem.boundary.map(|b| {
+            let sides = of_axes(&[b.left, b.right, b.top, b.bottom], &[b.front, b.back]);
+            format!("boundary {sides}")
+        }),
         problem
-            .boundary
-            .map(|b| format!("boundary {}", numbers(&[b.left, b.right, b.top, b.bottom]))),
-        problem.stencil.map(|s| format!("stencil {}", numbers(&[s.d, s.a, s.c, s.e, s.f]))),
+            .stencil
+            .map(|s| format!("stencil {}", of_axes(&[s.d, s.a, s.c, s.e, s.f], &[s.p, s.q]))),
     ];
     [
         problem.kind.label().to_owned(),
