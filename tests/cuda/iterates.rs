@@ -222,7 +222,7 @@ fn a_pyramid_is_jacobis_iteration() {
 }
 
 /// The largest value of an iterate, but no less than what loses digits to underflow.
-fn size(solver: &dyn Solver) -> f64 {
+fn largest(solver: &dyn Solver) -> f64 {
     let values = solver.solution().expect("a solution").to_interior();
     values.iter().fold(f64::MIN_POSITIVE / f64::EPSILON, |most, u| most.max(u.abs()))
 }
@@ -238,7 +238,7 @@ fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: 
     // The scaling of unequal weights loses digits.
     let (tolerance, loss) = if precision == Precision::F64 { (1e-12, 1e3) } else { (1e-5, 10.0) };
     let tolerance = tolerance * (case.loss() / loss).max(1.0);
-    let mut size_before = size(&*cpu);
+    let mut size_before = largest(&*cpu).max(largest(&*gpu));
     for cycle in 1..=20 {
         let norms = gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work").norms[0];
         plain_cycles(&mut *again, 1);
@@ -248,7 +248,7 @@ fn compare_spectral(case: &Case, spectral: Method, expected: Method, precision: 
             assert!((there - here).abs() <= 1e-11 * here.max(f64::MIN_POSITIVE), "{there} {here}");
         }
         // A cycle adds to the iterate before it, which may be much larger than its own.
-        let size_after = size(&*cpu);
+        let size_after = largest(&*cpu).max(largest(&*gpu));
         let size = size_before.max(size_after);
         size_before = size_after;
         if ![1, 3, 20].contains(&cycle) {

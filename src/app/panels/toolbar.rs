@@ -13,7 +13,7 @@ use crate::picture::{counted, grouped, rounded};
 use crate::run::{Outcome, PRESETS, Phase, Report};
 use crate::solver::Subiterations;
 use eframe::egui::{
-    self, Align, Button, ComboBox, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
+    self, Align, Button, ComboBox, Label, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
 };
 
 /// Speeds to choose from, in cycles per second.
@@ -270,5 +270,6 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
         }
         _ => "The state of the run; while it runs, cycles per second of solver time.".to_owned(),
     };
-    ui.label(RichText::new(text).color(colour)).on_hover_text(about);
+    // The smallest window has no room for it beside a long number of cycles.
+    ui.add(Label::new(RichText::new(text).color(colour)).truncate()).on_hover_text(about);
 }

@@ -57,6 +57,14 @@ pub enum SweepTableError {
     },
 }
 
+impl Drop for SweepTable {
+    /// A process that is being started may still share the file, and with it the lock.
+    fn drop(&mut self) {
+        // A file system without locks has none to release.
+        _ = self.file.unlock();
+    }
+}
+
 impl SweepTable {
     /// Writes a whole table in place of a file that may exist.
     ///
