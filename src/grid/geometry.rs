@@ -200,6 +200,8 @@ pub enum Need {
     Grid1d,
     /// One or two axes: profiles, single points, subiterations inside a tile.
     Grid1dOr2d,
+    /// The rows of a sparse matrix: its entries.
+    Matrix,
 }
 
 impl Need {
@@ -208,11 +210,14 @@ impl Need {
     /// # Errors
     /// One sentence that says why not.
     pub fn check(self, geometry: Option<&Geometry>) -> Result<(), &'static str> {
+        let has_rows = geometry.is_some_and(|geometry| geometry.tiling.x().are_blocks());
         match (self, geometry.map(Geometry::dim)) {
             (Self::Nothing, _)
             | (Self::Grid, Some(_))
             | (Self::Grid1d, Some(1))
             | (Self::Grid1dOr2d, Some(1 | 2)) => Ok(()),
+            (Self::Matrix, _) if has_rows => Ok(()),
+            (Self::Matrix, _) => Err("Only a sparse matrix has entries to show."),
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
             (_, Some(_)) => Err("This is shown of 1D and 2D grids only."),

@@ -144,6 +144,11 @@ impl AxisTiling {
         (1..self.count).map(|j| self.border(j))
     }
 
+    /// Whether they are blocks of rows of a matrix, which own what they compute.
+    pub fn are_blocks(&self) -> bool {
+        self.are_blocks
+    }
+
     /// The tile that owns point `i`.
     pub fn owner(&self, i: usize) -> usize {
         if self.are_blocks {

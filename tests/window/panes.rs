@@ -3,10 +3,12 @@
 use crate::controls::small;
 use crate::driver::Window;
 use eframe::egui::{Rect, accesskit::Role};
+use tilescope::run::{MatrixSpec, ProblemKind, RunSpec};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
+    ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
 
 /// The rectangle of the heat map.
@@ -79,4 +81,29 @@ fn a_pane_is_dragged_elsewhere_and_put_back() {
     assert!(moved.right() < map(&window).left());
     view(&mut window, Role::Button, "Reset layout");
     assert_eq!((map(&window), window.rect(Role::ComboBox, "Norm")), (before, curves));
+}
+
+/// A small matrix in blocks of 16 rows.
+fn matrix() -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.kind = ProblemKind::Matrix;
+    run.problem.matrix = Some(MatrixSpec::new("poisson-12x12"));
+    run.problem.shape = vec![144];
+    run.method.tile = vec![16];
+    run.method.k = 4.into();
+    run
+}
+
+fn entries_of_a_matrix() {
+    let window = Window::paused(small());
+    assert!(!window.has(Role::Button, "Entries"), "a grid has none to show");
+    let mut window = Window::paused(matrix());
+    window.button("Entries");
+    window.until_text("static: outside");
+    assert!(window.says("144 rows, 672 entries, 9 blocks"), "{:#?}", window.texts());
+    // In the middle, two rows of the grid meet: one neighbour is in the block, two are 12 rows away.
+    let middle = window.rect(Role::Image, "Entries of the matrix").center();
+    window.click_at(middle);
+    window.until_text("of block 4, diagonal 4. 1 dynamic");
+    assert!(window.says("2 static, by column"), "{:#?}", window.texts());
 }

@@ -101,7 +101,7 @@ fn a_run_is_pinned_again() {
     window.key(Key::P);
     window.frames(2);
     assert!(window.has(Role::TextInput, "Name of A") && !window.has(Role::TextInput, "Name of B"));
-    window.key(Key::R);
+    window.reset();
     // Its cycles are no longer shown, but it can be compared with the next run.
     window.step(1);
     window.until("both", |window| window.texts().iter().any(|text| text == "A"));

@@ -5,7 +5,7 @@ use crate::app::explorer::browse::browse;
 use crate::app::state::command::{BrowseFor, SaveSweep};
 use crate::app::state::pins::Pin;
 use crate::app::state::save::{SaveRequest, What};
-use crate::files;
+use crate::files::{self, FileError};
 use crate::grid::Shape;
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
@@ -405,7 +405,11 @@ fn make_folder(path: &Path) -> Result<(), String> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Ok(());
     };
-    files::create_folder(folder).map_err(|error| error.to_string())
+    files::create_folder(folder).map_err(|error| {
+        let (FileError::Write { cause, .. } | FileError::Read { cause, .. }) = error;
+        let why = files::reason(&cause);
+        format!("{} cannot be written: its folder cannot be made: {why}", path.display())
+    })
 }
 
 /// Writes the requested file.

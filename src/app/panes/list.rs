@@ -11,6 +11,7 @@ use crate::app::panes::pane_type::PaneType;
 use crate::app::panes::pinned::PinnedPane;
 use crate::app::panes::probes::ProbesPane;
 use crate::app::panes::profile::ProfilePane;
+use crate::app::panes::spy::SpyPane;
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::picture::FigureKind;
@@ -25,6 +26,7 @@ pub static ALL: &[&dyn PaneType] = &[
     &EdgeSharePane,
     &ProbesPane,
     &InsidePane,
+    &SpyPane,
     &PinnedPane,
 ];
 

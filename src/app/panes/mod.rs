@@ -13,6 +13,7 @@ pub mod pane_type;
 pub mod pinned;
 pub mod probes;
 pub mod profile;
+pub mod spy;
 
 pub use docking::Panes;
 pub use layout::Layout;

@@ -35,6 +35,9 @@ const BETWEEN: f64 = 22.0;
 /// The most ticks of the two axes, as in figures.
 const MAX_TICKS: [usize; 2] = [11, 13];
 
+/// Solver times stand above a plot up to this share of its width.
+const LAST_TIME: f64 = 0.95;
+
 /// The most solver times above a plot.
 const MOST_TIMES: usize = 5;
 
@@ -188,7 +191,12 @@ impl Labels {
     /// The solver times at the ticks, above the plot.
     fn times(&self, axis: &PlotAxis) -> AxisHints<'static> {
         let (labels, axis) = (self.clone(), axis.clone());
-        AxisHints::new_x().placement(VPlacement::Top).formatter(move |mark, _| {
+        AxisHints::new_x().placement(VPlacement::Top).formatter(move |mark, bounds| {
+            // A time at the right end would be cut off by the edge of the pane.
+            let share = (mark.value - bounds.start()) / (bounds.end() - bounds.start());
+            if share > LAST_TIME {
+                return String::new();
+            }
             let ticks = labels.0.borrow();
             let index = ticks.iter().position(|(at, label)| *at == mark.value && !label.is_empty());
             // Times are longer than the labels of most ticks.

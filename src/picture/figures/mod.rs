@@ -19,6 +19,7 @@ mod run_colour;
 mod runs;
 mod side_by_side;
 mod space_time;
+pub(crate) mod spy;
 mod titles;
 
 use crate::picture::axis::scale::Range;
@@ -41,6 +42,7 @@ impl FigureKind {
         Self::EDGE_SHARE,
         Self::PROBES,
         Self::INSIDE,
+        Self::SPY,
         Self::RUNS,
         Self::ARRANGEMENT,
         Self::BARE_MAP,

@@ -1,7 +1,7 @@
 //! Runs and values as titles and legends name them.
 
 use crate::grid::Shape;
-use crate::picture::axis::number::{counted, number};
+use crate::picture::axis::number::{counted, grouped, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
 use crate::run::{Backend, FieldKind, MethodName, ProblemKind, RunSpec};
@@ -11,7 +11,11 @@ use std::ops::Range;
 /// The problem of a run as a title names it: `Poisson 2D, 256 × 256`.
 pub fn problem_title(run: &RunSpec, shape: &Shape) -> String {
     if let Some(matrix) = &run.problem.matrix {
-        return format!("{}, {} rows", matrix.name(), shape.nx());
+        let ordering = match matrix.ordering {
+            Ordering::Natural => String::new(),
+            ordering => format!(", {} ordering", ordering.name()),
+        };
+        return format!("{}{ordering}, {} rows", matrix.name(), grouped(shape.nx() as u64));
     }
     let name = run.problem.kind.label();
     let dim = if run.problem.kind == ProblemKind::Poisson {

@@ -378,7 +378,8 @@ fn whole_steps(axis: &MapAxis<'_>, most: usize) -> usize {
     if whole && span < 12.0 { most.min(span as usize + 1) } else { most }
 }
 
-fn axis_ticks(axis: &MapAxis<'_>, most: usize) -> Vec<Tick> {
+/// The ticks of an axis, at most `most`.
+pub(crate) fn axis_ticks(axis: &MapAxis<'_>, most: usize) -> Vec<Tick> {
     let range = Range::new(axis.start, axis.end);
     linear_ticks(range.lo(), range.hi(), most)
 }

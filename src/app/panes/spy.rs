@@ -1,0 +1,280 @@
+//! The entries of a sparse matrix: dynamic ones inside the blocks of rows, static ones outside.
+
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
+use crate::app::widgets::theme;
+use crate::app::widgets::zoom::Zoom;
+use crate::grid::{AxisTiling, Need};
+use crate::picture::{
+    FigureKind, SMALLEST_BLOCK, SpyCells, Theme, counted, entry_colours, grouped, number,
+};
+use crate::problem::matrix::{BlockEntries, Csr};
+use crate::run::ProblemKind;
+use eframe::egui::{
+    self, Color32, ColorImage, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
+    TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, emath::RectTransform, pos2, vec2,
+};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Height of the text under the picture.
+const LINES_ROOM: f32 = 52.0;
+
+/// Entries of a row that are listed.
+const MOST_LISTED: usize = 12;
+
+/// The entries of a sparse matrix.
+pub struct SpyPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("spy");
+
+impl PaneType for SpyPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Entries"
+    }
+
+    fn about(&self) -> &'static str {
+        "Where a sparse matrix has entries: dynamic ones inside the blocks of rows, static ones outside."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::BottomRight
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::SPY
+    }
+
+    fn figure(&self, session: &Session) -> Option<FigureKind> {
+        self.why_empty(session).is_none().then_some(FigureKind::SPY)
+    }
+
+    fn need(&self) -> Need {
+        Need::Matrix
+    }
+
+    fn why_empty(&self, session: &Session) -> Option<&'static str> {
+        let is_matrix = session.spec.problem.kind == ProblemKind::Matrix;
+        (!is_matrix).then_some("Only a sparse matrix has entries to show.")
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let Some(plan) = context.report.map(|report| &report.plan) else { return };
+        let Some(matrix) = plan.problem.operator.matrix() else { return };
+        // The picture is the pane's own: nothing else refers to it.
+        let id = ui.scope_id().with(ID.0);
+        let picture =
+            ui.data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Picture>>>(id)));
+        let mut picture = picture.lock().unwrap_or_else(PoisonError::into_inner);
+        picture.ui(ui, matrix, plan.tiling.x());
+    }
+}
+
+/// What a texture shows: a matrix, by its address, its blocks, columns and rows, the most cells, and the theme.
+type Shown = (usize, AxisTiling, [Range<usize>; 2], [usize; 2], Theme);
+
+/// The picture of a matrix.
+#[derive(Default)]
+struct Picture {
+    zoom: Zoom,
+    texture: Option<TextureHandle>,
+    cells: SpyCells,
+    shown: Option<Shown>,
+    /// The row whose entries are listed.
+    row: Option<usize>,
+}
+
+impl Picture {
+    fn ui(&mut self, ui: &mut Ui, matrix: &Arc<Csr>, blocks: &AxisTiling) {
+        let n = matrix.rows();
+        let room = ui.available_rect_before_wrap();
+        let area = Rect::from_min_max(room.min, room.max - vec2(0.0, LINES_ROOM));
+        let response = ui.allocate_rect(area, Sense::click_and_drag());
+        let about = "Entries of the matrix";
+        response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, about));
+        let seen = self.zoom.navigate(ui, &response, area, Vec2::splat(n as f32), false);
+        let to_screen = RectTransform::from_to(seen, area);
+        let range = |from: f32, to: f32| {
+            (from.floor().max(0.0) as usize).min(n)..(to.ceil().max(0.0) as usize).min(n)
+        };
+        let parts = [range(seen.left(), seen.right()), range(seen.top(), seen.bottom())];
+        let pixels = area.size() * ui.pixels_per_point();
+        self.refresh(ui, matrix, blocks, &parts, [pixels.x as usize, pixels.y as usize]);
+        let [columns, rows] = &parts;
+        let corner = |column: usize, row: usize| pos2(column as f32, row as f32);
+        let whole =
+            Rect::from_min_max(corner(columns.start, rows.start), corner(columns.end, rows.end));
+        let whole = to_screen.transform_rect(whole);
+        let painter = ui.painter().with_clip_rect(area);
+        painter.rect_filled(whole, 0.0, ui.visuals().extreme_bg_color);
+        if let Some(texture) = &self.texture {
+            let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+            painter.image(texture.id(), whole, uv, Color32::WHITE);
+        }
+        self.draw_blocks(&painter, ui, blocks, &to_screen, rows);
+        painter.rect_stroke(whole, 0.0, ui.visuals().window_stroke, StrokeKind::Outside);
+        let at = response.hover_pos().map(|at| to_screen.inverse().transform_pos(at));
+        let inside = |at: &Pos2| at.x >= 0.0 && at.y >= 0.0 && at.x < n as f32 && at.y < n as f32;
+        let hover = at.filter(inside).map(|at| [at.x as usize, at.y as usize]);
+        if response.clicked() {
+            self.row = hover.map(|[_, row]| row);
+        }
+        self.row.take_if(|row| *row >= n);
+        let lines = Rect::from_min_max(pos2(room.left(), area.bottom() + 4.0), room.max);
+        let mut ui = ui.new_child(UiBuilder::new().max_rect(lines));
+        let text = match (hover, self.row) {
+            (Some(at), None) => self.cell_text(matrix, blocks, at, &parts),
+            (_, Some(row)) => row_text(matrix, blocks, row),
+            (None, None) => return legend(&mut ui, matrix, blocks),
+        };
+        ui.add(Label::new(RichText::new(text).small()).wrap());
+    }
+
+    /// Outlines the blocks in sight, and marks the row whose entries are listed.
+    fn draw_blocks(
+        &self,
+        painter: &egui::Painter,
+        ui: &Ui,
+        blocks: &AxisTiling,
+        to_screen: &RectTransform,
+        rows: &Range<usize>,
+    ) {
+        let scale = to_screen.scale();
+        if rows.is_empty() {
+            return;
+        }
+        let stroke = Stroke::new(1.0, ui.visuals().weak_text_color());
+        if blocks.tile() as f32 * scale.y >= SMALLEST_BLOCK as f32 {
+            for block in blocks.owner(rows.start)..=blocks.owner(rows.end - 1) {
+                let owned = blocks.owned(block);
+                let (start, end) = (owned.start as f32, owned.end as f32);
+                let rect = Rect::from_min_max(pos2(start, start), pos2(end, end));
+                let rect = to_screen.transform_rect(rect);
+                painter.rect_stroke(rect, 0.0, stroke, StrokeKind::Middle);
+            }
+        }
+        if let Some(row) = self.row {
+            let y = to_screen.transform_pos(pos2(0.0, row as f32 + 0.5)).y;
+            let stroke = Stroke::new(1.0, ui.visuals().text_color());
+            painter.hline(to_screen.to().x_range(), y, stroke);
+        }
+    }
+
+    /// Updates the texture if something else is to be seen.
+    fn refresh(
+        &mut self,
+        ui: &Ui,
+        matrix: &Arc<Csr>,
+        blocks: &AxisTiling,
+        [columns, rows]: &[Range<usize>; 2],
+        most: [usize; 2],
+    ) {
+        let theme = theme::of_figures(ui);
+        let address = Arc::as_ptr(matrix) as usize;
+        let parts = [columns.clone(), rows.clone()];
+        let wanted = (address, blocks.clone(), parts, most, theme);
+        if self.shown.as_ref() == Some(&wanted) {
+            return;
+        }
+        self.cells = SpyCells::new(matrix, blocks, columns.clone(), rows.clone(), most);
+        let image = ColorImage::from_rgba_unmultiplied(self.cells.size, &self.cells.pixels(theme));
+        match &mut self.texture {
+            Some(texture) => texture.set(image, TextureOptions::NEAREST),
+            None => {
+                self.texture = Some(ui.ctx().load_texture(ID.0, image, TextureOptions::NEAREST));
+            }
+        }
+        self.shown = Some(wanted);
+    }
+
+    /// What lies at a place: an entry, or those that are pooled there.
+    fn cell_text(
+        &self,
+        matrix: &Csr,
+        blocks: &AxisTiling,
+        [column, row]: [usize; 2],
+        [columns, rows]: &[Range<usize>; 2],
+    ) -> String {
+        let place = format!("Row {}, column {}", grouped(row as u64), grouped(column as u64));
+        let [across, down] = self.cells.size;
+        if across == columns.len() && down == rows.len() {
+            return match matrix.at(row, column) {
+                0.0 => format!("{place}: no entry."),
+                value => format!("{place}: {} ({}).", number(value), kind(blocks, row, column)),
+            };
+        }
+        let at = |of: usize, part: &Range<usize>, cells: usize| {
+            (of.saturating_sub(part.start) * cells).checked_div(part.len()).unwrap_or(0)
+        };
+        let index = at(row, rows, down) * across + at(column, columns, across);
+        let BlockEntries { inside, outside } =
+            self.cells.cells.get(index).copied().unwrap_or_default();
+        format!(
+            "{place}: {} dynamic and {} static here. Scroll to zoom; click to list the entries of the row.",
+            grouped(inside as u64),
+            grouped(outside as u64),
+        )
+    }
+}
+
+/// What an entry is.
+fn kind(blocks: &AxisTiling, row: usize, column: usize) -> &'static str {
+    match (row == column, blocks.owner(row) == blocks.owner(column)) {
+        (true, _) => "diagonal",
+        (_, true) => "dynamic",
+        (_, false) => "static",
+    }
+}
+
+/// The entries of a row: the static ones, whose columns keep their values during a cycle, and the dynamic ones.
+fn row_text(matrix: &Csr, blocks: &AxisTiling, row: usize) -> String {
+    let block = blocks.owner(row);
+    let start = blocks.owned(block).start;
+    let list = |is_inside: bool| {
+        let entries = matrix.off_diagonal(row).map(|(column, value)| (column as usize, value));
+        let entries: Vec<_> =
+            entries.filter(|(column, _)| (blocks.owner(*column) == block) == is_inside).collect();
+        let texts = entries.iter().take(MOST_LISTED).map(|(column, value)| {
+            let index = if is_inside { column - start } else { *column };
+            format!("{}: {}", grouped(index as u64), number(*value))
+        });
+        let mut text = texts.collect::<Vec<_>>().join(", ");
+        if entries.len() > MOST_LISTED {
+            text.push_str(", …");
+        }
+        (entries.len(), if text.is_empty() { "none".to_owned() } else { text })
+    };
+    let [(inside, dynamic), (outside, fixed)] = [list(true), list(false)];
+    format!(
+        "Row {} of block {}, diagonal {}. {inside} dynamic, by their index in the block: {dynamic}. {outside} static, by column: {fixed}.",
+        grouped(row as u64),
+        grouped(block as u64),
+        number(matrix.diagonal(row)),
+    )
+}
+
+/// The colours, and what they stand for.
+fn legend(ui: &mut Ui, matrix: &Csr, blocks: &AxisTiling) {
+    let colours = entry_colours(theme::of_figures(ui));
+    ui.horizontal_wrapped(|ui| {
+        for ([r, g, b], text) in
+            colours.into_iter().zip(["dynamic: inside a block", "static: outside"])
+        {
+            ui.label(RichText::new("■").color(Color32::from_rgb(r, g, b)));
+            ui.label(RichText::new(text).small());
+        }
+        let (rows, entries) = (grouped(matrix.rows() as u64), grouped(matrix.entries() as u64));
+        let blocks = counted(blocks.count() as u64, "block");
+        ui.label(RichText::new(format!("{rows} rows, {entries} entries, {blocks}")).small().weak());
+    });
+}
