@@ -25,6 +25,7 @@ pub const TESTS: &[(&str, fn())] = &[
     ("what_was_arranged_is_there_at_the_next_start", what_was_arranged_is_there_at_the_next_start),
     ("scale_memory_and_places_are_there_at_the_next_start", scale_memory_and_places_are_there),
     ("a_presentation_is_there_at_the_next_start_and_leads_back", a_presentation_is_there),
+    ("the_students_view_is_there_at_the_next_start_and_leads_back", the_students_view_is_there),
     ("broken_settings_are_set_aside_and_reported", broken_settings_are_set_aside_and_reported),
     (
         "settings_that_cannot_be_saved_are_reported_once",
@@ -387,6 +388,34 @@ fn a_presentation_is_there() {
     window.frames(4);
     assert!(window.says("Performance"));
     assert!(window.has(Role::ComboBox, "Norm") && !window.says("Profile"));
+}
+
+fn the_students_view_is_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("settings.toml");
+    let mut window = of(&file);
+    window.frames(2);
+    window.button("Start exploring");
+    window.button("Hide Profile");
+    window.key(Key::F8);
+    window.frames(4);
+    let is_for_students = |window: &Window| {
+        let panes = ["Heat map", "Convergence"];
+        assert!(panes.iter().all(|pane| window.has(Role::Region, pane)), "{:#?}", window.texts());
+        for slider in ["k", "Overlap", "Tile"] {
+            assert!(window.has(Role::Slider, slider), "{slider}");
+        }
+        window.says("More") && !window.says("Performance") && !window.says("Probes")
+    };
+    assert!(is_for_students(&window), "{:#?}", window.texts());
+    drop(window);
+    let mut window = of(&file);
+    window.frames(4);
+    assert!(is_for_students(&window), "{:#?}", window.texts());
+    window.key(Key::F8);
+    window.frames(4);
+    assert!(window.says("Performance") && window.says("Probes"), "{:#?}", window.texts());
+    assert!(!window.says("Profile"));
 }
 
 fn broken_settings_are_set_aside_and_reported() {
