@@ -104,6 +104,6 @@ fn entries_of_a_matrix() {
     // In the middle, two rows of the grid meet: one neighbour is in the block, two are 12 rows away.
     let middle = window.rect(Role::Image, "Entries of the matrix").center();
     window.click_at(middle);
-    window.until_text("of block 4, diagonal 4. 1 dynamic");
+    window.until_text("of block 4, diagonal 676. 1 dynamic");
     assert!(window.says("2 static, by column"), "{:#?}", window.texts());
 }
