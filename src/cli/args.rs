@@ -120,7 +120,7 @@ pub struct CommonArgs {
     /// Floating-point precision
     #[arg(long, help_heading = "Method")]
     precision: Option<Precision>,
-    /// Back end
+    /// Back end [default: auto]
     #[arg(long, help_heading = "Method")]
     backend: Option<Backend>,
     /// CPU threads; 0 for one per core. Results do not depend on it
@@ -132,7 +132,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     threads: Option<usize>,
-    /// GPU of --backend cuda, by its number in `tilescope devices`. Results do not depend on it
+    /// GPU of --backend cuda and auto, by its number in `tilescope devices`. Results do not depend on it
     #[arg(
         long,
         value_name = "N",

@@ -10,6 +10,7 @@ mod choices;
 mod console;
 mod default_experiment;
 mod devices;
+mod gpu_notes;
 mod interrupt;
 mod lists;
 mod open;

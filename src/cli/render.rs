@@ -2,6 +2,7 @@
 
 use super::args::RunArgs;
 use super::console::{INTERRUPTED, UsageError, print_note};
+use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
@@ -257,6 +258,7 @@ impl Render {
             .and_then(|()| view.check(&first.problem.shape, &shapes))
             .map_err(|refused| UsageError(refused.to_string()))?;
         self.check_inside(&first)?;
+        print_gpu_notes(&first);
         for warning in std::iter::once(&first).chain(&plans).filter_map(Plan::warning) {
             print_note(&warning);
         }

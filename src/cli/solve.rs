@@ -2,6 +2,7 @@
 
 use super::args::RunArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::gpu_notes::print_gpu_notes;
 use super::interrupt::Interrupt;
 use super::outputs::{self, Output};
 use super::progress::Progress;
@@ -83,6 +84,7 @@ impl Solve {
         if let Some(warning) = plan.warning() {
             print_note(&warning);
         }
+        print_gpu_notes(&plan);
         MemoryNeed::of(&plan, FieldKind::Residual).check(plan.precision)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut run = Run::new(&plan)?;
@@ -328,7 +330,8 @@ fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::
 
 impl Summary {
     fn of(run: &Run, setup_seconds: f64) -> anyhow::Result<Self> {
-        let Plan { spec, problem, tiling, .. } = &**run.plan();
+        let plan = run.plan();
+        let Plan { spec, problem, tiling, .. } = &**plan;
         let latest = run.history().latest();
         let residual = latest.residual.map(|norms| norms.l2);
         let axes = 0..problem.shape.dim();
@@ -339,9 +342,9 @@ impl Summary {
             k: run.k(),
             overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
-            matrix: MatrixSummary::of(run.plan(), setup_seconds),
+            matrix: MatrixSummary::of(plan, setup_seconds),
             precision: spec.method.precision.name(),
-            backend: spec.method.backend.name(),
+            backend: plan.backend().name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),
             device: run.solver().device().map(|device| device.name.clone()),
             cycles: run.cycle(),

@@ -2,6 +2,7 @@
 
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
+use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::outputs::{self, Output};
@@ -119,6 +120,7 @@ impl Sweep {
         }
         outputs::check(&outputs, &self.common.inputs(&spec.run))?;
         let mut sweep = run::Sweep::new(spec).map_err(usage)?;
+        print_gpu_notes_of(&mut sweep)?;
         let mut done = Vec::new();
         let (table, rows) = if self.resume {
             SweepTable::resume(&self.output, |rows| sweep.resume(rows).map(|known| done = known))?
@@ -187,10 +189,10 @@ impl Sweep {
     /// Settings whose cycles are counted at once; one on a GPU.
     fn jobs(&self, sweep: &run::Sweep) -> usize {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        match sweep.spec().run.method.backend {
-            run::Backend::Cuda => 1,
-            run::Backend::Cpu if self.jobs == 0 => cores,
-            run::Backend::Cpu => self.jobs,
+        match (sweep.outline().backend, self.jobs) {
+            (run::Backend::Cuda, _) => 1,
+            (_, 0) => cores,
+            (_, jobs) => jobs,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::args::CommonArgs;
 use super::console::{FAILED, INTERRUPTED, print, print_note};
+use super::gpu_notes::print_gpu_notes_of;
 use super::interrupt::Interrupt;
 use super::lists::ListArgs;
 use super::progress::Progress;
@@ -79,6 +80,7 @@ impl Tune {
             measure: vec![Measure::Time, Measure::Cycles],
         };
         let mut sweep = Sweep::new(spec).map_err(usage)?;
+        print_gpu_notes_of(&mut sweep)?;
         let interrupt = Interrupt::install("interrupted before the search was complete")?;
         let Some((settings, tried)) = search(&mut sweep, interrupt)? else {
             print_note("interrupted before the search was complete");

@@ -59,7 +59,7 @@ prop_compose! {
         overlap in prop::collection::vec(0..300_usize, 1..=2),
         single in any::<bool>(),
         threads in prop_oneof![Just(0), 0..64_usize],
-        backend in proptest::sample::select(&[Backend::Cpu, Backend::Cuda]),
+        backend in proptest::sample::select(&Backend::ALL[..]),
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
         kernel in proptest::sample::select(&Kernel::ALL),
         change in any::<bool>(),

@@ -4,6 +4,7 @@
 #[cfg(test)]
 pub(crate) mod any;
 mod archive;
+mod auto_gpu;
 mod command;
 mod export;
 mod history;

@@ -1,5 +1,6 @@
 //! Makes a plan of a run's description: the one place where a description is checked.
 
+use super::auto_gpu::AutoGpus;
 use super::matrix::{Matrices, Ordered};
 use super::spec::{
     Backend, MOST_SWEEPS, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec,
@@ -11,7 +12,7 @@ use crate::problem::matrix::MarketError;
 use crate::problem::{Boundary, Operator, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Kernel, Layout, Method, MethodName, Place, Spectral, SpectralError, Subiterations,
+    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError, Subiterations,
 };
 use std::sync::Arc;
 
@@ -30,8 +31,10 @@ pub struct Plan {
     pub tiling: Tiling,
     /// The precision of the arithmetic.
     pub precision: Precision,
-    /// Where it runs.
+    /// Where it runs: with [`Backend::Auto`], where that leads.
     pub place: Place,
+    /// Why a run with [`Backend::Auto`] is on the CPU, if a GPU was tried.
+    pub without_gpu: Option<SolverError>,
     /// When to stop.
     pub stop: Stop,
 }
@@ -89,6 +92,9 @@ const FEWEST_ARRAYS: usize = 2;
 /// The most threads.
 pub const MOST_THREADS: usize = 1024;
 
+/// From this ratio of the speeds in f32 and f64 on, a GPU is slow in f64.
+const SLOW_F64: u32 = 16;
+
 /// The velocity of the convection–diffusion problem times the side over the diffusivity.
 pub const WIND: [f64; 3] = [60.0, 25.0, 0.0];
 
@@ -112,9 +118,16 @@ pub struct Planner {
     matrices: Matrices,
     /// The GPUs of earlier plans, so that those of later ones share what is loaded there.
     devices: Vec<Device>,
+    auto: AutoGpus,
 }
 
 impl Planner {
+    /// A planner that never waits for a GPU: one that [`Backend::Auto`] may use is opened on a thread, and
+    /// runs are planned for the CPU until it is open. By default a plan waits for it.
+    pub fn without_waiting() -> Self {
+        Self { auto: AutoGpus::without_waiting(), ..Self::default() }
+    }
+
     /// Checks a description and makes a plan of it.
     ///
     /// # Errors
@@ -133,7 +146,7 @@ impl Planner {
             check_3d(spec)?;
         }
         check_stop(&spec.stop)?;
-        let place = self.place(spec)?;
+        check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
             // Before the tiles, of which an absurd shape has as many. The solver checks the memory that it
@@ -148,6 +161,7 @@ impl Planner {
         };
         let method = method(&spec.method, &tiling, &problem.operator)?;
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
+        let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
             problem,
@@ -156,6 +170,7 @@ impl Planner {
             tiling,
             precision: spec.method.precision,
             place,
+            without_gpu,
             stop: spec.stop,
         })
     }
@@ -180,7 +195,7 @@ impl Planner {
             ProblemKind::ConvectionDiffusion,
         )?;
         check_stop(&spec.stop)?;
-        let place = self.place(spec)?;
+        check_place(spec)?;
         for (field, values) in [("tile", &method_spec.tile), ("overlap", &method_spec.overlap)] {
             if values.len() != 1 {
                 let allowed = "it must be one number: the rows of a block, and its levels";
@@ -199,51 +214,68 @@ impl Planner {
             method,
             tiling,
             precision: method_spec.precision,
-            place,
+            place: on_cpu(method_spec),
+            without_gpu: None,
             stop: spec.stop,
         })
     }
 
-    /// Where it runs.
-    fn place(&mut self, run: &RunSpec) -> Result<Place, PlanError> {
-        let spec = &run.method;
-        if spec.threads > MOST_THREADS {
-            let allowed = format!("it must be at most {MOST_THREADS}");
-            return Err(value("threads", spec.threads, allowed));
+    /// Where a run on a grid is made, and why not on the GPU that `auto` tried.
+    fn place(
+        &mut self,
+        spec: &MethodSpec,
+        problem: &Problem,
+        method: &Method,
+    ) -> Result<(Place, Option<SolverError>), PlanError> {
+        let is_for_gpus = problem.operator.stencil().is_some() && problem.shape.dim() < 3;
+        if spec.backend == Backend::Cpu || !is_for_gpus {
+            return Ok((on_cpu(spec), None));
         }
-        let kernels = run.kernels();
-        if !kernels.contains(&spec.kernel) {
-            let names: Vec<_> = kernels.iter().map(|kernel| kernel.name()).collect();
-            let allowed = match spec.backend {
-                Backend::Cpu if run.problem.kind == ProblemKind::Matrix => {
-                    format!("for a matrix it may be {}", names.join(", "))
+        let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
+        // What it stands for was decided by the method.
+        let is_choice = spec.kernel == Kernel::FASTEST;
+        let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
+        if spec.backend == Backend::Auto {
+            let device = &devices[0];
+            let tried = self.auto.check(device).map(|opened| {
+                opened?;
+                device.check_kernel(kernel, method, spec.precision)?;
+                // Another solver, whose arrays it takes over, may be there otherwise.
+                if self.auto.waits() {
+                    device.check_memory(problem, spec.precision)
+                } else {
+                    Ok(())
                 }
-                Backend::Cpu => {
-                    "backend cpu has auto, fastest and spectral; the others go with backend cuda"
-                        .to_owned()
+            });
+            match tried {
+                None if !spec.needs_gpu() => return Ok((on_cpu(spec), None)),
+                Some(Err(why)) if !spec.needs_gpu() => return Ok((on_cpu(spec), Some(why))),
+                Some(Err(SolverError::Unavailable(why))) => {
+                    let allowed = format!(
+                        "it needs a GPU (backend cuda), and {why}; backend cpu has {}",
+                        names(&Kernel::on_cpu(spec.name))
+                    );
+                    return Err(value("kernel", spec.kernel.name(), allowed));
                 }
-                Backend::Cuda => {
-                    format!("with method {} it may be {}", spec.name.name(), names.join(", "))
-                }
-            };
-            return Err(value("kernel", spec.kernel.name(), allowed));
-        }
-        if spec.devices.len() != 1 {
-            let allowed = "it must be one GPU, such as [0]: a run on several is not possible yet";
-            return Err(value("devices", format!("{:?}", spec.devices), allowed));
-        }
-        Ok(match spec.backend {
-            Backend::Cpu => {
-                Place::Cpu { threads: spec.threads, layout: Layout::named(spec.kernel) }
+                // What else is wrong, the solver says.
+                _ => {}
             }
-            Backend::Cuda => {
-                let devices = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
-                // What it stands for was decided by the method.
-                let is_choice = spec.kernel == Kernel::FASTEST;
-                let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
-                Place::Cuda { devices, kernel }
-            }
-        })
+        }
+        Ok((Place::Cuda { devices, kernel }, None))
+    }
+
+    /// A plan with [`Backend::Auto`] once more, now that it may be known where that leads.
+    ///
+    /// # Errors
+    /// [`PlanError`] if only a GPU could run it, and none can be used.
+    pub(super) fn decide_again(&mut self, plan: &Plan) -> Result<Plan, PlanError> {
+        let (place, without_gpu) = self.place(&plan.spec.method, &plan.problem, &plan.method)?;
+        Ok(Plan { place, without_gpu, ..plan.clone() })
+    }
+
+    /// Whether it is known now whether [`Backend::Auto`] can use the GPU of a run.
+    pub(super) fn knows_gpu_of(&self, spec: &MethodSpec) -> bool {
+        spec.devices.first().is_some_and(|ordinal| self.auto.knows(*ordinal))
     }
 
     /// The GPU with this ordinal: that of earlier plans, if they had it.
@@ -274,6 +306,34 @@ impl Plan {
         Geometry::new(self.problem.shape, self.tiling.clone()).shown(slice)
     }
 
+    /// Where it runs; never [`Backend::Auto`].
+    pub fn backend(&self) -> Backend {
+        match self.place {
+            Place::Cpu { .. } => Backend::Cpu,
+            Place::Cuda { .. } => Backend::Cuda,
+        }
+    }
+
+    /// The same on the CPU, where [`Backend::Auto`] led to a GPU that did not take it; `None` where a GPU was
+    /// chosen.
+    pub(super) fn on_cpu(&self, why: &SolverError) -> Option<Self> {
+        let method = &self.spec.method;
+        let may_run = method.backend == Backend::Auto && !method.needs_gpu();
+        (may_run && self.backend() == Backend::Cuda).then(|| Self {
+            place: on_cpu(method),
+            without_gpu: Some(why.clone()),
+            ..self.clone()
+        })
+    }
+
+    /// How many times as fast the GPU would compute in f32, where it computes in f64 and is made for f32:
+    /// GPUs for games have a ratio of 32 or 64, those for computing 2. Known once the GPU is open.
+    pub fn slow_f64(&self) -> Option<u32> {
+        let Place::Cuda { devices, .. } = &self.place else { return None };
+        let speedup = devices.first()?.f32_speedup()?;
+        (self.precision == Precision::F64 && speedup >= SLOW_F64).then_some(speedup)
+    }
+
     /// A sentence that warns of possible divergence, or `None`.
     pub fn warning(&self) -> Option<String> {
         let operator = &self.problem.operator;
@@ -300,6 +360,47 @@ pub(super) fn value(
     allowed: impl Into<String>,
 ) -> PlanError {
     PlanError::Value { field, value: value.to_string(), allowed: allowed.into() }
+}
+
+/// Refuses threads, kernels and devices that no back end has.
+fn check_place(run: &RunSpec) -> Result<(), PlanError> {
+    let spec = &run.method;
+    if spec.threads > MOST_THREADS {
+        let allowed = format!("it must be at most {MOST_THREADS}");
+        return Err(value("threads", spec.threads, allowed));
+    }
+    let kernels = run.kernels();
+    if !kernels.contains(&spec.kernel) {
+        let is_matrix = run.problem.kind == ProblemKind::Matrix;
+        let allowed = match spec.backend {
+            Backend::Auto | Backend::Cpu if is_matrix => {
+                format!("for a matrix it may be {}", names(&kernels))
+            }
+            Backend::Cpu => {
+                "backend cpu has auto, fastest and spectral; the others go with backend cuda"
+                    .to_owned()
+            }
+            Backend::Auto | Backend::Cuda => {
+                format!("with method {} it may be {}", spec.name.name(), names(&kernels))
+            }
+        };
+        return Err(value("kernel", spec.kernel.name(), allowed));
+    }
+    if spec.devices.len() != 1 {
+        let allowed = "it must be one GPU, such as [0]: a run on several is not possible yet";
+        return Err(value("devices", format!("{:?}", spec.devices), allowed));
+    }
+    Ok(())
+}
+
+/// The cores of this machine, as they were chosen.
+fn on_cpu(spec: &MethodSpec) -> Place {
+    Place::Cpu { threads: spec.threads, layout: Layout::named(spec.kernel) }
+}
+
+/// The names of kernels, in a sentence.
+fn names(kernels: &[Kernel]) -> String {
+    kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ")
 }
 
 /// The shape that was chosen.

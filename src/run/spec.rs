@@ -146,8 +146,10 @@ mod velocity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backend {
-    /// The cores of this machine
+    /// A GPU where there is one that takes the run, otherwise the CPU
     #[default]
+    Auto,
+    /// The cores of this machine
     Cpu,
     /// An NVIDIA GPU
     Cuda,
@@ -167,11 +169,12 @@ pub struct MethodSpec {
     pub overlap: Vec<usize>,
     /// The precision of the arithmetic.
     pub precision: Precision,
-    /// Where it runs.
+    /// Where it runs. A file leaves `auto` out, so that older programs, which do not know it, take the CPU.
+    #[serde(skip_serializing_if = "is_auto_backend")]
     pub backend: Backend,
     /// Threads on the CPU; 0 for one per core. No result depends on it.
     pub threads: usize,
-    /// The GPUs that it runs on with back end `cuda`, by their ordinals; exactly one so far. No result
+    /// The GPUs that it runs on with back ends `cuda` and `auto`, by their ordinals; exactly one so far. No result
     /// depends on it.
     #[serde(skip_serializing_if = "is_first_gpu")]
     pub devices: Vec<u32>,
@@ -249,7 +252,7 @@ impl Default for MethodSpec {
             tile: vec![32],
             overlap: vec![0],
             precision: Precision::F64,
-            backend: Backend::Cpu,
+            backend: Backend::Auto,
             threads: 0,
             devices: vec![0],
             kernel: Kernel::AUTO,
@@ -368,11 +371,12 @@ impl StopRule {
 
 impl Backend {
     /// All of them, as they stand in menus.
-    pub const ALL: [Self; 2] = [Self::Cpu, Self::Cuda];
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Cuda];
 
     /// The name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Self::Auto => "auto",
             Self::Cpu => "cpu",
             Self::Cuda => "cuda",
         }
@@ -381,6 +385,7 @@ impl Backend {
     /// What it means, in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
+            Self::Auto => "An NVIDIA GPU where there is one that takes the run, otherwise the CPU.",
             Self::Cpu => "The cores of this machine.",
             Self::Cuda => "An NVIDIA GPU.",
         }
@@ -421,13 +426,28 @@ impl MethodSpec {
         }
     }
 
-    /// The kernels that go with the method and the back end.
+    /// The kernels that go with the method and the back end: with `auto` those of a GPU, which include those
+    /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
         match self.backend {
             Backend::Cpu => Kernel::on_cpu(self.name),
-            Backend::Cuda => Kernel::of(self.name),
+            Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         }
     }
+
+    /// Whether only a GPU can run it: that was chosen, or a kernel that a CPU does not have.
+    pub fn needs_gpu(&self) -> bool {
+        let is_of = |kernels: Vec<Kernel>| kernels.contains(&self.kernel);
+        match self.backend {
+            Backend::Cpu => false,
+            Backend::Cuda => true,
+            Backend::Auto => is_of(Kernel::of(self.name)) && !is_of(Kernel::on_cpu(self.name)),
+        }
+    }
+}
+
+fn is_auto_backend(backend: &Backend) -> bool {
+    *backend == Backend::Auto
 }
 
 fn is_single(batch: &usize) -> bool {
@@ -488,7 +508,8 @@ impl RunSpec {
     /// The kernels that go with the problem, the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
         match (self.problem.kind, self.method.backend) {
-            (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix(),
+            (ProblemKind::Matrix, Backend::Auto | Backend::Cpu) => Kernel::of_matrix(),
+            (_, Backend::Auto) if self.problem.shape.len() > 2 => Kernel::on_cpu(self.method.name),
             _ => self.method.kernels(),
         }
     }
@@ -517,7 +538,7 @@ impl RunSpec {
             VERSION
         } else if is_newest || !is_first_gpu(devices) {
             GRIDS
-        } else if *backend == Backend::Cpu && is_auto(kernel) {
+        } else if *backend != Backend::Cuda && is_auto(kernel) {
             CPU_ALONE
         } else {
             FIRST_GPU
@@ -614,6 +635,31 @@ mod tests {
         let text = spec.to_toml();
         assert!(text.starts_with("version = 3\n") && text.contains("devices = [1]"), "{text}");
         assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+    }
+
+    /// Programs that do not know `auto` read its files and take the CPU; their own files name the CPU.
+    #[test]
+    fn auto_is_left_out_of_a_file() {
+        let mut spec = RunSpec::default();
+        assert_eq!(spec.method.backend, Backend::Auto);
+        assert!(!spec.to_toml().contains("backend"));
+        spec.method.backend = Backend::Cpu;
+        let text = spec.to_toml();
+        assert!(text.starts_with("version = 1\n") && text.contains("backend = \"cpu\""), "{text}");
+        assert_eq!(RunSpec::from_toml(&text, "it").unwrap(), spec);
+        let text = "version = 1\n[method]\nbackend = \"auto\"";
+        assert_eq!(RunSpec::from_toml(text, "it").unwrap(), RunSpec::default());
+    }
+
+    #[test]
+    fn a_kernel_of_gpus_needs_one() {
+        let needs_gpu =
+            |backend, kernel| MethodSpec { backend, kernel, ..MethodSpec::default() }.needs_gpu();
+        for kernel in [Kernel::AUTO, Kernel::FASTEST, Kernel::SPECTRAL] {
+            assert!(!needs_gpu(Backend::Auto, kernel) && needs_gpu(Backend::Cuda, kernel));
+        }
+        assert!(needs_gpu(Backend::Auto, Kernel::REGISTER));
+        assert!(!needs_gpu(Backend::Cpu, Kernel::REGISTER), "which is refused");
     }
 
     #[test]

@@ -5,14 +5,16 @@ use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
 use tilescope::problem::{Boundary, Problem, Source, Stencil};
 use tilescope::run::{
-    Backend, FieldKind, MapRequest, MethodName, ObservationRequest, Outcome, Phase, Planner,
-    ReplayRequest, ReplayTarget, Rewinder, Run, RunArchive, RunSpec, Worker, WorkerRequest,
+    Backend, FieldKind, MapRequest, MethodName, Observation, ObservationRequest, Outcome, Phase,
+    Planner, ReplayRequest, ReplayTarget, Report, Rewinder, Run, RunArchive, RunSpec, Worker,
+    WorkerRequest,
 };
 use tilescope::solver::{Kernel, Method, NormRequest, Samples, SolverError};
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_run_ends_where_it_ends_on_the_cpu", a_run_ends_where_it_ends_on_the_cpu),
     ("an_earlier_cycle_is_made_again_as_it_was", an_earlier_cycle_is_made_again),
+    ("auto_begins_on_the_cpu_and_moves_to_the_GPU", auto_begins_on_the_cpu),
     ("a_thousand_changes_leave_nothing_behind", a_thousand_changes_leave_nothing_behind),
     ("what_does_not_fit_is_refused", what_does_not_fit_is_refused),
     // The last one: the GPU may be of no use to this process afterwards.
@@ -118,6 +120,89 @@ fn an_earlier_cycle_is_made_again() {
             assert!(there == here, "{field:?} of cycle {cycle}");
         }
     }
+}
+
+/// A worker begins at once, on the CPU, and goes on on the GPU to the same bits: its last iterate, that of
+/// the move and those that are made again are the CPU's.
+fn auto_begins_on_the_cpu() {
+    let mut spec = RunSpec::default();
+    (spec.problem.shape, spec.method.overlap) = (vec![256, 192], vec![4]);
+    (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2000);
+    assert_eq!(spec.method.backend, Backend::Auto);
+    let view = ObservationRequest {
+        field: FieldKind::Residual,
+        map: Some(MapRequest::whole([256; 2])),
+        ..ObservationRequest::default()
+    };
+    let worker = Worker::start(|| {}).expect("a thread");
+    let request = |running| WorkerRequest {
+        epoch: 1,
+        spec: spec.clone().into(),
+        running,
+        steps: 3,
+        observation: view.clone(),
+        memory: 100_000_000,
+        ..WorkerRequest::default()
+    };
+    let report_when = |is_it: &dyn Fn(&Report) -> bool| loop {
+        let answer = worker.wait(Duration::from_secs(60)).expect("a report");
+        let report = answer.expect("no error");
+        if is_it(&report) {
+            break report;
+        }
+    };
+    worker.request(request(false));
+    let first = report_when(&|_| true);
+    assert_eq!((first.plan.backend(), &first.device), (Backend::Cpu, &None));
+    let moved = report_when(&|report| report.device.is_some() && report.latest.cycle == 3);
+    assert_eq!((moved.plan.backend(), moved.epoch), (Backend::Cuda, first.epoch));
+    assert_eq!(moved.plan.spec.method.backend, Backend::Auto);
+    worker.request(request(true));
+    let end = report_when(&|report| matches!(report.phase, Phase::Finished(_)));
+    assert!(end.device.is_some() && end.latest.cycle == 2000);
+    assert!(end.curve.windows(2).all(|pair| pair[0].cycle < pair[1].cycle), "the curve goes on");
+
+    // The same on the CPU alone.
+    let mut on_cpu = spec.clone();
+    on_cpu.method.backend = Backend::Cpu;
+    let plan = Arc::new(Planner::default().plan(&on_cpu).expect("a plan"));
+    let plain = Arc::new(RunArchive::new(&plan, 0));
+    let replay = Rewinder::start(|| {}).expect("a thread");
+    let memory = 100_000_000;
+    for (id, cycle) in [1, 3, 4, 1234, 2000].into_iter().enumerate() {
+        let id = id as u64;
+        let target = |archive: &Arc<RunArchive>| ReplayTarget {
+            archive: Arc::clone(archive),
+            cycle,
+            request: view.clone(),
+            minus: None,
+        };
+        let targets = vec![target(&end.archive), target(&plain)];
+        let runs = vec![Arc::clone(&end.archive), Arc::clone(&plain)];
+        replay.request(ReplayRequest { id, runs, memory, targets });
+        let seen = loop {
+            let answer = replay.wait(Duration::from_secs(300)).expect("an answer");
+            assert_eq!(answer.failed, None);
+            if answer.id == id && answer.progress.is_none() {
+                break answer.observations;
+            }
+        };
+        let [there, here] = [0, 1].map(|index| {
+            let seen = seen[index].as_ref().expect("it is seen");
+            assert_eq!(seen.cycle, cycle);
+            picture_bits(seen)
+        });
+        assert!(there == here, "cycle {cycle}");
+        for report in [&moved, &end].into_iter().filter(|report| report.latest.cycle == cycle) {
+            assert!(picture_bits(&report.observation) == here, "cycle {cycle}");
+        }
+    }
+}
+
+/// The bits of the observed field.
+fn picture_bits(seen: &Observation) -> Vec<u32> {
+    let samples = &seen.picture.as_ref().expect("a map").samples;
+    samples.values.iter().map(|value| value.to_bits()).collect()
 }
 
 fn square(n: usize) -> Arc<Problem> {

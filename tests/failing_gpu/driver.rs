@@ -38,6 +38,8 @@ enum Failure {
     Slow,
     /// It is lost while it is working.
     Lost,
+    /// It does not fail, and is slow in f64.
+    SlowF64,
 }
 
 static FAILURE: LazyLock<Failure> =
@@ -48,6 +50,7 @@ static FAILURE: LazyLock<Failure> =
         "full" => Failure::Full,
         "slow" => Failure::Slow,
         "lost" => Failure::Lost,
+        "slow-f64" => Failure::SlowF64,
         _ => Failure::NoGpu,
     });
 
@@ -215,6 +218,9 @@ pub extern "C" fn cuDeviceGetAttribute(to: *mut c_int, which: c_uint, _gpu: c_in
         75 if *FAILURE == Failure::OldGpu => 6,
         75 => 7,
         76 if *FAILURE == Failure::OldGpu => 1,
+        // … SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
+        87 if *FAILURE == Failure::SlowF64 => 32,
+        87 => 2,
         // … MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
         97 => 98_304,
         _ => 0,

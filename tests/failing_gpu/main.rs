@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tilescope::run::{
-    Backend, MapRequest, ObservationRequest, Outcome, Phase, RunSpec, Worker, WorkerRequest,
+    Backend, MapRequest, ObservationRequest, Outcome, Phase, Report, RunSpec, Worker, WorkerRequest,
 };
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
@@ -77,6 +77,73 @@ fn each_failure_is_reported_in_one_sentence() {
     }
 }
 
+/// Without a choice of the back end a GPU that cannot be used is no error.
+#[test]
+fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
+    let auto = SOLVE.replace(" --backend cuda", " --json");
+    let full = "the run is made on the CPU: Test GPU has 1.00 MB of memory free";
+    for (failure, note) in [
+        ("no-GPU", None),
+        ("old-GPU", None),
+        ("old-driver", None),
+        ("old-compiler", None),
+        ("full", Some(full)),
+    ] {
+        let output = tilescope(failure, &auto);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{failure}: {said}");
+        let is_expected = note.map_or(said.is_empty(), |note| said.contains(note));
+        assert!(is_expected, "{failure}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["backend"], "cpu", "{failure}");
+        assert_eq!(summary["cycles"], 500, "{failure}");
+    }
+    // A matrix, a 3D grid and a tile that no kernel accepts run on the CPU.
+    for (system, note) in [
+        ("--shape 12x12x12 --tile 6", ""),
+        ("--matrix heat-1d --shape 100 --tile 10", ""),
+        ("--shape 600x600 --tile 512", "does not accept tile 512x512"),
+    ] {
+        let output = tilescope("slow-f64", &format!("solve {system} --k 2 --max-cycles 3 --json"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains(note), "{system}: {said}");
+        assert_eq!(said.is_empty(), note.is_empty(), "{system}: {said}");
+        let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(summary["backend"], "cpu", "{system}");
+    }
+}
+
+/// It is said once, and only of f64.
+#[test]
+fn a_gpu_that_is_slow_in_f64_is_named() {
+    let note = "this GPU computes f32 32 times as fast as f64; --precision f32 uses that";
+    let solve = "solve --shape 64x64 --tile 16 --k 2 --max-cycles 2";
+    for (failure, options, times) in [
+        ("slow-f64", "", 1),
+        ("slow-f64", "--backend cuda", 1),
+        ("slow-f64", "--precision f32", 0),
+        ("slow-f64", "--backend cpu", 0),
+        ("lost", "", 0),
+    ] {
+        let output = tilescope(failure, &format!("{solve} {options}"));
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(said.matches(note).count(), times, "{failure} {options}: {said}");
+    }
+}
+
+/// Only a GPU has the kernel: without a back end that names one.
+#[test]
+fn a_kernel_of_gpus_takes_the_gpu() {
+    let solve = "solve --shape 64x64 --tile 16 --k 2 --max-cycles 2 --kernel shared";
+    let output = tilescope("no-GPU", solve);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("kernel is shared; it needs a GPU (backend cuda)"), "{said}");
+    let output = tilescope("full", &solve.replace("64x64", "320x256"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.starts_with("tilescope: Test GPU has 1.00 MB of memory free"), "{said}");
+}
+
 #[test]
 fn a_gpu_that_is_not_there_is_refused_in_a_sentence() {
     for (devices, sentence) in [
@@ -114,43 +181,112 @@ fn the_list_of_devices_says_why_there_is_no_gpu() {
     }
 }
 
-/// In a process of its own for each failure.
-#[test]
-fn a_run_continues_on_the_cpu() {
+/// Runs a test of this program for each failure, in a process of its own whose driver is the stand-in; in
+/// that process, `test` itself.
+fn for_each(failures: &[&str], name: &str, test: fn()) {
     if std::env::var_os(FAILURE).is_some() {
-        return continues_on_the_cpu();
+        return test();
     }
     let this = std::env::current_exe().unwrap();
-    for failure in ["no-GPU", "old-GPU", "old-driver", "old-compiler", "full", "slow", "lost"] {
-        let output = with_gpu(&this, failure, &["--exact", "a_run_continues_on_the_cpu"]);
+    for failure in failures {
+        let output = with_gpu(&this, failure, &["--exact", name]);
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success() && said.contains("1 passed"), "{failure}: {said}");
     }
 }
 
-fn continues_on_the_cpu() {
+#[test]
+fn a_run_continues_on_the_cpu() {
+    let failures = ["no-GPU", "old-GPU", "old-driver", "old-compiler", "full", "slow", "lost"];
+    for_each(&failures, "a_run_continues_on_the_cpu", continues_on_the_cpu);
+}
+
+#[test]
+fn auto_stays_on_the_cpu_where_there_is_no_gpu() {
+    let failures = ["no-GPU", "old-GPU", "old-driver", "old-compiler", "full"];
+    for_each(&failures, "auto_stays_on_the_cpu_where_there_is_no_gpu", stays_on_the_cpu);
+}
+
+#[test]
+fn auto_moves_to_the_gpu_and_back_when_it_fails() {
+    let failures = ["slow", "lost"];
+    for_each(&failures, "auto_moves_to_the_gpu_and_back_when_it_fails", moves_and_fails);
+}
+
+/// A run of 500 cycles with the default back end.
+fn auto_run() -> RunSpec {
     let mut spec = RunSpec::default();
     (spec.problem.shape, spec.method.tile, spec.method.k) = (vec![320, 256], vec![16], 4.into());
     (spec.stop.tolerance, spec.stop.max_cycles) = (None, 500);
+    assert_eq!(spec.method.backend, Backend::Auto);
+    spec
+}
+
+/// The first report of a worker that is as it should be. None of them is an error.
+fn report_when(worker: &Worker, is_it: impl Fn(&Report) -> bool) -> Box<Report> {
+    let begin = Instant::now();
+    loop {
+        let report = worker.wait(Duration::from_secs(60)).expect("a report").expect("no error");
+        if is_it(&report) {
+            return report;
+        }
+        assert!(begin.elapsed() < Duration::from_secs(60), "{:?}", report.phase);
+    }
+}
+
+fn request(spec: &RunSpec, running: bool) -> WorkerRequest {
+    WorkerRequest {
+        epoch: 1,
+        spec: Arc::new(spec.clone()),
+        running,
+        observation: ObservationRequest {
+            map: Some(MapRequest::whole([64; 2])),
+            ..ObservationRequest::default()
+        },
+        memory: 64_000_000,
+        ..WorkerRequest::default()
+    }
+}
+
+fn stays_on_the_cpu() {
+    let spec = auto_run();
+    let worker = Worker::start(|| {}).unwrap();
+    worker.request(request(&spec, false));
+    // What came of the GPU is known some time, and is said.
+    let report = report_when(&worker, |report| report.plan.without_gpu.is_some());
+    assert_eq!((report.plan.backend(), report.latest.cycle), (Backend::Cpu, 0));
+    worker.request(request(&spec, true));
+    let report = report_when(&worker, |report| matches!(report.phase, Phase::Finished(_)));
+    assert_eq!((report.latest.cycle, &report.device), (500, &None));
+    assert_eq!(report.plan.spec.method.backend, Backend::Auto);
+}
+
+fn moves_and_fails() {
+    let mut spec = auto_run();
+    let worker = Worker::start(|| {}).unwrap();
+    worker.request(request(&spec, false));
+    // Nothing waits for the driver.
+    let report = report_when(&worker, |_| true);
+    assert_eq!((report.plan.backend(), &report.device), (Backend::Cpu, &None));
+    let before = report.latest;
+    let report = report_when(&worker, |report| report.device.is_some());
+    assert_eq!((report.plan.backend(), report.epoch), (Backend::Cuda, 1));
+    assert_eq!(report.latest, before);
+    worker.request(request(&spec, true));
+    let failed = |report: &Report| matches!(&report.phase, Phase::Failed { why } if why.contains("Test GPU"));
+    report_when(&worker, failed);
+    spec.method.backend = Backend::Cpu;
+    worker.request(request(&spec, true));
+    let report = report_when(&worker, |report| matches!(report.phase, Phase::Finished(_)));
+    assert_eq!((report.latest.cycle, report.device), (500, None));
+}
+
+fn continues_on_the_cpu() {
+    let mut spec = auto_run();
     spec.method.backend = Backend::Cuda;
     let worker = Worker::start(|| {}).unwrap();
     let begin = Instant::now();
-    let request = |spec: &RunSpec| {
-        worker.request(WorkerRequest {
-            epoch: 1,
-            spec: Arc::new(spec.clone()),
-            running: true,
-            steps: 0,
-            pace: None,
-            observation: ObservationRequest {
-                map: Some(MapRequest::whole([64; 2])),
-                ..ObservationRequest::default()
-            },
-            memory: 64_000_000,
-            ..WorkerRequest::default()
-        });
-    };
-    request(&spec);
+    worker.request(request(&spec, true));
     // Refused before it began, or failed on the way.
     let why = loop {
         match worker.wait(Duration::from_secs(60)).expect("the worker says something") {
@@ -166,7 +302,7 @@ fn continues_on_the_cpu() {
     assert!(why.contains("Test GPU") || why.contains("NVIDIA driver"), "{why}");
 
     spec.method.backend = Backend::Cpu;
-    request(&spec);
+    worker.request(request(&spec, true));
     loop {
         let report = worker.wait(Duration::from_secs(60)).expect("it goes on").unwrap();
         if report.phase == Phase::Finished(Outcome::OutOfCycles) {

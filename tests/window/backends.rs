@@ -23,7 +23,7 @@ fn without_a_gpu_the_menu_says_why() {
     if let Err(why) = cuda::gpus() {
         assert_eq!(name, format!("CUDA: {why}"));
         window.choose("Runs on", &name);
-        assert_eq!(window.run_under_way().method.backend, Backend::Cpu);
+        assert_eq!(window.run_under_way().method.backend, Backend::Auto);
     }
 }
 

@@ -77,6 +77,8 @@ pub struct Explorer {
     files: files::Files,
     settings_file: SettingsFile,
     backends: Backends,
+    /// Whether it was said that the GPU is slow in f64.
+    has_said_slow_f64: bool,
     toasts: toasts::Toasts,
     /// The last request to the worker.
     last_request: Option<WorkerRequest>,
@@ -157,6 +159,7 @@ impl Explorer {
             settings_file,
             files: files::Files::new(context),
             backends: Backends::look_for(),
+            has_said_slow_f64: false,
             toasts: toasts::Toasts::default(),
             last_request: None,
             commands: Vec::new(),

@@ -7,9 +7,10 @@ use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::{AtEqual, Compare, How};
 use crate::app::state::pins;
 use crate::app::state::session::elsewhere;
+use crate::grid::Precision;
 use crate::picture::{Opened, counted};
 use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, Report, RunSpec};
-use crate::solver::Kernel;
+use crate::solver::{Kernel, SolverError};
 use eframe::egui;
 
 impl Explorer {
@@ -36,6 +37,11 @@ impl Explorer {
             }
         }
         self.session.rejection = None;
+        self.session.auto_is = report.plan.backend();
+        self.session.without_gpu = report.plan.without_gpu.as_ref().map(|why| match why {
+            SolverError::Unavailable(why) => why.to_string(),
+            why => why.to_string(),
+        });
         self.map.take(&report, &self.session.view);
         let mut report = report;
         self.back.keep(&mut report, self.report.take());
@@ -49,6 +55,14 @@ impl Explorer {
             && let Some(warning) = report.plan.warning()
         {
             self.toasts.warning(warning);
+        }
+        if let (Some(speedup), Some(gpu)) = (report.slow_f64, &report.device)
+            && !std::mem::replace(&mut self.has_said_slow_f64, true)
+        {
+            let mut run = report.plan.spec.clone();
+            run.method.precision = Precision::F32;
+            let text = format!("{gpu} computes f32 {speedup} times as fast as f64.");
+            self.toasts.info_with(text, Some(("Use f32", Command::Change(run))));
         }
         let was_going = before.is_none_or(|before| !matches!(before.phase, Phase::Finished(_)));
         if let Phase::Finished(outcome) = &report.phase
@@ -70,7 +84,9 @@ impl Explorer {
             && before.is_none_or(|before| before.phase != report.phase)
         {
             let stopped = format!("Stopped: {why}. {}", elsewhere(report));
-            self.toasts.error_with(stopped, on_cpu(&report.plan.spec));
+            let plan = &report.plan;
+            let remedy = (plan.backend() == Backend::Cuda).then(|| with_cpu(&plan.spec));
+            self.toasts.error_with(stopped, remedy);
         }
         if let ExactState::Failed(why) = &report.exact
             && before.is_none_or(|before| before.exact != report.exact)
@@ -211,14 +227,17 @@ fn rounding_limit(report: &Report) -> String {
     text
 }
 
-/// For a GPU run: the command that runs it on the CPU.
+/// For a run that only a GPU can make: the command that runs it on the CPU.
 pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
-    (run.method.backend == Backend::Cuda).then(|| {
-        let mut run = run.clone();
-        run.method.backend = Backend::Cpu;
-        if !run.method.kernels().contains(&run.method.kernel) {
-            run.method.kernel = Kernel::AUTO;
-        }
-        ("Run on the CPU", Command::Change(run))
-    })
+    run.method.needs_gpu().then(|| with_cpu(run))
+}
+
+/// The command that continues a run on the CPU.
+fn with_cpu(run: &RunSpec) -> (&'static str, Command) {
+    let mut run = run.clone();
+    run.method.backend = Backend::Cpu;
+    if !run.method.kernels().contains(&run.method.kernel) {
+        run.method.kernel = Kernel::AUTO;
+    }
+    ("Run on the CPU", Command::Change(run))
 }

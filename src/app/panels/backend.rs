@@ -11,6 +11,9 @@ use crate::solver::{Kernel, Method, Spectral};
 use eframe::egui::{Button, ComboBox, Ui};
 use std::sync::{Arc, OnceLock};
 
+/// Width of the menus, in points.
+const WIDTH: f32 = 64.0;
+
 /// The back ends of this machine.
 pub struct Backends {
     /// The GPUs, once the driver has answered.
@@ -34,12 +37,16 @@ impl Backends {
     pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
         let about = "Where the solver runs. A change continues the run from its current cycle.";
         row(ui, "Runs on", about, |ui| {
-            let name = match method.backend {
-                Backend::Cpu => "CPU",
-                Backend::Cuda => "CUDA",
+            let name = match (method.backend, session.backend()) {
+                (Backend::Auto, Backend::Cuda) => "auto: CUDA",
+                (Backend::Auto, _) => "auto: CPU",
+                (Backend::Cpu, _) => "CPU",
+                (Backend::Cuda, _) => "CUDA",
             };
-            let combo = ComboBox::from_id_salt("backend").width(64.0).selected_text(name);
+            let combo = ComboBox::from_id_salt("backend").width(WIDTH).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
+                let entry = ui.selectable_value(&mut method.backend, Backend::Auto, "auto");
+                explained(entry, self.auto(session));
                 let entry = ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU");
                 explained(entry, "The CPU cores of this machine.");
                 for (text, devices) in self.cuda() {
@@ -61,11 +68,24 @@ impl Backends {
             if !method.kernels().contains(&method.kernel) {
                 method.kernel = Kernel::AUTO;
             }
-            match method.backend {
-                Backend::Cpu => threads(ui, method),
+            match session.backend() {
+                Backend::Auto | Backend::Cpu => threads(ui, method),
                 Backend::Cuda => kernels(ui, session, method),
             }
         });
+    }
+
+    /// What `auto` stands for, and why it is not a GPU, in a sentence or two.
+    fn auto(&self, session: &Session) -> String {
+        let about = "A GPU where there is one that takes the run, otherwise the CPU.";
+        let why = session
+            .without_gpu
+            .clone()
+            .or_else(|| Some(self.gpus.get()?.as_ref().err()?.to_string()));
+        match why.filter(|_| session.backend() != Backend::Cuda) {
+            Some(why) => format!("{about} Not on a GPU: {why}."),
+            None => about.to_owned(),
+        }
     }
 
     /// The GPUs with the ordinals that choose them, or one entry without, which says why there is none.
@@ -100,7 +120,7 @@ fn threads(ui: &mut Ui, method: &mut MethodSpec) {
 /// The menu of kernels. Disabled entries say which kernel accepts the setting.
 fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that makes cycles. Results do not depend on it, except with Spectral, which rounds differently.";
-    let combo = ComboBox::from_id_salt("kernel").width(64.0).selected_text(method.kernel.label());
+    let combo = ComboBox::from_id_salt("kernel").width(WIDTH).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
         for kernel in Kernel::on_gpu() {
             let takes = takes(kernel, session, method);

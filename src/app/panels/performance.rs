@@ -14,7 +14,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
     tiles(ui, session);
     speed(ui, report);
-    if session.spec.method.backend == Backend::Cuda {
+    if session.backend() == Backend::Cuda {
         gpu(ui, report);
     }
 }
@@ -176,7 +176,9 @@ mod tests {
     /// The first report of the default experiment that knows its speed.
     fn report(session: &Session) -> Box<Report> {
         let worker = Worker::start(|| {}).unwrap();
-        worker.request(session.request(session.observation(None, [64, 64], None)));
+        let mut request = session.request(session.observation(None, [64, 64], None));
+        Arc::make_mut(&mut request.spec).method.backend = Backend::Cpu;
+        worker.request(request);
         loop {
             let report = worker.wait(Duration::from_secs(60)).unwrap().unwrap();
             assert_eq!(report.observation.field, FieldKind::Residual);

@@ -45,6 +45,10 @@ pub struct Session {
     pub is_student_view: bool,
     /// Why a run was rejected while there is none to show.
     pub rejection: Option<String>,
+    /// Where `auto` led the run that was reported last; the CPU before that.
+    pub auto_is: Backend,
+    /// Why that is not a GPU, if one was tried.
+    pub without_gpu: Option<String>,
     /// What is shown, and how.
     pub view: ViewSettings,
     /// The runs that were pinned.
@@ -85,6 +89,8 @@ impl Default for Session {
             pace: None,
             is_student_view: false,
             rejection: None,
+            auto_is: Backend::Cpu,
+            without_gpu: None,
             view: ViewSettings::default(),
             pins: Pins::default(),
             flipped: false,
@@ -219,6 +225,15 @@ impl Session {
         std::iter::once(self.view.field).chain(more).collect()
     }
 
+    /// Where the run is made: what was chosen, or where `auto` leads as far as that is known.
+    pub fn backend(&self) -> Backend {
+        match self.spec.method.backend {
+            Backend::Auto if self.spec.method.needs_gpu() => Backend::Cuda,
+            Backend::Auto => self.auto_is,
+            chosen => chosen,
+        }
+    }
+
     /// Bytes for keyframes per run; pinned runs have the same share.
     pub fn memory_of_each(&self) -> usize {
         self.memory / (1 + self.pins.all().len())
@@ -333,8 +348,8 @@ impl Session {
 /// How a run whose solver failed can be continued, in one sentence.
 pub fn elsewhere(report: &Report) -> String {
     let cycle = grouped(report.latest.cycle);
-    match report.plan.spec.method.backend {
-        Backend::Cpu => "Reset starts the run again.".to_owned(),
+    match report.plan.backend() {
+        Backend::Auto | Backend::Cpu => "Reset starts the run again.".to_owned(),
         Backend::Cuda => {
             format!("Choose CPU under “Runs on” to continue there from cycle {cycle}.")
         }

@@ -264,7 +264,8 @@ impl Tuning {
             if button.on_hover_text(about).clicked() {
                 commands.push(Command::ShowSave(true));
             }
-            let system = RichText::new(system(&results.outline.spec.run)).weak();
+            let system =
+                RichText::new(system(&results.outline.spec.run, results.outline.backend)).weak();
             ui.add(Label::new(system).truncate())
                 .on_hover_text("The problem, the precision and the back end of this map.");
         });

@@ -84,9 +84,8 @@ pub(super) fn ui(
             ui.add_space(GAP);
         }
         let outline = measured.outline.as_deref();
-        let method = &session.spec.method;
         for text in
-            differences(outline.map_or(method.backend, |it| it.spec.run.method.backend), outline)
+            differences(outline.map_or(session.backend(), |it| it.backend), outline)
         {
             ui.label(RichText::new(text).weak());
         }
@@ -106,8 +105,8 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
         _ => None,
     };
     // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
-    let (kernel, counts) = match method.backend {
-        Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
+    let (kernel, counts) = match session.backend() {
+        Backend::Auto | Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
         Backend::Cuda => (Kernel::compared(MethodName::Hierarchical), true),
     };
     SweepSpec {
@@ -211,7 +210,7 @@ fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String>
         human(bytes)
     );
     let mut differences = match backend {
-        Backend::Cpu => vec![
+        Backend::Auto | Backend::Cpu => vec![
             format!("Machine: published for a TITAN V; this machine: {machine}."),
             format!(
                 "Cache: on the TITAN V {titan_v}, so each sweep of classic Jacobi reads main memory. A CPU \

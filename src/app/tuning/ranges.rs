@@ -47,7 +47,7 @@ impl Ranges {
         commands: &mut Vec<Command>,
     ) {
         let run = &session.spec;
-        ui.label(RichText::new(system(run)).weak()).on_hover_text(
+        ui.label(RichText::new(system(run, session.backend())).weak()).on_hover_text(
             "The problem, the precision and the back end of the explorer, on which Start measures.",
         );
         ui.add_enabled_ui(!is_measuring, |ui| {
@@ -59,7 +59,7 @@ impl Ranges {
             field(ui, "Overlap", &format!("{about} {list}."), &mut self.overlap);
             let about = "Points of a tile along each axis; 32x16 for separate x and y.";
             field(ui, "Tile", &format!("{about} {list}."), &mut self.tile);
-            if run.method.backend == Backend::Cuda {
+            if session.backend() == Backend::Cuda {
                 self.kernels(ui);
             }
             row(ui, "Measure", "What is measured for each setting.", |ui| {
@@ -118,8 +118,8 @@ impl Ranges {
         if measure.is_empty() {
             return Err("Measure: choose time, cycles, or both".to_owned());
         }
-        let kernel = match session.spec.method.backend {
-            Backend::Cpu => vec![Kernel::AUTO],
+        let kernel = match session.backend() {
+            Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda if self.kernels.is_empty() => {
                 return Err("Kernels: choose at least one".to_owned());
             }

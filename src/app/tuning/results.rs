@@ -125,16 +125,16 @@ impl MapResults {
 }
 
 /// The problem, the precision and the back end of a run.
-pub(super) fn system(run: &RunSpec) -> String {
+pub(super) fn system(run: &RunSpec, backend: Backend) -> String {
     let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
-    let on = format!("{} on {}", run.method.precision.name(), backend_name(run.method.backend));
+    let on = format!("{} on {}", run.method.precision.name(), backend_name(backend));
     format!("{}, {} · {on}", run.problem.kind.label(), shape.join(" × "))
 }
 
 /// The name of a back end.
 fn backend_name(backend: Backend) -> &'static str {
     match backend {
-        Backend::Cpu => "CPU",
+        Backend::Auto | Backend::Cpu => "CPU",
         Backend::Cuda => "CUDA",
     }
 }

@@ -8,6 +8,7 @@ use super::machine::Machine;
 use super::measure::{self, Row, row};
 use super::record::Record;
 use super::{Output, backends, frames};
+use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
 use crate::run::{
     Backend, MethodName, MethodSpec, PerAxis, Plan, PlanError, Planner, ProblemKind, ProblemSpec,
@@ -156,12 +157,13 @@ impl Kernels {
             return Ok(ExitCode::from(FAILED));
         };
         let opened = measure::open(first)?;
+        print_gpu_notes(first);
         let mut rows = Vec::new();
         let mut refused = Vec::new();
         let mut progress = Progress::start();
         for (number, plan) in plans.iter().enumerate() {
             let name = measure::name(plan);
-            let on = plan.spec.method.backend.name();
+            let on = plan.backend().name();
             progress.show(|| format!("{} of {}: {name} on {on}", number + 1, plans.len()));
             match self.measure(plan, &rows, &mut progress) {
                 Ok(row) => rows.push(row),
@@ -223,7 +225,7 @@ impl Kernels {
             (self.lists.overlap(&sides(overlap)), self.lists.tile(&sides(tile)));
         let classic = Kernel::compared(MethodName::Classic);
         let mut tiled = match backend {
-            Backend::Cpu => vec![Kernel::AUTO],
+            Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
             Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
         };
         tiled.push(Kernel::SPECTRAL);

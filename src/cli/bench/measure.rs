@@ -133,12 +133,12 @@ impl Row {
 /// The name of a setting's kernel, or of its method on the CPU.
 pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
-    match (method.name, method.backend) {
+    match (method.name, plan.backend()) {
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
         (MethodName::Hierarchical, _) if matches!(plan.method, Method::Spectral(_)) => {
             Kernel::SPECTRAL.name()
         }
-        (MethodName::Hierarchical, Backend::Cpu) => "tiled",
+        (MethodName::Hierarchical, Backend::Auto | Backend::Cpu) => "tiled",
         (MethodName::Hierarchical, Backend::Cuda) => method.kernel.name(),
     }
 }
@@ -149,7 +149,7 @@ pub(super) fn name(plan: &Plan) -> &'static str {
 /// # Errors
 /// [`SolverError`] if the GPU cannot be opened.
 pub(super) fn open(plan: &Plan) -> Result<Option<f64>, SolverError> {
-    if plan.spec.method.backend == Backend::Cpu {
+    if plan.backend() == Backend::Cpu {
         return Ok(None);
     }
     let Ok(shape) = Shape::grid_1d(1, 1) else {
@@ -199,7 +199,7 @@ pub(super) fn row(plan: &Plan, repeats: u32) -> Result<Row, SolverError> {
     };
     Ok(Row {
         name: solver.device().map_or(name(plan), |device| device.kernel.name()),
-        backend: plan.spec.method.backend.name(),
+        backend: plan.backend().name(),
         tile,
         k,
         overlap,

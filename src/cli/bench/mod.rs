@@ -88,12 +88,13 @@ impl Output {
     }
 }
 
-/// The back ends to measure: `requested`; if that is empty, the GPU and the CPU, or the CPU alone
+/// The back ends to measure: `requested`; if that is empty or `auto`, the GPU and the CPU, or the CPU alone
 /// with a note where there is no GPU. The GPU comes first.
 ///
 /// # Errors
 /// [`SolverError`] if a GPU is requested and there is none.
 fn backends(requested: &[Backend]) -> Result<Vec<Backend>, SolverError> {
+    let requested = if requested.contains(&Backend::Auto) { &[] } else { requested };
     if !requested.is_empty() && !requested.contains(&Backend::Cuda) {
         return Ok(vec![Backend::Cpu]);
     }

@@ -101,7 +101,7 @@ impl Paper {
                 plans.push((experiment, Arc::new(planner.plan(&spec)?)));
             }
         }
-        let gpu = plans.iter().find(|(_, plan)| plan.spec.method.backend == Backend::Cuda);
+        let gpu = plans.iter().find(|(_, plan)| plan.backend() == Backend::Cuda);
         let opened = gpu.map(|(_, plan)| measure::open(plan)).transpose()?.flatten();
         let mut progress = Progress::start();
         let mut counted = Vec::new();
@@ -151,7 +151,7 @@ impl Paper {
             How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
             How::Tiled { tile, k, overlap } => {
                 let kernels = match backend {
-                    Backend::Cpu => vec![Kernel::AUTO],
+                    Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
                     Backend::Cuda => Kernel::compared(MethodName::Hierarchical),
                 };
                 let with = |kernel| MethodSpec {
@@ -187,7 +187,7 @@ impl Paper {
             return Ok(*cycles);
         }
         let place = match backend {
-            Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
+            Backend::Auto | Backend::Cpu => Place::Cpu { threads: 0, layout: Layout::default() },
             Backend::Cuda => Place::Cuda { devices: vec![Device::new(0)], kernel: Kernel::AUTO },
         };
         // The number of cycles is the same for every kernel, so the fastest counts them.
@@ -210,13 +210,6 @@ impl Paper {
             measure::whole(plan, whole, norms, self.repeats, show)?;
         // A sample is the time of the whole run, or of one cycle.
         let solver = if self.quick { solver.times(cycles as f64) } else { solver };
-        Ok(Row {
-            experiment,
-            kernel,
-            backend: plan.spec.method.backend.name(),
-            cycles,
-            solver,
-            transfers,
-        })
+        Ok(Row { experiment, kernel, backend: plan.backend().name(), cycles, solver, transfers })
     }
 }

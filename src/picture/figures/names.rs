@@ -4,7 +4,7 @@ use crate::grid::Shape;
 use crate::picture::axis::number::{counted, grouped, number};
 use crate::picture::axis::scale::ScaleKind;
 use crate::problem::matrix::Ordering;
-use crate::run::{Backend, FieldKind, MethodName, ProblemKind, RunSpec};
+use crate::run::{FieldKind, MethodName, ProblemKind, RunSpec};
 use crate::solver::Kernel;
 use std::ops::Range;
 
@@ -115,10 +115,11 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         tiled("overlap", &method.overlap),
         tiled("tile", &method.tile),
         method.precision.name().to_owned(),
-        match (method.backend, method.kernel) {
-            (Backend::Cpu, _) => String::new(),
-            (Backend::Cuda, Kernel::AUTO) => "CUDA".to_owned(),
-            (Backend::Cuda, kernel) => format!("CUDA, {} kernel", kernel.name()),
+        // Where `auto` leads depends on the machine.
+        match method.kernel {
+            _ if !method.needs_gpu() => String::new(),
+            Kernel::AUTO => "CUDA".to_owned(),
+            kernel => format!("CUDA, {} kernel", kernel.name()),
         },
         match method.threads {
             0 => "all cores".to_owned(),
@@ -151,6 +152,7 @@ pub fn value_label(field: FieldKind, scale: ScaleKind, absolute: bool) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Backend;
 
     #[test]
     fn a_title_names_the_gpu_and_its_kernel() {

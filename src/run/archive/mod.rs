@@ -7,7 +7,7 @@ use crate::run::history::{CycleValue, Record};
 use crate::run::observe::{Diagram, FieldKind};
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
-use crate::solver::{self, Method, SolverError, Window};
+use crate::solver::{self, Method, Place, SolverError, Window};
 use keyframes::Keyframes;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -20,6 +20,8 @@ const FOR_CLASSIC: usize = 4;
 /// again, and its curve. Written by the thread that makes the run, read by those that replay it.
 pub struct RunArchive {
     plan: Arc<Plan>,
+    /// Where cycles are replayed: where the run is made now.
+    place: Mutex<Place>,
     pub(in crate::run) run: Keyframes,
     /// Those of Jacobi's iteration beside it, by sweeps.
     pub(in crate::run) classic: Keyframes,
@@ -35,6 +37,7 @@ impl RunArchive {
         let keyframes = |budget| Keyframes::new(&plan.problem.shape, plan.precision, budget);
         Self {
             plan: Arc::clone(plan),
+            place: Mutex::new(plan.place.clone()),
             run: keyframes(budget - budget / FOR_CLASSIC),
             classic: keyframes(budget / FOR_CLASSIC),
             exact: OnceLock::new(),
@@ -43,9 +46,22 @@ impl RunArchive {
         }
     }
 
-    /// The run.
+    /// The run, as it began.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// Where cycles are replayed.
+    pub(in crate::run) fn place(&self) -> Place {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Lets cycles be replayed elsewhere from now on. In the sine basis devices round differently, so such a
+    /// run is replayed where it began.
+    pub(in crate::run) fn set_place(&self, place: &Place) {
+        if !matches!(self.plan.method, Method::Spectral(_)) {
+            *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place.clone();
+        }
     }
 
     /// Bytes that may be taken from now on.

@@ -44,13 +44,13 @@ impl Way {
 }
 
 impl ReplayedRun {
-    /// Sets it up where the run is made, or, where that is not available, on the CPU: the iterates are
+    /// Sets it up where the run is made now, or, where that is not available, on the CPU: the iterates are
     /// the same, bit for bit.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
     pub fn new(archive: &Arc<RunArchive>) -> Result<Self, SolverError> {
-        let plan = archive.plan();
+        let plan = &Arc::new(Plan { place: archive.place(), ..Plan::clone(archive.plan()) });
         let experiment = match Experiment::without_diagram(plan) {
             Err(_) if matches!(plan.place, Place::Cuda { .. }) => {
                 let place = Place::Cpu { threads: 0, layout: Layout::default() };

@@ -69,7 +69,13 @@ mod tests {
                 .filter(|index| !odd[*index])
                 .map(|index| CostPrediction { index, cycles: None, seconds_per_cycle: None, cost: costs[index] })
                 .collect();
-            let outline = SweepOutline { spec, cells, machine: String::new(), l2_bytes: None };
+            let outline = SweepOutline {
+                spec,
+                backend: crate::run::Backend::Cpu,
+                cells,
+                machine: String::new(),
+                l2_bytes: None,
+            };
             let MeasuringOrder { fast, slow } = MeasuringOrder::new(&outline, &predictions);
             let mut all = [&fast[..], &slow].concat();
             all.sort_unstable();

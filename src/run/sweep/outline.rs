@@ -3,6 +3,7 @@
 
 use super::row::SweepRow;
 use super::spec::{Setting, SweepSpec};
+use crate::run::spec::{Backend, RunSpec};
 use std::collections::HashMap;
 
 /// A setting of a sweep, and whether it can run.
@@ -19,6 +20,8 @@ pub struct SweepCell {
 pub struct SweepOutline {
     /// The normalized description.
     pub spec: SweepSpec,
+    /// Where all its settings are measured; never [`Backend::Auto`].
+    pub backend: Backend,
     /// One cell for each setting, in the order of [`SweepSpec::settings`].
     pub cells: Vec<SweepCell>,
     /// The machine that it is measured on.
@@ -73,9 +76,16 @@ pub enum RowMismatch {
 }
 
 impl SweepOutline {
+    /// The run of a setting, where it is measured.
+    pub(super) fn run_of(&self, setting: &Setting) -> RunSpec {
+        let mut run = self.spec.run_of(setting);
+        run.method.backend = self.backend;
+        run
+    }
+
     /// The row of a setting before anything is measured.
     pub fn empty_row(&self, setting: &Setting) -> SweepRow {
-        SweepRow::new(&self.spec, setting, &self.machine)
+        SweepRow::new(&self.spec, setting, self.backend, &self.machine)
     }
 
     /// The cell of a row; `None` if the row is not one of this sweep's.
@@ -83,7 +93,7 @@ impl SweepOutline {
         self.cells.iter().find(|cell| {
             let Setting { tile, k, overlap, .. } = cell.setting;
             (tile, k, overlap) == (row.tile, row.k, row.overlap)
-                && self.empty_row(&cell.setting).command == row.command
+                && key(&self.empty_row(&cell.setting).command) == key(&row.command)
         })
     }
 
@@ -92,7 +102,7 @@ impl SweepOutline {
         let cells = self.cells_by_command();
         let mut known = vec![None; self.cells.len()];
         for row in rows {
-            if let Some(index) = cells.get(&row.command) {
+            if let Some(index) = cells.get(&key(&row.command)) {
                 known[*index] = Some(row.clone());
             }
         }
@@ -107,7 +117,7 @@ impl SweepOutline {
         let cells = self.cells_by_command();
         let index = |row: &SweepRow| {
             let index = cells
-                .get(&row.command)
+                .get(&key(&row.command))
                 .copied()
                 .ok_or_else(|| RowMismatch::Setting { command: row.command.clone() })?;
             let here = self.empty_row(&self.cells[index].setting);
@@ -134,9 +144,15 @@ impl SweepOutline {
     }
 
     fn cells_by_command(&self) -> HashMap<String, usize> {
-        let commands = self.cells.iter().map(|cell| self.empty_row(&cell.setting).command);
+        let commands = self.cells.iter().map(|cell| key(&self.empty_row(&cell.setting).command));
         commands.zip(0..).collect()
     }
+}
+
+/// What rows of one setting have in common. The command lines of tables from before there was `auto` leave the
+/// CPU out; the column of the machine says where a row was measured.
+fn key(command: &str) -> String {
+    command.replace(" --backend cpu", "")
 }
 
 /// Compares the columns of a row that follow from others: those of its setting, and the sweeps. `here` is

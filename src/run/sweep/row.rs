@@ -125,8 +125,13 @@ impl SweepRow {
         "version",
     ];
 
-    /// The row of a setting before anything is measured.
-    pub(super) fn new(spec: &SweepSpec, setting: &Setting, machine: &str) -> Self {
+    /// The row of a setting before anything is measured, on that back end and machine.
+    pub(super) fn new(
+        spec: &SweepSpec,
+        setting: &Setting,
+        backend: Backend,
+        machine: &str,
+    ) -> Self {
         let run = spec.run_of(setting);
         let shape: Vec<_> = run.problem.shape.iter().map(ToString::to_string).collect();
         let measured: Vec<_> = spec.measure.iter().map(|what| what.name()).collect();
@@ -135,10 +140,10 @@ impl SweepRow {
             k: setting.k,
             overlap: setting.overlap,
             tile: setting.tile,
-            kernel: match run.method.backend {
-                Backend::Cpu if run.method.prefers_spectral() => Kernel::SPECTRAL.name().to_owned(),
-                Backend::Cpu => TILED.to_owned(),
+            kernel: match backend {
                 Backend::Cuda => setting.kernel.name().to_owned(),
+                _ if run.method.prefers_spectral() => Kernel::SPECTRAL.name().to_owned(),
+                _ => TILED.to_owned(),
             },
             cycles: None,
             sweeps: None,

@@ -8,7 +8,7 @@ use super::row::SweepRow;
 use super::spec::{Setting, SweepError, SweepSpec};
 use crate::grid::TilingError;
 use crate::run::plan::{Plan, PlanError, Planner};
-use crate::run::spec::RunSpec;
+use crate::run::spec::{Backend, RunSpec};
 use crate::solver::{Kernel, Place, SolverError, cuda};
 use std::sync::Arc;
 use std::task::Poll;
@@ -46,21 +46,30 @@ impl Sweep {
         let spec = spec.normalized();
         let settings = spec.settings()?;
         let mut planner = Planner::default();
-        let mut cells = Vec::with_capacity(settings.len());
+        let backend = backend(&mut planner, &spec, &settings);
+        let mut outline = SweepOutline {
+            spec,
+            backend,
+            cells: Vec::with_capacity(settings.len()),
+            machine: String::new(),
+            l2_bytes: None,
+        };
         for setting in settings {
-            let cannot_run = why_not(&mut planner, &spec.run_of(&setting))?;
-            cells.push(SweepCell { setting, cannot_run });
+            let cannot_run = why_not(&mut planner, &outline.run_of(&setting))?;
+            outline.cells.push(SweepCell { setting, cannot_run });
         }
+        let cells = &outline.cells;
         if let [SweepCell { cannot_run: Some(first), .. }, ..] = &cells[..]
             && cells.iter().all(|cell| cell.cannot_run.is_some())
         {
             let (settings, first) = (cells.len(), first.clone());
             return Err(SweepError::NoneCanRun { settings, first });
         }
-        let method = &spec.run.method;
-        let (machine, l2_bytes) = (machine::name(method)?, machine::l2_bytes(method));
+        let devices = &outline.spec.run.method.devices;
+        outline.machine = machine::name(backend, devices)?;
+        outline.l2_bytes = machine::l2_bytes(backend, devices);
         Ok(Self {
-            outline: SweepOutline { spec, cells, machine, l2_bytes },
+            outline,
             planner,
             cache: CycleCache::default(),
             model: CostModel::default(),
@@ -105,7 +114,7 @@ impl Sweep {
     /// # Errors
     /// [`PlanError`] if it no longer can, such as for memory that is no longer free.
     pub fn plan(&mut self, setting: &Setting) -> Result<Plan, PlanError> {
-        let run = self.outline.spec.run_of(setting);
+        let run = self.outline.run_of(setting);
         self.plan_run(&run)
     }
 
@@ -157,6 +166,23 @@ pub(super) fn of_this_setting(error: SolverError) -> Result<String, SolverError>
         SolverError::Kernel { .. } => Ok(error.to_string()),
         _ => Err(error),
     }
+}
+
+/// Where all settings are measured: with [`Backend::Auto`] on the GPU, if one can be used and takes any of
+/// them.
+fn backend(planner: &mut Planner, spec: &SweepSpec, settings: &[Setting]) -> Backend {
+    if spec.run.method.backend != Backend::Auto {
+        return spec.run.method.backend;
+    }
+    for setting in settings {
+        match planner.plan(&spec.run_of(setting)) {
+            Ok(plan) if plan.backend() == Backend::Cuda => return Backend::Cuda,
+            // No GPU takes such a problem, or there is none: so for every setting.
+            Ok(Plan { without_gpu: None | Some(SolverError::Unavailable(_)), .. }) => break,
+            _ => {}
+        }
+    }
+    Backend::Cpu
 }
 
 /// Why a setting cannot run, if it cannot: its overlap is too large for its tile, or its kernel rejects it or

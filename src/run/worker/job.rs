@@ -12,7 +12,8 @@ use crate::run::observe::{
 };
 use crate::run::plan::Plan;
 use crate::run::record::{Snapshot, SnapshotRequest};
-use crate::solver::SolverError;
+use crate::run::spec::Backend;
+use crate::solver::{Method, SolverError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ pub(super) struct Job {
     catch_up: Option<CatchUp>,
     /// Why the run cannot continue, if its solver failed.
     pub failed: Option<String>,
+    /// Whether the GPU that `auto` may use was tried.
+    has_tried_gpu: bool,
     /// Why there is no Jacobi's iteration beside it, if that failed.
     without_classic: Option<String>,
     /// What sorting the field by its tiles found last.
@@ -93,6 +96,7 @@ impl Job {
             is_reported: false,
             catch_up,
             failed: None,
+            has_tried_gpu: false,
             without_classic: None,
             statistics: None,
             speed: Speed::default(),
@@ -161,10 +165,36 @@ impl Job {
         // The same problem, whose exact solution may be known.
         let plan = Arc::new(Plan { problem: Arc::clone(&self.plan.problem), ..plan });
         self.experiment.move_to(&plan)?;
+        self.archive.set_place(&plan.place);
         (self.plan, self.failed, self.without_classic) = (plan, None, None);
         let run = self.experiment.run();
         self.speed = Speed { since: (run.history().latest().cycle, run.seconds()), known: None };
         Ok(())
+    }
+
+    /// Whether the run goes on on the GPU once that is open. The first report does not wait for that. In the sine basis a GPU rounds differently:
+    /// such a run stays where it began.
+    pub fn awaits_gpu(&self) -> bool {
+        self.is_reported
+            && !self.has_tried_gpu
+            && self.plan.spec.method.backend == Backend::Auto
+            && self.plan.backend() == Backend::Cpu
+            && !matches!(self.plan.method, Method::Spectral(_))
+            && !self.is_over()
+            && !self.is_going_back()
+    }
+
+    /// Lets the run go on where `plan` leads, now that the GPU was tried. Where it has no room there, it
+    /// stays on the CPU, and the plan says why.
+    pub fn leave_cpu(&mut self, plan: Option<Plan>) {
+        self.has_tried_gpu = true;
+        let Some(plan) = plan else { return };
+        if plan.backend() == Backend::Cpu {
+            self.plan = Arc::new(plan);
+        } else if let Err(why) = self.move_to(plan) {
+            self.plan = Arc::new(Plan { without_gpu: Some(why), ..Plan::clone(&self.plan) });
+        }
+        self.has_news = true;
     }
 
     /// Whether the run is on its way back to a cycle where it was.
@@ -393,6 +423,7 @@ impl Job {
             device: device.map(|device| device.name.clone()),
             kernel: device.map(|device| device.kernel),
             footprint: device.map(|device| device.footprint),
+            slow_f64: self.plan.slow_f64(),
             start_residual: run.start_residual(),
             latest: *run.history().latest(),
             largest: run.history().largest(),

@@ -109,6 +109,8 @@ pub struct Report {
     pub kernel: Option<Kernel>,
     /// What the kernel takes of the GPU.
     pub footprint: Option<Footprint>,
+    /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
+    pub slow_f64: Option<u32>,
     /// ‖r₀‖₂.
     pub start_residual: f64,
     /// The norms of the newest iterate.

@@ -74,7 +74,7 @@ impl WorkLoop {
             channels,
             resting,
             notify,
-            planner: Planner::default(),
+            planner: Planner::without_waiting(),
             exact: Exact::default(),
             job: None,
             parked: ParkedRuns::default(),
@@ -100,6 +100,9 @@ impl WorkLoop {
             }
         }
         if let Some(job) = &mut self.job {
+            if job.awaits_gpu() && self.planner.knows_gpu_of(&job.plan.spec.method) {
+                job.leave_cpu(self.planner.decide_again(&job.plan).ok());
+            }
             self.exact.serve(job);
         }
         self.work();
@@ -181,12 +184,19 @@ impl WorkLoop {
     }
 
     fn set_up(&mut self, request: &WorkerRequest) -> Result<Job, String> {
-        let plan = Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
-        let experiment = match self.experiment(&plan) {
+        let mut plan =
+            Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
+        let mut experiment = match self.experiment(&plan) {
             // Runs that were left make room for the one that is wanted.
             Err(_) if self.parked.clear() => self.experiment(&plan),
             experiment => experiment,
         };
+        if let Err(why) = &experiment
+            && let Some(on_cpu) = plan.on_cpu(why)
+        {
+            plan = Arc::new(on_cpu);
+            experiment = self.experiment(&plan);
+        }
         let experiment = experiment.map_err(|error| error.to_string())?;
         let mut job = Job::new(request.clone(), plan, experiment);
         if let Some(exact) = self.exact.of(&job.plan.problem) {

@@ -3,8 +3,12 @@
 #[cfg(feature = "cuda")]
 use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
-use crate::solver::SolverError;
-use crate::solver::Unavailable;
+use super::kernels::{self, Setting};
+#[cfg(feature = "cuda")]
+use super::solver;
+use crate::grid::Precision;
+use crate::problem::Problem;
+use crate::solver::{Kernel, Method, SolverError, Unavailable};
 use std::fmt;
 #[cfg(feature = "cuda")]
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +38,80 @@ impl Device {
     /// Its place in the driver's order, from 0.
     pub fn ordinal(&self) -> u32 {
         self.ordinal
+    }
+
+    /// Opens it, unless it is open, and checks that its driver understands the kernels. That may take a
+    /// second: not for a thread that draws.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it cannot be used.
+    #[cfg(feature = "cuda")]
+    pub fn check(&self) -> Result<(), SolverError> {
+        self.open()?.check_compiler()
+    }
+
+    /// Opens it: never, in this build.
+    ///
+    /// # Errors
+    /// Always [`Unavailable::NotBuilt`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn check(&self) -> Result<(), SolverError> {
+        Err(Unavailable::NotBuilt.into())
+    }
+
+    /// Checks that `kernel` accepts a method on this GPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if it does not, or the GPU cannot be used.
+    #[cfg(feature = "cuda")]
+    pub fn check_kernel(
+        &self,
+        kernel: Kernel,
+        method: &Method,
+        precision: Precision,
+    ) -> Result<(), SolverError> {
+        let setting = Setting { method, precision, shared_bytes: self.open()?.most_shared };
+        kernels::choose(kernel, &setting).map(drop).map_err(|refused| refused.error(kernel))
+    }
+
+    /// Checks a kernel: there is none in this build.
+    ///
+    /// # Errors
+    /// Always [`Unavailable::NotBuilt`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn check_kernel(&self, _: Kernel, _: &Method, _: Precision) -> Result<(), SolverError> {
+        self.check()
+    }
+
+    /// Checks that the arrays of a solver fit into the memory that is free on this GPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if they do not, or the GPU cannot be used.
+    #[cfg(feature = "cuda")]
+    pub fn check_memory(&self, problem: &Problem, precision: Precision) -> Result<(), SolverError> {
+        solver::check_memory(&*self.open()?, problem, solver::ARRAYS, precision.bytes())
+    }
+
+    /// Checks the memory of a GPU: there is none in this build.
+    ///
+    /// # Errors
+    /// Always [`Unavailable::NotBuilt`].
+    #[cfg(not(feature = "cuda"))]
+    pub fn check_memory(&self, _: &Problem, _: Precision) -> Result<(), SolverError> {
+        self.check()
+    }
+
+    /// How many times as fast as f64 it computes in f32, as its driver reports; `None` unless it is open.
+    #[cfg(feature = "cuda")]
+    pub fn f32_speedup(&self) -> Option<u32> {
+        let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        gpu.as_ref().map(|gpu| gpu.f32_speedup)
+    }
+
+    /// How many times as fast as f64 it computes in f32: not known in this build.
+    #[cfg(not(feature = "cuda"))]
+    pub fn f32_speedup(&self) -> Option<u32> {
+        None
     }
 
     /// Bytes of memory that are free on it.

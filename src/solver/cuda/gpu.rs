@@ -26,6 +26,8 @@ pub(super) struct Gpu {
     pub multiprocessors: u32,
     /// Bytes of shared memory that a block may have.
     pub most_shared: usize,
+    /// How many times as fast as f64 it computes in f32; 1 if the driver does not say.
+    pub f32_speedup: u32,
     kernels: Mutex<HashMap<Key, CudaFunction>>,
     /// The block that was the fastest for the classic kernel.
     pub classic_blocks: Mutex<HashMap<ClassicKey, [u32; 2]>>,
@@ -172,9 +174,10 @@ impl Gpu {
             let of = |attribute| context.attribute(attribute);
             let count = of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
             let shared = of(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-            Ok((name, capability, count, shared))
+            let speedup = of(Attribute::CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO);
+            Ok((name, capability, count, shared, speedup.unwrap_or(1)))
         };
-        let (name, capability, count, shared) = call().map_err(unavailable)?;
+        let (name, capability, count, shared, f32_speedup) = call().map_err(unavailable)?;
         check_age(&name, capability)?;
         // SAFETY: each solver has two streams of its own, and waits for either before anything that it
         // made is used elsewhere, in the other one too.
@@ -185,6 +188,7 @@ impl Gpu {
             context,
             multiprocessors: u32::try_from(count).unwrap_or(1),
             most_shared: usize::try_from(shared).unwrap_or(0),
+            f32_speedup: u32::try_from(f32_speedup).unwrap_or(1).max(1),
             kernels: Mutex::default(),
             classic_blocks: Mutex::default(),
             has_failed: AtomicBool::new(false),
@@ -234,6 +238,14 @@ impl Gpu {
         })?;
         kernels.insert(key, kernel.clone());
         Ok(kernel)
+    }
+
+    /// Whether the driver understands the kernels: an old one shows it when it loads the first.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the driver is too old, or fails.
+    pub fn check_compiler(&self) -> Result<(), SolverError> {
+        self.function(File::Sums, Precision::F64, Form::Isotropic2d, "add_parts").map(drop)
     }
 
     /// Bytes of memory that are free.

@@ -26,7 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Arrays of the grid that a solver takes on the GPU: g and two iterates.
-const ARRAYS: u64 = 3;
+pub(super) const ARRAYS: u64 = 3;
 
 /// The part of the GPU's free memory that optional arrays may take.
 const SPARE: f64 = 0.5;
@@ -297,7 +297,7 @@ impl<R: DeviceReal> CudaSolver<R> {
 }
 
 /// Refuses arrays that do not fit onto the GPU.
-fn check_memory(
+pub(super) fn check_memory(
     gpu: &Gpu,
     problem: &Problem,
     arrays: u64,

@@ -24,6 +24,7 @@ impl BaselineMeasurement {
     /// [`MeasureError`] if the run is not possible.
     pub fn new(sweep: &mut Sweep) -> Result<Self, MeasureError> {
         let mut run = sweep.spec().run.clone();
+        run.method.backend = sweep.outline().backend;
         (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::AUTO);
         let plan = Arc::new(sweep.plan_run(&run)?);
         let times = sweep.spec().measures(Measure::Time);

@@ -1,0 +1,38 @@
+//! Notes on the GPU of a run: one that is slow in f64, and one that `auto` does not use.
+
+use super::console::print_note;
+use crate::run::{MeasureError, Plan, Sweep};
+use crate::solver::{Place, SolverError};
+
+/// Says on stderr if the GPU of a run is slow in f64, or if there is one that does not take the run.
+pub(super) fn print_gpu_notes(plan: &Plan) {
+    if let Place::Cuda { devices, .. } = &plan.place {
+        // A GPU that cannot be opened is reported when the run is set up.
+        _ = devices.iter().try_for_each(|device| device.check());
+    }
+    if let Some(speedup) = plan.slow_f64() {
+        print_note(&format!(
+            "this GPU computes f32 {speedup} times as fast as f64; --precision f32 uses that"
+        ));
+    }
+    // Many machines have no GPU, and an old driver is no news.
+    if let Some(why) = plan.without_gpu.as_ref().filter(|why| !is_absent(why)) {
+        print_note(&format!("the run is made on the CPU: {why}"));
+    }
+}
+
+/// The same of the settings of a sweep.
+///
+/// # Errors
+/// If a setting that could run no longer can.
+pub(super) fn print_gpu_notes_of(sweep: &mut Sweep) -> Result<(), MeasureError> {
+    let can_run = sweep.cells().iter().find(|cell| cell.cannot_run.is_none());
+    if let Some(setting) = can_run.map(|cell| cell.setting) {
+        print_gpu_notes(&sweep.plan(&setting)?);
+    }
+    Ok(())
+}
+
+fn is_absent(why: &SolverError) -> bool {
+    matches!(why, SolverError::Unavailable(_))
+}
