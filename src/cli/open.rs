@@ -28,7 +28,7 @@ impl Open {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         let opened = picture::open(&self.file)?;
         // Checked here for a message on the terminal even without a display.
-        if let Err(refused) = Planner::default().plan(&opened.run) {
+        if let Err(refused) = Planner::without_waiting().plan(&opened.run) {
             let why = format!("{} cannot be run: {refused}", self.file.display());
             return Err(anyhow::Error::from(refused).context(why));
         }

@@ -1,7 +1,7 @@
 //! Sparse matrices of a run: their description, and the problems that are made of it.
 
 use super::plan::{PlanError, Planner};
-use super::spec::{ProblemKind, ProblemSpec, RunSpec};
+use super::spec::{Backend, ProblemKind, ProblemSpec, RunSpec};
 use crate::grid::Shape;
 use crate::problem::matrix::{
     Generated, Graph, Ordering, read_matrix, read_rows, read_vector, shuffled, tiles,
@@ -103,7 +103,9 @@ impl MatrixSpec {
             Named::Generated(generated) => generated.matrix(),
             Named::File => read_matrix(&self.source, &mut |_| {})?,
             Named::Grid(problem) => {
-                let run = RunSpec { problem: *problem, ..RunSpec::default() };
+                let mut run = RunSpec { problem: *problem, ..RunSpec::default() };
+                // Its problem alone is needed, and no GPU for that.
+                run.method.backend = Backend::Cpu;
                 let plan = Planner::default().plan(&run)?;
                 let refuse = || {
                     super::plan::value("matrix", self.source.display(), "it has too many points")

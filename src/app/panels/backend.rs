@@ -36,16 +36,16 @@ impl Backends {
     /// The menu of back ends, and the threads or the kernel of the chosen one.
     pub fn ui(&self, ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
         let about = "Where the solver runs. A change continues the run from its current cycle.";
-        row(ui, "Runs on", about, |ui| {
-            let name = match (method.backend, session.backend()) {
-                (Backend::Auto, Backend::Cuda) => "auto: CUDA",
-                (Backend::Auto, _) => "auto: CPU",
-                (Backend::Cpu, _) => "CPU",
-                (Backend::Cuda, _) => "CUDA",
+        let is_auto = method.backend == Backend::Auto;
+        // The menu says what runs, and has no room for more.
+        row(ui, if is_auto { "Runs on (auto)" } else { "Runs on" }, about, |ui| {
+            let name = match session.backend() {
+                Backend::Auto | Backend::Cpu => "CPU",
+                Backend::Cuda => "CUDA",
             };
             let combo = ComboBox::from_id_salt("backend").width(WIDTH).selected_text(name);
             let response = combo.show_ui(ui, |ui| {
-                let entry = ui.selectable_value(&mut method.backend, Backend::Auto, "auto");
+                let entry = ui.selectable_value(&mut method.backend, Backend::Auto, "Auto");
                 explained(entry, self.auto(session));
                 let entry = ui.selectable_value(&mut method.backend, Backend::Cpu, "CPU");
                 explained(entry, "The CPU cores of this machine.");
@@ -174,6 +174,42 @@ fn tiled(chosen: &MethodSpec, tiling: &Tiling) -> Result<Method, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eframe::egui::accesskit::Role;
+    use egui_kittest::{Harness, kittest::Queryable};
+
+    /// The device of `auto`, and the control that goes with it.
+    #[test]
+    fn auto_says_what_runs() {
+        for (auto_is, name, control, other) in [
+            (Backend::Cpu, "CPU", "Threads", "Kernel"),
+            (Backend::Cuda, "CUDA", "Kernel", "Threads"),
+        ] {
+            let mut session = Session::default();
+            session.auto_is = auto_is;
+            let backends = Backends { gpus: Arc::default() };
+            let harness = Harness::new_ui(move |ui| {
+                backends.ui(ui, &session, &mut MethodSpec::default());
+            });
+            let menu = harness.get_by_role_and_label(Role::ComboBox, "Runs on");
+            assert_eq!(menu.value().as_deref(), Some(name));
+            assert!(harness.query_by_label(control).is_some(), "{name}");
+            assert!(harness.query_by_label(other).is_none(), "{name}");
+        }
+    }
+
+    #[test]
+    fn auto_says_why_it_is_not_a_gpu() {
+        let backends = Backends { gpus: Arc::default() };
+        let mut session = Session::default();
+        assert!(!backends.auto(&session).contains("Not on a GPU"), "nobody knows yet");
+        _ = backends.gpus.set(Err(Unavailable::NoGpu));
+        let said = backends.auto(&session);
+        assert!(said.ends_with("Not on a GPU: the NVIDIA driver finds no GPU."), "{said}");
+        session.without_gpu = Some("it is full".to_owned());
+        assert!(backends.auto(&session).ends_with("Not on a GPU: it is full."));
+        session.auto_is = Backend::Cuda;
+        assert!(!backends.auto(&session).contains("Not on a GPU"));
+    }
 
     #[test]
     fn a_kernel_of_another_method_says_why_it_is_unavailable() {
