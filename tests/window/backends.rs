@@ -25,6 +25,13 @@ fn without_a_gpu_the_menu_says_why() {
         window.choose("Runs on", &name);
         assert_eq!(window.run_under_way().method.backend, Backend::Auto);
     }
+    // A choice continues the run.
+    window.step(2);
+    for (entry, backend) in [("CPU", Backend::Cpu), ("Auto", Backend::Auto)] {
+        window.choose("Runs on", entry);
+        window.settle_some();
+        assert_eq!((window.run_under_way().method.backend, window.cycle()), (backend, 2));
+    }
 }
 
 fn a_run_continues_with_other_threads() {
