@@ -45,9 +45,9 @@ pub fn run_file(bytes: &[u8]) {
     }
 }
 
-/// A figure that may carry a run: as PNG and as SVG.
+/// A figure that may carry a run: as PNG, as SVG and as PDF.
 pub fn figure(bytes: &[u8]) {
-    for ending in ["png", "svg"] {
+    for ending in ["png", "svg", "pdf"] {
         with_file(bytes, ending, |path| {
             if let Err(error) = tilescope::picture::open(path) {
                 sentence(&error);

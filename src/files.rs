@@ -277,13 +277,22 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
 /// # Errors
 /// [`FileError::Read`] if it cannot be read, is too long or is not text.
 pub fn read_text(path: &Path, most: u64) -> Result<String, FileError> {
+    String::from_utf8(read_bytes(path, most)?)
+        .map_err(|_| FileError::read(path, io::Error::other("it is not a text file (UTF-8)")))
+}
+
+/// Reads a file of at most `most` bytes. Folders, pipes and devices are refused.
+///
+/// # Errors
+/// [`FileError::Read`] if it cannot be read or is too long.
+pub fn read_bytes(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let refuse = |cause| FileError::read(path, cause);
     let mut bytes = Vec::new();
     open(path).and_then(|file| file.take(most + 1).read_to_end(&mut bytes)).map_err(refuse)?;
     if bytes.len() as u64 > most {
         return Err(refuse(io::Error::other(format!("it is longer than {most} bytes"))));
     }
-    String::from_utf8(bytes).map_err(|_| refuse(io::Error::other("it is not a text file (UTF-8)")))
+    Ok(bytes)
 }
 
 #[cfg(test)]

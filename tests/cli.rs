@@ -498,7 +498,7 @@ fn a_figure_carries_its_run_and_opens() {
     let folder = folder();
     let arguments =
         format!("render {SMALL} --overlap 2 --at-cycle 5 --size 400x300 --scale symmetric");
-    for name in ["a.png", "a.svg"] {
+    for name in ["a.png", "a.svg", "a.pdf"] {
         tilescope(&folder, &format!("{arguments} -o {name}")).assert().success().stderr("");
         let path = folder.path().join(name);
         let (run, view) = read_figure(&path).unwrap();
@@ -1049,7 +1049,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
     }
     refused(&folder, "solv", 2, &["'solv'", "'solve'"]);
     refused(&folder, "render", 2, &["--output"]);
-    refused(&folder, "render -o a.jpg", 2, &["a.jpg is neither .png nor .svg"]);
+    refused(&folder, "render -o a.jpg", 2, &["a.jpg is none of .png, .svg and .pdf"]);
     refused(&folder, "render --size 9x9 -o a.png", 2, &["'9x9'", "64 to 16384"]);
     refused(&folder, "render --bare --size 99x99 -o a.png", 2, &["--bare", "--size"]);
     refused(&folder, "render --bare --kind curves -o a.png", 2, &["--bare"]);
@@ -1171,6 +1171,8 @@ fn files_without_a_run_are_refused() {
     image::RgbaImage::new(3, 2).save(path("foreign.png")).unwrap();
     write("foreign.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"/>");
     write("cut.svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    write("foreign.pdf", "%PDF-1.7\n%%EOF\n");
+    write("text.pdf", "text");
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
@@ -1189,6 +1191,8 @@ fn files_without_a_run_are_refused() {
         ("foreign.png", &["foreign.png", "carries no run"]),
         ("foreign.svg", &["foreign.svg", "carries no run"]),
         ("cut.svg", &["cut.svg", "not an SVG figure"]),
+        ("foreign.pdf", &["foreign.pdf", "carries no run"]),
+        ("text.pdf", &["text.pdf", "not a PDF figure"]),
     ] {
         refused(&folder, &format!("open {name}"), 1, parts);
         refused(&folder, &format!("solve --run {name}"), 1, parts);

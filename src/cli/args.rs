@@ -22,7 +22,7 @@ const BLOCK: usize = 256;
 /// Options shared by a single run and a sweep: the system, the device, and when to stop.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CommonArgs {
-    /// Start from a run file (.toml) or from a figure that carries its run (.png, .svg); other
+    /// Start from a run file (.toml) or from a figure that carries its run (.png, .svg, .pdf); other
     /// options override it
     #[arg(long, value_name = "FILE", help_heading = "Start from", conflicts_with = "preset")]
     run: Option<PathBuf>,

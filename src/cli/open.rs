@@ -18,7 +18,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Open {
-    /// A run file (.toml), or a figure that carries its run (.png, .svg)
+    /// A run file (.toml), or a figure that carries its run (.png, .svg, .pdf)
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

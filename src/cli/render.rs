@@ -219,7 +219,7 @@ pub struct Render {
         requires = "animate"
     )]
     fps: Option<f64>,
-    /// The file: .png or .svg, or .csv for the numbers that are drawn; an animation is an .apng (or
+    /// The file: .png, .svg or .pdf, or .csv for the numbers that are drawn; an animation is an .apng (or
     /// .png), a .gif or, if ffmpeg is installed, an .mp4. A .gif and an .mp4 carry no run
     #[arg(short, long, value_name = "FIGURE", help_heading = "Figure")]
     output: PathBuf,

@@ -77,7 +77,7 @@ pub struct Sweep {
     /// Continue the table of an interrupted sweep, or of one with shorter lists
     #[arg(long, help_heading = "Output")]
     resume: bool,
-    /// Draw a figure of the results: .png or .svg
+    /// Draw a figure of the results: .png, .svg or .pdf
     #[arg(long, value_name = "FIGURE", help_heading = "Output")]
     plot: Option<PathBuf>,
     /// What that figure shows

@@ -45,6 +45,7 @@ fn a_field_and_a_curve_are_whole_or_not_there() {
 fn a_figure_is_whole_or_not_there() {
     fails_whole(&format!("render {SMALL} --size 200x150 -o"), "a.png");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.svg");
+    fails_whole(&format!("render {SMALL} --kind curves -o"), "a.pdf");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.csv");
     fails_whole(&format!("render {SMALL} --bare -o"), "b.png");
 }

@@ -139,6 +139,7 @@ fn arrays_curves_and_matrices_are_whole_or_not_there() {
 fn figures_are_whole_or_not_there() {
     fails_whole(&format!("render {SMALL} --size 200x150 -o"), "a.png");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.svg");
+    fails_whole(&format!("render {SMALL} --kind curves -o"), "a.pdf");
     fails_whole(&format!("render {SMALL} --kind curves -o"), "a.csv");
 }
 

@@ -94,7 +94,7 @@ fn a_run_is_opened_by_its_name() {
 
 fn a_dropped_figure_restores_its_run() {
     let folder = tempdir().unwrap();
-    for name in ["figure.png", "figure.svg"] {
+    for name in ["figure.png", "figure.svg", "figure.pdf"] {
         let path = folder.path().join(name);
         let mut window = Window::paused(other());
         window.step(2);
@@ -293,7 +293,7 @@ fn what_cannot_be_saved_is_reported() {
     window.save("Run description", &folder.path().join("file/run.toml"));
     window.until_text("its folder cannot be made");
     window.save("Heat map", &folder.path().join("figure.gif"));
-    window.until_text("neither .png nor .svg");
+    window.until_text("none of .png, .svg and .pdf");
     window.step(1);
     window.save_and_wait("Run description", &folder.path().join("run.toml"));
     let left: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();

@@ -144,7 +144,7 @@ const SYNONYMS: [(&str, &str); 33] = [
     ("file: open", "load import browse read"),
     (
         "file: save",
-        "export download png svg csv npy gif video movie animation image picture figure print screenshot",
+        "export download png svg pdf csv npy gif video movie animation image picture figure print screenshot",
     ),
     ("heat map: probe", "marker sensor inspect"),
     ("heat map: tile borders", "grid lines edges"),
@@ -220,6 +220,7 @@ mod tests {
             ("cpy cmd", "File: Copy as command"),
             ("k up", "Method: k up"),
             ("png", "File: Save …"),
+            ("pdf", "File: Save …"),
             ("export", "File: Save …"),
             ("fullscreen", "View: Presentation mode"),
             ("difference", "Compare: Compare"),

@@ -29,7 +29,7 @@ pub fn browse(what: &BrowseFor) -> Option<PathBuf> {
         BrowseFor::Open(folder) => dialog
             .set_title("Open")
             .set_directory(folder)
-            .add_filter("Runs and figures", &["toml", "png", "apng", "svg"])
+            .add_filter("Runs and figures", &["toml", "png", "apng", "svg", "pdf"])
             .add_filter("Images and arrays", &["png", "jpg", "jpeg", "npy", "mtx"])
             .add_filter("All files", &["*"])
             .pick_file(),

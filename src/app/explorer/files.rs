@@ -444,7 +444,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
 fn open(path: &Path) -> Result<Read, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
-    if is("toml") || is("png") || is("apng") || is("svg") {
+    if is("toml") || is("png") || is("apng") || is("svg") || is("pdf") {
         match picture::open(path) {
             Ok(opened) => {
                 // Checked before it replaces the current run.

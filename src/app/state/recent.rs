@@ -6,7 +6,7 @@ use std::path::PathBuf;
 const MAX_FILES: usize = 8;
 
 /// Endings of files that can be opened.
-const ENDINGS: [&str; 8] = ["toml", "png", "apng", "svg", "npy", "jpg", "jpeg", "mtx"];
+const ENDINGS: [&str; 9] = ["toml", "png", "apng", "svg", "pdf", "npy", "jpg", "jpeg", "mtx"];
 
 /// The files that were opened or saved last, the newest first.
 #[derive(Clone, Debug, Default)]

@@ -91,7 +91,7 @@ impl SaveDialog {
                 }
             });
             ui.label(RichText::new(self.what.about()).weak());
-            let about = "A figure is .png or .svg, a table .csv.";
+            let about = "A figure is .png, .svg or .pdf, a table .csv.";
             row(ui, "File", about, |ui| {
                 let edit = TextEdit::singleline(&mut self.name).desired_width(350.0);
                 let edit = named(ui.add(edit), "File").on_hover_text(about);

@@ -26,6 +26,9 @@ pub enum PictureError {
         /// Pixels down.
         height: u32,
     },
+    /// A picture has what no figure has.
+    #[error("the figure cannot be made a PDF; please report this, and save it as .svg")]
+    Pdf,
 }
 
 static OPTIONS: LazyLock<usvg::Options<'static>> = LazyLock::new(|| {
@@ -84,8 +87,16 @@ fn scaled_side(side: u32, scale: f32) -> u32 {
     if scale < 1.0 { (side as f32 * scale).round().max(1.0) as u32 } else { side }
 }
 
+/// Reads an SVG document, with the fonts that come with the program.
+///
+/// # Errors
+/// [`PictureError::Svg`].
+pub(crate) fn parse(svg: &str) -> Result<usvg::Tree, PictureError> {
+    usvg::Tree::from_str(svg, &OPTIONS).map_err(|_| PictureError::Svg)
+}
+
 fn scaled(svg: &str, scale: impl Fn(usvg::Size) -> f32) -> Result<RgbaImage, PictureError> {
-    let tree = usvg::Tree::from_str(svg, &OPTIONS).map_err(|_| PictureError::Svg)?;
+    let tree = parse(svg)?;
     let scale = scale(tree.size());
     let size = tree.size().to_int_size();
     let (width, height) = (scaled_side(size.width(), scale), scaled_side(size.height(), scale));

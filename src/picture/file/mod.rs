@@ -1,4 +1,5 @@
 //! Figures as files.
 
+mod metadata;
 pub(crate) mod saved;
 pub(crate) mod table;

@@ -1,41 +1,36 @@
 //! Saved figures, which carry the run that they show, so that they can be made again.
 //!
 //! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
-//! elements in its `<metadata>`; both as TOML.
+//! elements in its `<metadata>`, a PDF as two elements in its XMP packet; all as TOML.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use image::RgbaImage;
-use resvg::usvg::roxmltree;
 
-use crate::files::{FileError, read_text, write_atomically};
+use crate::files::{FileError, read_bytes, read_text, write_atomically};
 use crate::picture::draw::canvas::Canvas;
 use crate::picture::draw::drawing::Drawing;
+use crate::picture::draw::pdf::pdf;
 use crate::picture::draw::png::SCREEN_DPI;
 use crate::picture::draw::png::{PngError, encode_png, read_png_text, save_png};
 use crate::picture::draw::render::{PictureError, render};
+use crate::picture::file::metadata::{self, NAMESPACE, RUN, Texts, VIEW};
 use crate::picture::view::spec::{Compared, ViewSpec};
 use crate::run::{RunSpec, SpecError, toml_message};
 
-/// The keyword of the run's description in a PNG.
-const RUN: &str = "tilescope";
+/// The longest SVG or PDF that is read, in bytes: the largest map in one is a PNG of 16,384² pixels.
+const LONGEST: u64 = 1 << 30;
 
-/// The keyword of the view.
-const VIEW: &str = "tilescope-view";
-
-/// The XML namespace of both in an SVG.
-const NAMESPACE: &str = "urn:tilescope";
-
-/// The longest SVG that is read, in bytes: the largest map in one is a PNG of 16,384² pixels.
-const LONGEST_SVG: u64 = 1 << 30;
+/// How a PDF begins.
+const PDF_MARK: &[u8] = b"%PDF-";
 
 /// Why a figure could not be saved; one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// Another kind of file.
-    #[error("{} is neither .png nor .svg; a figure is saved as one of these", .path.display())]
+    #[error("{} is none of .png, .svg and .pdf; a figure is saved as one of these", .path.display())]
     Kind {
         /// The requested file.
         path: PathBuf,
@@ -64,6 +59,12 @@ pub enum OpenError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// It is not a PDF.
+    #[error("{} is not a PDF figure", .path.display())]
+    Pdf {
+        /// The file.
+        path: PathBuf,
     },
     /// A picture of another program.
     #[error("{} carries no run; only figures saved by tilescope do", .path.display())]
@@ -113,7 +114,7 @@ impl Opened {
 }
 
 /// Opens a run from its description (`.toml`) or from a figure that carries one (`.png`, `.apng`,
-/// `.svg`).
+/// `.svg`, `.pdf`).
 ///
 /// # Errors
 /// [`OpenError`] naming the file and what is wrong with it.
@@ -152,6 +153,8 @@ pub enum FigureFile {
     Png,
     /// Lines and text.
     Svg,
+    /// A page of lines and text.
+    Pdf,
 }
 
 impl FigureFile {
@@ -164,12 +167,13 @@ impl FigureFile {
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("png") => Ok(Self::Png),
             Some("svg") => Ok(Self::Svg),
+            Some("pdf") => Ok(Self::Pdf),
             _ => Err(SaveError::Kind { path: path.to_owned() }),
         }
     }
 }
 
-/// Saves a drawing as PNG or SVG, by the extension of the name, and in it the run that it shows and,
+/// Saves a drawing as PNG, SVG or PDF, by the extension of the name, and in it the run that it shows and,
 /// if it is given, what of it.
 ///
 /// # Errors
@@ -193,10 +197,18 @@ pub fn save_figure(
         }
         FigureFile::Svg => {
             let svg = match drawing {
-                Drawing::Figure(svg) => with_metadata(&on_paper(svg, dpi), &texts),
-                Drawing::Map(image) => with_metadata(&embedded(path, image)?, &texts),
+                Drawing::Figure(svg) => metadata::in_svg(&on_paper(svg, dpi), &texts),
+                Drawing::Map(image) => metadata::in_svg(&embedded(path, image)?, &texts),
             };
             write_atomically(path, |out| out.write_all(svg.as_bytes()))?;
+        }
+        FigureFile::Pdf => {
+            let packet = metadata::packet(&texts);
+            let pdf = match drawing {
+                Drawing::Figure(svg) => pdf(svg, dpi, &packet)?,
+                Drawing::Map(image) => pdf(&embedded(path, image)?, SCREEN_DPI, &packet)?,
+            };
+            write_atomically(path, |out| out.write_all(&pdf))?;
         }
     }
     Ok(())
@@ -240,6 +252,7 @@ fn on_paper(svg: &str, dpi: f64) -> String {
 pub fn read_figure(path: &Path) -> Result<(RunSpec, Option<ViewSpec>), OpenError> {
     let (run, view) = match FigureFile::of(path) {
         Ok(FigureFile::Svg) => read_svg(path)?,
+        Ok(FigureFile::Pdf) => read_pdf(path)?,
         _ => (read_png_text(path, RUN)?, read_png_text(path, VIEW)?),
     };
     let run = match run {
@@ -270,42 +283,19 @@ fn embedded(path: &Path, image: &RgbaImage) -> Result<String, FileError> {
     Ok(canvas.finish())
 }
 
-/// Puts texts into an SVG document, right after its first tag.
-fn with_metadata(svg: &str, texts: &[(&str, String)]) -> String {
-    let Some(after) =
-        svg.find("<svg").and_then(|tag| svg[tag..].find('>').map(|end| tag + end + 1))
-    else {
-        return svg.to_owned();
-    };
-    let (head, body) = svg.split_at(after);
-    let mut metadata = format!("\n<metadata xmlns:t=\"{NAMESPACE}\">");
-    for (key, text) in texts {
-        metadata.push_str(&format!("\n<t:{key}>{}</t:{key}>", escaped(text)));
-    }
-    format!("{head}{metadata}\n</metadata>{body}")
-}
-
-/// Line by line as it is: TOML has no other control characters.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-type Texts = (Option<String>, Option<String>);
-
+/// The texts of an SVG.
 fn read_svg(path: &Path) -> Result<Texts, OpenError> {
-    let svg = read_text(path, LONGEST_SVG)?;
-    let document = roxmltree::Document::parse(&svg)
-        .map_err(|error| OpenError::Svg { path: path.to_owned(), reason: error.to_string() })?;
-    if document.root_element().tag_name().name() != "svg" {
-        let reason = "its first element is not <svg>".to_owned();
-        return Err(OpenError::Svg { path: path.to_owned(), reason });
+    let svg = read_text(path, LONGEST)?;
+    metadata::of_svg(&svg).map_err(|reason| OpenError::Svg { path: path.to_owned(), reason })
+}
+
+/// The texts of a PDF.
+fn read_pdf(path: &Path) -> Result<Texts, OpenError> {
+    let bytes = read_bytes(path, LONGEST)?;
+    if !bytes.starts_with(PDF_MARK) {
+        return Err(OpenError::Pdf { path: path.to_owned() });
     }
-    let text = |key: &str| {
-        let mut nodes = document.descendants();
-        let node = nodes.find(|node| node.has_tag_name((NAMESPACE, key)))?;
-        Some(node.text().unwrap_or_default().to_owned())
-    };
-    Ok((text(RUN), text(VIEW)))
+    Ok(metadata::of_packets(&bytes))
 }
 
 #[cfg(test)]
@@ -335,7 +325,7 @@ mod tests {
         let compared = vec![Compared { cycle: 30, until: None, run: run.clone() }];
         let field = FieldKind::Error;
         let view = ViewSpec { cycle: 40, field, figure, compared, ..Default::default() };
-        for name in ["a.png", "a.svg", "a.PNG"] {
+        for name in ["a.png", "a.svg", "a.PNG", "a.pdf"] {
             let path = folder.path().join(name);
             for drawing in drawings() {
                 for view in [Some(&view), None] {
@@ -343,11 +333,19 @@ mod tests {
                     assert_eq!(read_figure(&path).unwrap(), (run.clone(), view.cloned()));
                 }
             }
-            if !name.ends_with("svg") {
-                assert_eq!(image::open(&path).unwrap().into_rgba8().dimensions(), (5, 3));
-            } else {
-                let svg = fs::read_to_string(&path).unwrap();
-                assert_eq!(render(&svg).unwrap().dimensions(), (5, 3));
+            match FigureFile::of(&path).unwrap() {
+                FigureFile::Png => {
+                    assert_eq!(image::open(&path).unwrap().into_rgba8().dimensions(), (5, 3));
+                }
+                FigureFile::Svg => {
+                    let svg = fs::read_to_string(&path).unwrap();
+                    assert_eq!(render(&svg).unwrap().dimensions(), (5, 3));
+                }
+                FigureFile::Pdf => {
+                    let pdf = fs::read(&path).unwrap();
+                    let page = b"/MediaBox [0 0 3.75 2.25]";
+                    assert!(pdf.windows(page.len()).any(|at| at == page));
+                }
             }
         }
     }
@@ -374,7 +372,7 @@ mod tests {
             let placed = |one: Compared| Compared { run: placed(one.run, folder.path()), ..one };
             let compared = view.compared.iter().cloned().map(placed).collect();
             let view = ViewSpec { compared, ..view };
-            for name in ["a.png", "a.svg"] {
+            for name in ["a.png", "a.svg", "a.pdf"] {
                 let path = folder.path().join(name);
                 save_figure(&path, &drawings()[0], &run, Some(&view)).unwrap();
                 let opened = open(&path).unwrap();
@@ -413,6 +411,10 @@ mod tests {
         assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
         assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
         assert!(say("a.png", b"").contains("is not a PNG picture"));
+        assert!(say("a.pdf", b"<svg/>").contains("is not a PDF figure"));
+        assert!(say("a.pdf", b"%PDF-1.7\n%%EOF").contains("carries no run"));
+        let cut = format!("%PDF-1.7\n{}", &metadata::packet(&[(RUN, String::new())])[..300]);
+        assert!(say("a.pdf", cut.as_bytes()).contains("is damaged"));
         let path = folder.path().join("b.png");
         save_png(&path, &RgbaImage::new(1, 1), SCREEN_DPI, &[]).unwrap();
         assert!(read_figure(&path).unwrap_err().to_string().contains("carries no run"));
@@ -425,12 +427,12 @@ mod tests {
     }
 
     #[test]
-    fn only_two_kinds_of_files_are_written() {
+    fn only_three_kinds_of_files_are_written() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.jpg", "a", ".png"] {
             let path = folder.path().join(name);
             let refused = save_figure(&path, &drawings()[0], &RunSpec::default(), None);
-            assert!(refused.unwrap_err().to_string().contains("is neither .png nor .svg"));
+            assert!(refused.unwrap_err().to_string().contains("is none of .png, .svg and .pdf"));
             assert!(!path.exists());
         }
     }

@@ -290,9 +290,10 @@ impl SaveDialog {
         let stills: &[(&str, &str)] = &[
             ("png", "Pixels; carries the run."),
             ("svg", "Lines and text; carries the run."),
+            ("pdf", "A page of lines and text; carries the run."),
             ("csv", "The numbers that are drawn, as a table."),
         ];
-        let stills = if self.what.has_table() { stills } else { &stills[..2] };
+        let stills = if self.what.has_table() { stills } else { &stills[..3] };
         let films: &[(&str, &str)] = &[
             ("gif", "256 colours; plays anywhere."),
             ("apng", "Every pixel as it is; carries the run."),

@@ -6,7 +6,7 @@ use crate::picture::{DPI, FONT_SIZES, FigureKind, FigureSpec, LARGEST_SIDE, SMAL
 use serde::{Deserialize, Serialize};
 
 /// Endings of figures that are no films.
-const ENDINGS: [&str; 3] = ["png", "svg", "csv"];
+const ENDINGS: [&str; 4] = ["png", "svg", "pdf", "csv"];
 
 /// The kind, the theme and the size of a figure, as they are remembered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
