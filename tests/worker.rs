@@ -239,7 +239,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     until(&worker, |report| report.latest.cycle == 5);
     let snapshot_request = SnapshotRequest {
         id: 1,
-        observation: ObservationRequest { solution: true, ..ObservationRequest::default() },
+        observation: ObservationRequest { whole: Some(FieldKind::Solution), ..Default::default() },
         ..SnapshotRequest::default()
     };
     worker.request(WorkerRequest {
@@ -249,7 +249,7 @@ fn the_iterate_is_that_of_a_plain_run_to_the_last_bit() {
     let report = until(&worker, |report| report.snapshot.is_some());
     let snapshot = report.snapshot.unwrap();
     let run = plain(&small(), snapshot.cycle());
-    let iterate = snapshot.observation.solution.as_ref().unwrap();
+    let (_, iterate) = snapshot.observation.whole.as_ref().unwrap();
     assert!(snapshot.cycle() >= 5);
     assert_eq!(iterate.to_interior(), run.solver().solution().unwrap().to_interior());
     // The same request again is none: not even after another run began.

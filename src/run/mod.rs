@@ -29,7 +29,7 @@ pub(crate) use command::option;
 pub(crate) use export::cell;
 pub use export::{
     CURVE_HEADER, CsvTable, curve_table, distances_table, edge_share_table, inside_table,
-    map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_samples,
+    map_table, mean_tile_table, probes_table, profile_table, save_field, save_run, save_shown,
     save_solution, save_unknowns,
 };
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};

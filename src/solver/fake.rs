@@ -137,6 +137,11 @@ impl Observe for Batches {
         self.inner.solution()
     }
 
+    fn previous(&self) -> Result<Field<f64>, SolverError> {
+        self.check()?;
+        self.inner.previous()
+    }
+
     fn solution_part(
         &self,
         columns: Range<usize>,

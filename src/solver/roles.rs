@@ -110,6 +110,13 @@ pub trait Observe {
     /// [`SolverError`] if the GPU fails.
     fn solution(&self) -> Result<Field<f64>, SolverError>;
 
+    /// A copy of the iterate before the last cycle, with its boundary values; the present one where no cycle was
+    /// made of it.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the GPU fails.
+    fn previous(&self) -> Result<Field<f64>, SolverError>;
+
     /// A copy of a part of the present iterate, surrounded by what lies around it: points or boundary.
     /// `columns` and `rows` are interior and not empty.
     ///

@@ -430,13 +430,17 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
             save_figure(path, &figure(&snapshots, &view), run, Some(&view)).map_err(|e| message(&e))
         }
         What::Run => run::save_run(path, run).map_err(|e| message(&e)),
-        What::Field => run::save_samples(path, &snapshot.map().samples).map_err(|e| message(&e)),
-        What::Iterate => match &snapshot.observation.solution {
-            Some(field) => {
-                run::save_field(path, field, snapshot.plan.precision).map_err(|e| message(&e))
-            }
-            None => Err("the iterate was not captured".into()),
-        },
+        What::Field | What::Iterate => {
+            let Some((_, values)) = &snapshot.observation.whole else {
+                return Err("the field was not captured".into());
+            };
+            let precision = snapshot.plan.precision;
+            let saved = match request.what {
+                What::Field => run::save_shown(path, values, view.slice, precision),
+                _ => run::save_field(path, values, precision),
+            };
+            saved.map_err(|error| message(&error))
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Runs, curves and fields as files that other programs read.
 
 use crate::files::{FileError, write_atomically};
-use crate::grid::{Field, Precision, Shape};
+use crate::grid::{Field, Precision, Shape, Slice};
 use crate::run::history::{CycleValue, Record, reduction};
 use crate::run::observe::{CutLine, FieldKind, Picture};
 use crate::run::record::ProbeSeries;
 use crate::run::spec::RunSpec;
-use crate::solver::{AtDistance, Inside, MeanTile, Samples, Solver};
+use crate::solver::{AtDistance, Inside, MeanTile, Samples, Solver, Window};
 use npyz::{DType, TypeStr, WriterBuilder};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -255,13 +255,7 @@ fn save_rows(
         1 => vec![shape.batch() as u64, shape.nx() as u64],
         _ => shape.axes().iter().rev().map(|&n| n as u64).collect(),
     };
-    match precision {
-        #[allow(clippy::cast_possible_truncation)]
-        Precision::F32 => save_values(path, &axes, "<f4", shape.rows(), |index| {
-            Ok(row(index)?.into_iter().map(|value| value as f32).collect())
-        }),
-        Precision::F64 => save_values(path, &axes, "<f8", shape.rows(), row),
-    }
+    save_numbers(path, &axes, precision, shape.rows(), row)
 }
 
 /// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix' own
@@ -291,13 +285,42 @@ pub fn save_unknowns(
     })
 }
 
-/// Saves samples of a field in the same way, as single-precision numbers; what is not known is NaN.
+/// Saves what a map shows of a field in the same way: all of it in 1D and 2D, in 3D a slice, `[down, across]`.
 ///
 /// # Errors
 /// [`FileError`] naming the file; nothing half-written is left.
-pub fn save_samples(path: &Path, samples: &Samples) -> Result<(), FileError> {
-    let size = samples.size.map(|side| side as u64);
-    save_values(path, &[size[1], size[0]], "<f4", 1, |_| Ok(samples.values.clone()))
+pub fn save_shown(
+    path: &Path,
+    field: &Field<f64>,
+    slice: Option<Slice>,
+    precision: Precision,
+) -> Result<(), FileError> {
+    let shape = field.shape();
+    let Window { columns, rows, slice, .. } = Window::shown(shape, slice);
+    let axes = [rows.len(), columns.len()].map(|side| side as u64);
+    let value = |column, row| {
+        let [i, row] = slice.map_or([column, row], |slice| slice.place([column, row], shape));
+        field.interior(row)[i]
+    };
+    let row = |row| Ok(columns.clone().map(|column| value(column, row)).collect());
+    save_numbers(path, &axes, precision, rows.len(), row)
+}
+
+/// Saves rows of numbers in this precision.
+fn save_numbers(
+    path: &Path,
+    axes: &[u64],
+    precision: Precision,
+    rows: usize,
+    row: impl Fn(usize) -> io::Result<Vec<f64>>,
+) -> Result<(), FileError> {
+    match precision {
+        #[allow(clippy::cast_possible_truncation)]
+        Precision::F32 => save_values(path, axes, "<f4", rows, |index| {
+            Ok(row(index)?.into_iter().map(|value| value as f32).collect())
+        }),
+        Precision::F64 => save_values(path, axes, "<f8", rows, row),
+    }
 }
 
 /// Saves an array with these axes, the slowest first, from its `rows`.
@@ -344,6 +367,26 @@ mod tests {
             let rounded: Vec<_> = field.to_interior().iter().map(|&v| v as f32).collect();
             assert_eq!(npy.into_vec::<f32>().unwrap(), rounded);
         }
+    }
+
+    #[test]
+    fn of_a_3d_field_the_slice_that_is_shown_is_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.npy");
+        let shape = Shape::grid_3d(4, 3, 5).unwrap();
+        // 0.1 has digits that f32 lacks.
+        let value = |[i, j, k]: [usize; 3]| 0.1 + (i + 10 * j + 100 * k) as f64;
+        let field = Field::from_fn(shape, |i, row| value([i, row % 3, row / 3]));
+        let slice = Slice { axis: 1, index: 2 };
+        save_shown(&path, &field, Some(slice), Precision::F64).unwrap();
+        let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
+        assert_eq!((npy.shape(), npy.dtype().descr()), (&[5, 4][..], "'<f8'".into()));
+        let expected = (0..5).flat_map(|k| (0..4).map(move |i| value([i, 2, k])));
+        assert_eq!(npy.into_vec::<f64>().unwrap(), expected.collect::<Vec<_>>());
+        save_shown(&path, &field, None, Precision::F32).unwrap();
+        let npy = npyz::NpyFile::new(std::fs::File::open(&path).unwrap()).unwrap();
+        assert_eq!((npy.shape(), npy.dtype().descr()), (&[3, 4][..], "'<f4'".into()));
+        assert_eq!(npy.into_vec::<f32>().unwrap()[0], 200.1);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::field::{FieldKind, Picture};
 use super::request::{MapRequest, ObservationRequest};
 use super::space_time::{Diagram, SpaceTime};
 use crate::grid::Field;
+use crate::problem::residual_field;
 use crate::run::plan::Plan;
 use crate::run::runner::Run;
 use crate::solver::{
@@ -299,6 +300,35 @@ impl Experiment {
         }
     }
 
+    /// A field of the present iterate at every point, in double precision; its boundary has no meaning. `None` of
+    /// what cannot be shown yet. The residual is b − A u, computed in double precision.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub fn whole(&self, kind: FieldKind) -> Result<Option<Field<f64>>, SolverError> {
+        let solver = self.run.solver();
+        let iterate = || solver.solution();
+        let minus = |other: &Field<f64>| -> Result<_, SolverError> {
+            let mut values = iterate()?;
+            for (value, other) in values.as_mut_slice().iter_mut().zip(other.as_slice()) {
+                *value -= other;
+            }
+            Ok(values)
+        };
+        let whole = match kind {
+            FieldKind::Residual => {
+                Some(iterate().map(|u| residual_field(&self.run.plan().problem, &u)))
+            }
+            FieldKind::Error => self.run.exact().map(|exact| minus(exact)),
+            FieldKind::Change => Some(solver.previous().and_then(|previous| minus(&previous))),
+            FieldKind::Staleness => self
+                .classic_in_step()
+                .map(|classic| classic.solver().solution().and_then(|classic| minus(&classic))),
+            FieldKind::Solution => Some(iterate()),
+        };
+        whole.transpose()
+    }
+
     /// The solver that has a field of the present iterate.
     fn solver_of(&self, kind: FieldKind) -> &dyn Solver {
         match kind {
@@ -336,4 +366,53 @@ impl Experiment {
 /// has them all.
 fn until_next(diagram: &SpaceTime, run: &Run) -> u64 {
     if run.is_going_back() { u64::MAX } else { diagram.until_next(run.cycle()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Precision;
+    use crate::problem;
+    use crate::run::plan::Planner;
+    use crate::run::spec::RunSpec;
+    use std::sync::atomic::AtomicBool;
+
+    /// A map has samples in single precision of the same values.
+    #[test]
+    fn the_whole_of_a_field_is_what_maps_show_of_it_with_all_digits() {
+        for precision in [Precision::F32, Precision::F64] {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = vec![24, 18];
+            (spec.method.tile, spec.method.k) = (vec![8], 4.into());
+            spec.method.precision = precision;
+            let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+            let mut experiment = Experiment::new(&plan).unwrap();
+            assert!(experiment.whole(FieldKind::Error).unwrap().is_none());
+            let exact = problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap();
+            experiment.set_exact(&Arc::new(exact)).unwrap();
+            while experiment.run().cycle() < 5 {
+                experiment.advance(1).unwrap();
+            }
+            assert!(experiment.whole(FieldKind::Staleness).unwrap().is_none());
+            for kind in FieldKind::ALL {
+                while !experiment.is_ready(kind) {
+                    experiment.prepare(kind).unwrap();
+                }
+                let whole = experiment.whole(kind).unwrap().unwrap().to_interior();
+                let samples = experiment.samples(kind, &Window::whole(24, 18)).unwrap().values;
+                let most =
+                    samples.iter().fold(0.0, |most: f64, value| most.max(value.abs().into()));
+                assert!(most > 0.0, "{kind:?}");
+                // Of f32 runs the solver's own residual is in single precision.
+                let tolerance = if precision == Precision::F32 { 1e-3 } else { 1e-7 };
+                for (value, sample) in whole.iter().zip(&samples) {
+                    let differs = (value - f64::from(*sample)).abs();
+                    assert!(differs <= tolerance * most, "{precision:?} {kind:?} {value} {sample}");
+                }
+                if precision == Precision::F64 {
+                    assert!(whole.iter().any(|value| f64::from(*value as f32) != *value));
+                }
+            }
+        }
+    }
 }

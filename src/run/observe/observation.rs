@@ -37,8 +37,8 @@ pub struct Observation {
     pub is_followed: bool,
     /// The inside of the next cycle; `None` also where that would take too long.
     pub inside: Option<Inside>,
-    /// The iterate, if it was requested.
-    pub solution: Option<Arc<Field<f64>>>,
+    /// The field whose values at all points were requested, with its kind. `None` while it is not ready.
+    pub whole: Option<(FieldKind, Arc<Field<f64>>)>,
 }
 
 /// How large a field is about tile borders, and of which iterate: where this takes long, not every
@@ -97,7 +97,10 @@ impl Experiment {
         let (picture, edge, statistics) = self.field_and_edges(request, is_ready)?;
         let profile = request.profile.as_ref();
         let inside = |(followed, subiterations)| run.next_cycle().inside(followed, subiterations);
-        let solution = request.solution.then(|| run.solver().solution());
+        let whole = match request.whole {
+            Some(kind) => self.whole(kind)?.map(|values| (kind, Arc::new(values))),
+            None => None,
+        };
         Ok(Observation {
             cycle,
             norms: run.record(),
@@ -111,7 +114,7 @@ impl Experiment {
                 .map(|statistics| Arc::new(FieldStatistics { field, cycle, statistics })),
             is_followed: request.inside.is_some(),
             inside: request.inside.map(inside).transpose()?.flatten(),
-            solution: solution.transpose()?.map(Arc::new),
+            whole,
         })
     }
 

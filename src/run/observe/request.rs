@@ -27,8 +27,8 @@ pub struct ObservationRequest {
     /// A tile, or in 1D all tiles, to be followed through the next cycle, and for how many
     /// subiterations.
     pub inside: Option<(Followed, usize)>,
-    /// Whether the iterate itself is wanted.
-    pub solution: bool,
+    /// A field whose values at all points are wanted, in double precision.
+    pub whole: Option<FieldKind>,
 }
 
 /// A map of a field.

@@ -74,8 +74,8 @@ impl SnapshotRequest {
 
     /// Whether it needs something of single iterates, beside the map.
     pub(super) fn is_of_iterates(&self) -> bool {
-        let ObservationRequest { profile, statistics, inside, solution, .. } = &self.observation;
-        profile.is_some() || *statistics || inside.is_some() || *solution
+        let ObservationRequest { profile, statistics, inside, whole, .. } = &self.observation;
+        profile.is_some() || *statistics || inside.is_some() || whole.is_some()
     }
 }
 

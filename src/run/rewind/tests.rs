@@ -289,7 +289,7 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
                     profile: Some(ProfileRequest { line, fields: vec![field], most: usize::MAX }),
                     statistics: true,
                     inside: Some((Followed::Tile([1, 0]), 2)),
-                    solution: true,
+                    whole: Some(field),
                     ..ObservationRequest::default()
                 };
                 let series = SeriesRequest { edge_share: true, probes: vec![[3, 0], [7, 0]] };
@@ -318,10 +318,10 @@ fn a_snapshot_made_again_is_the_one_taken_on_the_way() {
                 };
                 assert_eq!(text(&again), text(recorded), "{field:?}, {is_of_iterate}");
                 assert_eq!(again.series.edges.len(), 18);
-                let iterate = |snapshot: &Snapshot| {
-                    snapshot.observation.solution.as_ref().unwrap().to_interior()
+                let whole = |snapshot: &Snapshot| {
+                    snapshot.observation.whole.as_ref().unwrap().1.to_interior()
                 };
-                assert_eq!(iterate(&again), iterate(recorded));
+                assert_eq!(whole(&again), whole(recorded), "{field:?}");
             }
         }
         let observation =

@@ -451,6 +451,11 @@ impl Run {
         self.exact.is_some()
     }
 
+    /// The exact solution, if it was given.
+    pub fn exact(&self) -> Option<&Arc<Field<f64>>> {
+        self.exact.as_ref()
+    }
+
     /// The plan that it follows.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan

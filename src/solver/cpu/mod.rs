@@ -395,6 +395,10 @@ impl<R: Real> Observe for CpuSolver<R> {
         Ok(self.current.to_f64())
     }
 
+    fn previous(&self) -> Result<Field<f64>, SolverError> {
+        Ok(self.previous.to_f64())
+    }
+
     fn solution_part(
         &self,
         columns: Range<usize>,

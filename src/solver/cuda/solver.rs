@@ -208,8 +208,17 @@ impl<R: DeviceReal> CudaSolver<R> {
 
     /// A part of the iterate as it is stored.
     fn fetch(&self, stored: Range<usize>) -> Result<Vec<R>, SolverError> {
+        self.fetch_of(self.current(), stored)
+    }
+
+    /// A part of an iterate as it is stored.
+    fn fetch_of(
+        &self,
+        iterate: &CudaSlice<R>,
+        stored: Range<usize>,
+    ) -> Result<Vec<R>, SolverError> {
         let call = || -> Result<Vec<R>, DriverError> {
-            let values = self.observing.clone_dtoh(&self.current().slice(stored))?;
+            let values = self.observing.clone_dtoh(&iterate.slice(stored))?;
             self.observing.synchronize()?;
             Ok(values)
         };
@@ -414,6 +423,13 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
     fn solution(&self) -> Result<Field<f64>, SolverError> {
         let shape = &self.system.shape;
         self.solution_part(0..shape.nx(), 0..shape.rows())
+    }
+
+    fn previous(&self) -> Result<Field<f64>, SolverError> {
+        let shape = self.system.shape;
+        let before = &self.arrays[self.iterates.before].values;
+        let values = self.fetch_of(before, 0..shape.stored())?;
+        Ok(Field::from_stored(shape, values).to_f64())
     }
 
     fn solution_part(

@@ -4,7 +4,7 @@ use crate::app::state::save::sources::Sources;
 use crate::app::state::save::what::What;
 use crate::grid::Shape;
 use crate::picture::{FilmFile, LARGEST_SIDE, SMALLEST_SIDE, ViewSpec, is_table};
-use crate::run::{MapRequest, ObservationRequest, SnapshotRequest};
+use crate::run::{FieldKind, ObservationRequest, SnapshotRequest};
 use std::path::PathBuf;
 
 /// A file to be saved.
@@ -22,23 +22,16 @@ impl SaveRequest {
     /// What is needed of a run on this grid. Nothing is observed that goes into no file.
     pub fn snapshot_request(&self, id: u64, shape: &Shape) -> SnapshotRequest {
         let wanted = self.view.snapshot_request(id, shape);
-        let bare = |solution| SnapshotRequest {
-            observation: ObservationRequest { solution, ..ObservationRequest::default() },
-            ..wanted.clone()
-        };
-        match self.what {
-            What::Figure(_) => wanted,
-            What::Field => {
-                let field = wanted.field();
-                let most = wanted.observation.map.as_ref().map_or([usize::MAX; 2], |map| map.most);
-                let map = MapRequest { is_of_iterate: true, ..MapRequest::whole(most) };
-                let observation =
-                    ObservationRequest { field, map: Some(map), ..ObservationRequest::default() };
-                SnapshotRequest { observation, ..wanted }
+        let field = wanted.field();
+        let observation = match self.what {
+            What::Figure(_) => return wanted,
+            What::Field => ObservationRequest { field, whole: Some(field), ..Default::default() },
+            What::Iterate => {
+                ObservationRequest { whole: Some(FieldKind::Solution), ..Default::default() }
             }
-            What::Iterate => bare(true),
-            What::Run => bare(false),
-        }
+            What::Run => ObservationRequest::default(),
+        };
+        SnapshotRequest { observation, ..wanted }
     }
 
     /// Whether it is saved as a table.

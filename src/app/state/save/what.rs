@@ -48,7 +48,7 @@ impl What {
                 parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
             }
             Self::Field => {
-                "An NPY file with the field that is shown, [ny, nx] or [batch, nx], in single precision."
+                "An NPY file with the field that is shown, [ny, nx] or [batch, nx], in the run's precision."
                     .to_owned()
             }
             Self::Iterate => {
