@@ -8,18 +8,19 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use super::solve::interrupted;
 use super::values::{self, Follow, Size};
-use crate::grid::Slice;
+use crate::grid::{Slice, memory};
 use crate::picture::{
     self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
-    Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing, PlacedFigure, RATE, Range,
-    SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec, common_range,
-    figure, natural_map, natural_scale, save_figure, save_film, save_table,
+    FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing, PlacedFigure,
+    RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec,
+    common_range, counted, figure, natural_map, natural_scale, save_figure, save_film, save_table,
 };
 use crate::run::{
     CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
     RunSpec, Snapshot, SnapshotRequest, Stage, record_run,
 };
 use clap::Args;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -554,6 +555,15 @@ impl Render {
         let film = Film { runs, view: &view, frames };
         let mut progress = Progress::start();
         let all = runs[0].len();
+        if io::stderr().is_terminal() {
+            let size = FilmSize::of(&self.output, &film, run)?;
+            let size = memory::about(size.bytes(all));
+            print_note(&format!(
+                "{} has {}, about {size}",
+                self.output.display(),
+                counted(all as u64, "frame")
+            ));
+        }
         let mut report = |made| progress.show(|| format!("frame {made} of {all}"));
         Ok(save_film(&self.output, &film, run, interrupt.flag(), &mut report)?)
     }

@@ -68,8 +68,18 @@ pub fn total() -> Option<u64> {
 }
 
 /// A number of bytes as text, with a unit in powers of 1000: `26.7 kB`.
-#[allow(clippy::cast_precision_loss)]
 pub fn human(bytes: u64) -> String {
+    rounded(bytes, 3)
+}
+
+/// An estimated number of bytes, with two digits: `27 kB`.
+pub fn about(bytes: u64) -> String {
+    rounded(bytes, 2)
+}
+
+/// A number of bytes with at least that many digits.
+#[allow(clippy::cast_precision_loss)]
+fn rounded(bytes: u64, digits: i32) -> String {
     const UNITS: [&str; 6] = ["kB", "MB", "GB", "TB", "PB", "EB"];
     if bytes < 1000 {
         return format!("{bytes} B");
@@ -80,12 +90,10 @@ pub fn human(bytes: u64) -> String {
         value /= 1000.0;
         unit += 1;
     }
-    let digits = if value < 9.995 {
-        2
-    } else if value < 99.95 {
-        1
-    } else {
-        0
-    };
-    format!("{value:.digits$} {}", UNITS[unit])
+    // The most decimals with which the rounded value has no more digits.
+    let decimals = (0..digits)
+        .rev()
+        .find(|&decimals| value < 10_f64.powi(digits - decimals) - 0.5 * 10_f64.powi(-decimals));
+    let decimals = decimals.unwrap_or(0) as usize;
+    format!("{value:.decimals$} {}", UNITS[unit])
 }

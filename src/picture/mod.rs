@@ -46,7 +46,7 @@ pub use figures::spy::{SMALLEST_BLOCK, SpyCells, entry_colours};
 pub use figures::{common_range, figure};
 pub use file::saved::{FigureFile, OpenError, Opened, SaveError, open, read_figure, save_figure};
 pub use file::table::{is_table, save_table};
-pub use film::{Film, FilmError, FilmFile, save_film};
+pub use film::{Film, FilmError, FilmFile, FilmSize, save_film};
 pub use plot::description::{
     BAND_OPACITY, Band, FAINT, Level, Plot, PlotAxis, Series, TickStyle, VerticalLines,
 };

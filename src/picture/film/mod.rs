@@ -7,6 +7,9 @@ mod apng;
 mod gif;
 mod mp4;
 mod palette;
+mod size;
+
+pub use size::FilmSize;
 
 use crate::files::{FileError, write_atomically};
 use crate::grid::memory;
@@ -334,6 +337,33 @@ mod tests {
             shown.push(frame);
         }
         shown
+    }
+
+    /// Of a run whose frames differ about as much from one to the next.
+    #[test]
+    fn the_size_of_two_frames_tells_that_of_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let frames = Frames { first: 10, last: 40, spacing: Spacing::Every(2), rate: 9.0 };
+        let figure = FigureSpec { size: [300, 240], ..FigureSpec::default() };
+        let view = ViewSpec { figure, frames: Some(frames), ..ViewSpec::default() };
+        let run = small(&[48, 40]);
+        let runs = [seen(&run, &view, &frames)];
+        let film = Film { runs: &runs, view: &view, frames };
+        for name in ["a.apng", "a.gif"] {
+            let path = folder.path().join(name);
+            let size = FilmSize::of(&path, &film, &run).unwrap();
+            assert!(!path.exists());
+            save_film(&path, &film, &run, &AtomicBool::new(false), &mut |_| {}).unwrap();
+            let found = path.metadata().unwrap().len() as f64;
+            let ratio = size.bytes(film.len()) as f64 / found;
+            assert!((0.7..1.4).contains(&ratio), "{name}: {ratio} × {found}");
+            // Frames that are not known are taken to be like the first.
+            let one = [runs[0][..1].to_vec()];
+            let size = FilmSize::of(&path, &Film { runs: &one, ..film }, &run).unwrap();
+            assert_eq!(size.bytes(3), 3 * size.bytes(1));
+        }
+        let refused = FilmSize::of(Path::new("a.webm"), &film, &run).unwrap_err();
+        assert!(refused.to_string().contains("none of .apng"), "{refused}");
     }
 
     proptest! {

@@ -60,7 +60,18 @@ impl SaveDialog {
                 Spacing::Logarithmic(count) => (count, "Number of frames", "The number of frames."),
             };
             named(ui.add(typed(ui, value, 1..=1_000_000)), name).on_hover_text(about);
-            ui.label(RichText::new(format!("{count} frames")).weak());
         });
+        row(
+            ui,
+            "Size",
+            "Of the file, by two of its frames that are encoded as they would be saved.",
+            |ui| {
+                let size = self.size.text(self.frames.cycles().len());
+                let label = ui.label(RichText::new(size).weak());
+                if let Some(why) = self.size.refusal() {
+                    label.on_hover_text(why);
+                }
+            },
+        );
     }
 }

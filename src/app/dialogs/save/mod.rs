@@ -4,6 +4,7 @@ mod beside;
 mod film;
 mod paper;
 mod preview;
+mod size;
 
 use crate::app::state::command::{BrowseFor, Command};
 use crate::app::state::compare::AtEqual;
@@ -23,6 +24,7 @@ use beside::With;
 use eframe::egui::{self, Key, ProgressBar, RichText, TextEdit, Ui, vec2};
 use paper::Unit;
 use preview::{Preview, PreviewedFigure};
+use size::SizeEstimate;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -60,6 +62,7 @@ pub struct SaveDialog {
     /// The cycle that is shown; `None` while it changes, and that of the file is not known.
     cycle: Option<u64>,
     preview: Preview,
+    size: SizeEstimate,
     /// Whether the system has a file dialog.
     pub can_browse: bool,
 }
@@ -112,6 +115,7 @@ impl SaveDialog {
             frames: frames.unwrap_or(usual),
             cycle: stands.then(|| travel.cycle(latest)),
             preview: Preview::new(context),
+            size: SizeEstimate::new(context),
             can_browse: false,
         };
         dialog.suggest(session.view.field);
@@ -215,6 +219,11 @@ impl SaveDialog {
                     }
                     ui.set_width(PREVIEW.x);
                     self.preview.ui(ui, view.as_ref().zip(sources.as_ref()), PREVIEW);
+                    if let (Some(view), Some(sources), Some(newest), true) =
+                        (&view, &sources, self.preview.newest(), self.is_film())
+                    {
+                        self.size.update(self.path(), view, sources, newest);
+                    }
                     ui.add_space(4.0);
                     if self.what.kind().is_some() {
                         self.copy_buttons(ui, session, commands);

@@ -164,6 +164,11 @@ impl Preview {
         is_ours
     }
 
+    /// What was captured last.
+    pub fn newest(&self) -> Option<&Arc<Snapshot>> {
+        self.snapshot.as_ref()
+    }
+
     /// What is shown.
     pub fn shown(&self) -> Option<&PreviewedFigure> {
         self.shown.as_ref()

@@ -53,6 +53,11 @@ impl Sources {
         (self.has_reference && view.uses().reference).then_some(u64::MAX)
     }
 
+    /// The same at this cycle, made again, in the place of the one that the window shows.
+    pub fn at(&self, cycle: u64) -> Self {
+        Self { back: Some(cycle), ..self.clone() }
+    }
+
     /// Takes what the figure shows: of the run, and of the pinned ones after it.
     ///
     /// # Errors

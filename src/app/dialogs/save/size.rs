@@ -1,0 +1,143 @@
+//! How large an animation's file will be, estimated on a thread of its own while the dialog is open.
+
+use crate::app::state::save::Sources;
+use crate::grid::memory;
+use crate::picture::{Film, FilmFile, FilmSize, ViewSpec, counted};
+use crate::run::Snapshot;
+use crossbeam_channel::{Receiver, Sender, bounded};
+use eframe::egui::Context;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An animation whose size is wanted.
+#[derive(Clone)]
+struct Job {
+    path: PathBuf,
+    view: ViewSpec,
+    sources: Sources,
+    newest: Arc<Snapshot>,
+    /// The cycles of the frames that are encoded.
+    cycles: Vec<u64>,
+}
+
+/// The estimate, and the thread that makes it, which ends when this is dropped.
+pub struct SizeEstimate {
+    jobs: Sender<Job>,
+    answers: Receiver<Result<FilmSize, String>>,
+    /// Set to stop what is made again for it.
+    closing: Arc<AtomicBool>,
+    /// What the thread estimates, or estimated last.
+    latest: Option<Job>,
+    is_busy: bool,
+    size: Option<Result<FilmSize, String>>,
+}
+
+impl Drop for SizeEstimate {
+    fn drop(&mut self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Job {
+    /// Two frames in the middle of those that the run has come to; one, the newest iterate, where it has not come to
+    /// two of them.
+    fn new(path: PathBuf, view: &ViewSpec, sources: &Sources, newest: &Arc<Snapshot>) -> Self {
+        let all = view.frames.map(|frames| frames.cycles()).unwrap_or_default();
+        let known = all.iter().take_while(|cycle| **cycle <= newest.cycle()).count();
+        let cycles = match known / 2 {
+            0 => vec![newest.cycle()],
+            middle => all[middle - 1..=middle].to_vec(),
+        };
+        let (view, sources, newest) = (view.clone(), sources.clone(), Arc::clone(newest));
+        Self { path, view, sources, newest, cycles }
+    }
+
+    /// Whether the answer to another is that to this: the run may have gone on, and the name may be another.
+    fn is_like(&self, other: &Self) -> bool {
+        let kind = |job: &Self| FilmFile::of(&job.path).ok();
+        // One frame is the newest iterate, whichever that is.
+        let is_same_frame =
+            self.cycles == other.cycles || self.cycles.len() + other.cycles.len() == 2;
+        kind(self) == kind(other)
+            && self.view == other.view
+            && self.sources == other.sources
+            && is_same_frame
+    }
+
+    fn estimate(&self, cancel: &AtomicBool) -> Result<FilmSize, String> {
+        let Some(frames) = self.view.frames else { return Err("it is no animation".to_owned()) };
+        let request = self.view.snapshot_request(0, &self.newest.plan.problem.shape);
+        let mut runs: Vec<Vec<Snapshot>> = Vec::new();
+        for &cycle in &self.cycles {
+            let sources = self.sources.at(cycle);
+            let snapshots = sources.snapshots(&self.newest, &request, &self.view, cancel)?;
+            runs.resize_with(snapshots.len(), Vec::new);
+            for (run, snapshot) in runs.iter_mut().zip(snapshots) {
+                run.push(snapshot);
+            }
+        }
+        let last: Vec<_> = runs.iter().filter_map(|snapshots| snapshots.last()).collect();
+        let view = self.view.clone().of(&last);
+        let film = Film { runs: &runs, view: &view, frames };
+        FilmSize::of(&self.path, &film, &self.newest.plan.spec).map_err(|error| error.to_string())
+    }
+}
+
+impl SizeEstimate {
+    pub fn new(context: &Context) -> Self {
+        let (jobs, waiting) = bounded::<Job>(1);
+        let (done, answers) = bounded(1);
+        let context = context.clone();
+        let closing = Arc::new(AtomicBool::new(false));
+        let cancel = Arc::clone(&closing);
+        let spawned =
+            std::thread::Builder::new().name("tilescope-film-size".into()).spawn(move || {
+                for job in waiting {
+                    if done.send(job.estimate(&cancel)).is_err() {
+                        return;
+                    }
+                    context.request_repaint();
+                }
+            });
+        let size = spawned.err().map(|error| Err(format!("the system gives no thread: {error}")));
+        Self { jobs, answers, closing, latest: None, is_busy: false, size }
+    }
+
+    /// Takes an answer, and lets the thread estimate the size of this animation, if that is another.
+    pub fn update(
+        &mut self,
+        path: PathBuf,
+        view: &ViewSpec,
+        sources: &Sources,
+        newest: &Arc<Snapshot>,
+    ) {
+        if let Ok(answer) = self.answers.try_recv() {
+            (self.is_busy, self.size) = (false, Some(answer));
+        }
+        if self.is_busy {
+            return;
+        }
+        let next = Job::new(path, view, sources, newest);
+        if self.latest.as_ref().is_none_or(|latest| !next.is_like(latest)) {
+            self.is_busy = self.jobs.try_send(next.clone()).is_ok();
+            self.latest = Some(next);
+            self.size = None;
+        }
+    }
+
+    /// What is known of the size of an animation of so many frames.
+    pub fn text(&self, frames: usize) -> String {
+        let frames_text = counted(frames as u64, "frame");
+        match &self.size {
+            None => format!("{frames_text}, size: estimating …"),
+            Some(Ok(size)) => format!("{frames_text}, about {}", memory::about(size.bytes(frames))),
+            Some(Err(_)) => format!("{frames_text}, size: unknown"),
+        }
+    }
+
+    /// Why the size is not known.
+    pub fn refusal(&self) -> Option<&str> {
+        self.size.as_ref()?.as_ref().err().map(String::as_str)
+    }
+}
