@@ -210,6 +210,11 @@ fn an_iterate_is_seen_while_others_are_made() {
                 let other = cpu.sample(quantity, &window).expect("a CPU");
                 assert_eq!(bits(&one.values), bits(&other.values));
             }
+            let before = [&*gpu, &*cpu].map(|solver| {
+                let before = solver.previous().expect("a device").to_interior();
+                before.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+            });
+            assert!(before[0] == before[1], "another iterate before the last cycle");
             let with_maxima = wanted % 2 == 0;
             let made = if measure {
                 // Work in progress is dropped if it does not find what is requested.

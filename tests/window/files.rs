@@ -347,6 +347,22 @@ fn an_animation_is_made_and_can_be_stopped() {
         window.save_as(path);
     };
     let path = folder.path().join("film.apng");
+    window.button("Save …");
+    window.click(Role::CheckBox, "over cycles");
+    window.type_into("Last cycle", "3000");
+    window.type_into("Step", "1000");
+    // One frame is known, and encoded; more of them make a larger file.
+    let about = |window: &Window, frames: &str| {
+        let texts = window.texts();
+        let text = texts.iter().find(|text| text.starts_with(frames) && text.contains("about"));
+        text.map(|text| text.rsplit("about ").next().unwrap_or_default().to_owned())
+    };
+    window.until("estimated", |window| about(window, "4 frames,").is_some());
+    let size = about(&window, "4 frames,");
+    window.type_into("Step", "100");
+    window.until("estimated", |window| about(window, "31 frames,").is_some());
+    assert_ne!(about(&window, "31 frames,"), size);
+    window.button("Cancel");
     make(&mut window, "3000", "1000", &path);
     window.until("saved", |_| path.exists());
     let (run, view) = picture::read_figure(&path).unwrap();

@@ -61,17 +61,15 @@ impl SaveDialog {
             };
             named(ui.add(typed(ui, value, 1..=1_000_000)), name).on_hover_text(about);
         });
-        row(
-            ui,
-            "Size",
-            "Of the file, by two of its frames that are encoded as they would be saved.",
-            |ui| {
-                let size = self.size.text(self.frames.cycles().len());
-                let label = ui.label(RichText::new(size).weak());
-                if let Some(why) = self.size.refusal() {
-                    label.on_hover_text(why);
-                }
-            },
-        );
+    }
+
+    /// How many frames the animation has, and how large its file will be.
+    pub fn film_size(&self, ui: &mut Ui) {
+        let about = "Estimated from two frames, encoded as they would be saved.";
+        row(ui, "Animation", about, |ui| {
+            let size = self.size.text(self.frames.cycles().len());
+            ui.label(RichText::new(size).weak())
+                .on_hover_text(self.size.refusal().unwrap_or(about));
+        });
     }
 }

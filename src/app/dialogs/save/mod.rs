@@ -334,9 +334,12 @@ impl SaveDialog {
         });
     }
 
-    /// Which line and which runs are drawn. It has room of its own whatever else is chosen, so
+    /// How large an animation is, and which line and which runs are drawn. It has room of its own whatever else is chosen, so
     /// that nothing moves.
     fn subject(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
+        if self.is_film() {
+            self.film_size(ui);
+        }
         if self.drawn().uses().cut {
             self.cut(ui, report);
         }
