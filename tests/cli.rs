@@ -996,7 +996,10 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
         ("--shape 5x5x5x5", &["one for each axis"]),
         ("--shape 5x5x5 --backend cuda", &["backend is cuda", "3D grids run on the CPU only"]),
-        ("--shape 5x5x5 --problem heat-plate", &["problem is heat-plate", "1D and 2D grids alone"]),
+        (
+            "--shape 5x5x5 --problem heat-plate",
+            &["problem is heat-plate", "it needs a 1D or 2D grid"],
+        ),
         ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
         ("--copies 0 --shape 9", &["batch is 0", "at least 1"]),

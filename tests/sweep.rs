@@ -313,7 +313,7 @@ fn a_table_with_other_line_ends_is_resumed_and_an_edited_one_refused() {
     assert_eq!(text(&folder), whole);
     for (edited, parts) in [
         (format!("{whole}{}", rows[3]), ["it has two rows of", "remove one of them"]),
-        (whole.replacen("24x20,2,", "24x20,3,", 1), ["has k = 3", "the others make it 2"]),
+        (whole.replacen("24x20,2,", "24x20,3,", 1), ["has k = 3", "its other columns give 2"]),
         (
             whole.replacen("24x20,2,", "24x20,many,", 1),
             ["line 2", "k is “many”; it must be a whole number"],
