@@ -4,7 +4,7 @@
 //! with `short` writes half of what it was given, as the system may. Only writes to files are counted, not
 //! those to pipes. The file that `FAULT_MARK` names is created once that has happened.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::fs::File;
 use std::mem::{self, ManuallyDrop};
 use std::os::fd::FromRawFd;
@@ -85,6 +85,36 @@ pub unsafe extern "C" fn write(fd: c_int, data: *const c_void, mut length: usize
     type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
     // SAFETY: this is the type of `write`, and the arguments are the caller's.
     unsafe { mem::transmute::<*mut c_void, Write>(original(c"write"))(fd, data, length) }
+}
+
+/// A copy within the system counts as a write.
+///
+/// # Safety
+/// As `copy_file_range` of the C library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn copy_file_range(
+    from: c_int,
+    from_at: *mut i64,
+    to: c_int,
+    to_at: *mut i64,
+    mut length: usize,
+    flags: c_uint,
+) -> isize {
+    if fault().is_some() && is_file(to) && let Some(fault) = strikes("write") {
+        match fault.error {
+            Some(error) => {
+                set_error(error);
+                return -1;
+            }
+            None => length = length.div_ceil(2),
+        }
+    }
+    type Copy = unsafe extern "C" fn(c_int, *mut i64, c_int, *mut i64, usize, c_uint) -> isize;
+    // SAFETY: this is the type of `copy_file_range`, and the arguments are the caller's.
+    unsafe {
+        let copy = mem::transmute::<*mut c_void, Copy>(original(c"copy_file_range"));
+        copy(from, from_at, to, to_at, length, flags)
+    }
 }
 
 /// # Safety

@@ -106,7 +106,7 @@ impl<'a> Painter<'a> {
             self.content.save_state();
             self.fill(fill)?;
             self.content.begin_text();
-            for line in span.positioned_glyphs.chunk_by(|a, b| is_on_one_line(a, b)) {
+            for line in span.positioned_glyphs.chunk_by(is_on_one_line) {
                 self.letters(line)?;
             }
             self.content.end_text().restore_state();
