@@ -45,6 +45,7 @@
 //! | [`solver`] | the iterative methods on CPU and GPU |
 //! | [`run`] | runs, their history, observations, sweeps over settings |
 //! | [`picture`] | colours, figures and animations |
+//! | [`lesson`] | lessons: steps, their runs, and claims that are measured |
 //!
 //! # Features
 //!
@@ -65,6 +66,7 @@ pub mod cli;
 mod clock;
 pub mod files;
 pub mod grid;
+pub mod lesson;
 pub mod picture;
 pub mod problem;
 mod random;

@@ -1,4 +1,4 @@
-//! Floor 5: the window.
+//! Floor 6: the window.
 //!
 //! Data flows one way: panels and panes draw the `Session` and the newest report, and request
 //! changes by `Command`s. `Explorer` carries the commands out, sends one request to the worker, and

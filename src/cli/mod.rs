@@ -12,6 +12,7 @@ mod default_experiment;
 mod devices;
 mod gpu_notes;
 mod interrupt;
+mod lesson;
 mod lists;
 mod open;
 mod outputs;
@@ -51,6 +52,8 @@ enum Command {
     Tune(tune::Tune),
     /// Open a run file, or a figure that carries its run, in the window
     Open(open::Open),
+    /// Open a lesson, list the lessons, or check the claims of one
+    Lesson(lesson::LessonArgs),
     /// List the devices that a solver can run on
     Devices(devices::Devices),
     /// Time the kernels, or repeat the experiments of the papers
@@ -65,6 +68,7 @@ Examples:
   tilescope sweep --k 4,8,16 --overlap 0:30:2 -o s.csv  measure 48 settings
   tilescope tune --shape 512x512                        find the fastest setting
   tilescope open residual.png                           open that run in the window
+  tilescope lesson --list                               list the lessons about the method
   tilescope devices                                     list the CPU and the GPUs
   tilescope bench kernels --to-tolerance                compare the kernels
 
@@ -89,6 +93,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Tune(tune)) => tune.run(),
         Some(Command::Open(open)) => open.run(),
+        Some(Command::Lesson(lesson)) => lesson.run(),
         Some(Command::Devices(devices)) => devices.run(),
         Some(Command::Bench(bench)) => bench.run(),
     }

@@ -1,6 +1,6 @@
 //! `tilescope open`: a saved run in the window.
 
-use super::window::window;
+use super::window::{Start, window};
 use crate::picture;
 use crate::run::Planner;
 use clap::Args;
@@ -32,6 +32,6 @@ impl Open {
             let why = format!("{} cannot be run: {refused}", self.file.display());
             return Err(anyhow::Error::from(refused).context(why));
         }
-        window(Some(opened))
+        window(Some(Start::Run(Box::new(opened))))
     }
 }

@@ -2,25 +2,43 @@
 
 use super::console::print_note;
 use super::default_experiment;
+use crate::lesson::Lesson;
 use crate::picture::Opened;
 use anyhow::bail;
 use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What the window starts with.
+pub(super) enum Start {
+    /// A run, or what a figure shows of one.
+    Run(Box<Opened>),
+    /// A lesson, at its first step.
+    Lesson(Arc<Lesson>),
+}
 
 /// Opens the window, with `start` or with the default experiment.
 ///
 /// Without a display it prints the reason and draws the default experiment to files; an explicit
-/// run is not replaced by the default one.
+/// run or lesson is not replaced by the default one.
 ///
 /// # Errors
 /// If `start` is given and the window cannot be opened, or if the files cannot be written.
-pub(super) fn window(start: Option<Opened>) -> anyhow::Result<ExitCode> {
-    let is_explicit = start.is_some();
+pub(super) fn window(start: Option<Start>) -> anyhow::Result<ExitCode> {
+    let instead = match &start {
+        None => None,
+        Some(Start::Run(_)) => {
+            Some("`tilescope render --run FILE -o figure.png` draws it without a window")
+        }
+        Some(Start::Lesson(_)) => {
+            Some("`tilescope lesson --check FILE` measures its claims without a window")
+        }
+    };
     let why = match open(start) {
         Ok(()) => return Ok(ExitCode::SUCCESS),
         Err(why) => why,
     };
-    if is_explicit {
-        bail!("{why}; `tilescope render --run FILE -o figure.png` draws it without a window");
+    if let Some(instead) = instead {
+        bail!("{why}; {instead}");
     }
     print_note(&format!(
         "{why}; drawing the default experiment to {}/ instead",
@@ -31,18 +49,23 @@ pub(super) fn window(start: Option<Opened>) -> anyhow::Result<ExitCode> {
 
 /// Runs the window until it is closed; the error says why it cannot be opened.
 #[cfg(feature = "gui")]
-fn open(start: Option<Opened>) -> Result<(), String> {
+fn open(start: Option<Start>) -> Result<(), String> {
     if !has_display() {
         return Err("no display (DISPLAY and WAYLAND_DISPLAY are not set)".to_owned());
     }
     if let Some(missing) = missing_library() {
         return Err(format!("{missing} is not installed; a window on X11 needs it"));
     }
-    crate::app::run(start).map_err(|error| format!("the window cannot be opened ({error})"))
+    let (run, lesson) = match start {
+        None => (None, None),
+        Some(Start::Run(run)) => (Some(*run), None),
+        Some(Start::Lesson(lesson)) => (None, Some(lesson)),
+    };
+    crate::app::run(run, lesson).map_err(|error| format!("the window cannot be opened ({error})"))
 }
 
 #[cfg(not(feature = "gui"))]
-fn open(_: Option<Opened>) -> Result<(), String> {
+fn open(_: Option<Start>) -> Result<(), String> {
     Err("this build has no window (feature `gui`)".to_owned())
 }
 

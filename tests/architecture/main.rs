@@ -13,12 +13,13 @@ use std::fs;
 use std::path::Path;
 
 /// The floors, lowest first, with the folders and files in `src` that they are.
-const FLOORS: [&[&str]; 7] = [
+const FLOORS: [&[&str]; 8] = [
     &["grid", "files", "clock", "random"],
     &["problem"],
     &["solver"],
     &["run"],
     &["picture"],
+    &["lesson"],
     &["app"],
     &["cli", "main"],
 ];

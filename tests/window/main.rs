@@ -10,6 +10,7 @@ mod driver;
 mod edges;
 mod files;
 mod habits;
+mod lessons;
 mod monkey;
 mod panes;
 mod pictures;
@@ -28,6 +29,7 @@ fn main() {
         backends::TESTS,
         files::TESTS,
         habits::TESTS,
+        lessons::TESTS,
         panes::TESTS,
         edges::TESTS,
         time::TESTS,

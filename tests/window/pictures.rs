@@ -1,6 +1,7 @@
 //! Pictures of the window.
 
 use crate::driver::{Painted, USUAL, Window};
+use crate::lessons;
 use crate::panes::view;
 use eframe::egui::{
     Event, HoveredFile, Key, Modifiers, Rangef, Rect, Theme, Vec2, accesskit::Role, vec2,
@@ -31,6 +32,9 @@ pub const TESTS: &[(&str, fn())] = &[
     ("inside_a_cycle", inside_a_cycle),
     ("inside_a_line", inside_a_line),
     ("diverged_light", diverged_light),
+    ("lesson_dark", lesson_dark),
+    ("lesson_light", lesson_light),
+    ("lessons", the_list_of_lessons),
     ("welcome_dark", welcome_dark),
     ("welcome_light", welcome_light),
     ("presentation_dark", presentation_dark),
@@ -321,6 +325,31 @@ fn welcome_dark() {
 
 fn welcome_light() {
     compare_front(&mut welcome(Theme::Light), "welcome_light");
+}
+
+/// An answered step of a lesson.
+fn lesson(theme: Theme) -> Window {
+    let mut window = Window::sized(USUAL, theme, None);
+    lessons::begin(&mut window, "Why overlap works");
+    window.key(Key::PageDown);
+    window.until("at its cycle", |window| window.cycle() == 40);
+    window.button("They fade");
+    window.until_text("27 %");
+    window
+}
+
+fn lesson_dark() {
+    compare(&mut lesson(Theme::Dark), "lesson_dark");
+}
+
+fn lesson_light() {
+    compare(&mut lesson(Theme::Light), "lesson_light");
+}
+
+fn the_list_of_lessons() {
+    let mut window = Window::new();
+    window.key(Key::F4);
+    compare_front(&mut window, "lessons");
 }
 
 fn presentation(size: Vec2, theme: Theme) -> Window {

@@ -3,8 +3,10 @@
 use crate::app::actions::action::{Action, ActionContext, changed_view, command, plain};
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
+use crate::app::state::lesson::LessonOrder;
 use crate::app::state::view_settings::{AUTOMATIC, Against};
 use crate::app::widgets::cut_line::LineKind;
+use crate::lesson::lessons as all_lessons;
 use crate::picture::{ColourMap, Norm, ScaleKind};
 use crate::run::{FieldKind, PRESETS};
 use eframe::egui::{Key, KeyboardShortcut};
@@ -38,7 +40,7 @@ const PANE_NUMBERS: [[KeyboardShortcut; 1]; 9] = [
 ];
 
 /// Groups whose members have numbers after a first key.
-const FIRST_KEYS: [(&str, Key); 8] = [
+const FIRST_KEYS: [(&str, Key); 9] = [
     ("Scale", Key::S),
     ("Colour map", Key::M),
     ("Range", Key::G),
@@ -47,6 +49,7 @@ const FIRST_KEYS: [(&str, Key); 8] = [
     ("Curves over", Key::X),
     ("Problem", Key::E),
     ("Experiment", Key::V),
+    ("Lesson", Key::H),
 ];
 
 fn first_key(group: &str) -> Option<Key> {
@@ -138,6 +141,16 @@ pub fn problems() -> impl Iterator<Item = Action> {
 pub fn experiments() -> impl Iterator<Item = Action> {
     let members = EXPERIMENTS.iter().map(|experiment| (experiment.title, experiment.about));
     numbered("Experiment", members, |_, which| Some(Command::RunExperiment(which)))
+}
+
+pub fn lessons() -> impl Iterator<Item = Action> {
+    let members = all_lessons().iter().map(|lesson| {
+        (lesson.title.as_str(), "Begin this lesson. Your run waits until you leave it.")
+    });
+    numbered("Lesson", members, |_, which| {
+        let lesson = all_lessons().get(which)?.clone();
+        Some(Command::Lesson(LessonOrder::Begin(lesson)))
+    })
 }
 
 #[cfg(test)]

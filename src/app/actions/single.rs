@@ -4,6 +4,7 @@ use crate::app::actions::action::{
     Action, BLANK, changed_view, command, command_shift, plain, shift,
 };
 use crate::app::state::command::Command;
+use crate::app::state::lesson::LessonOrder;
 use crate::app::state::scale::Scale;
 use eframe::egui::Key;
 
@@ -311,6 +312,52 @@ pub const WELCOME: Action = Action {
     keys: &[plain(Key::F2)],
     command: |_, _| Some(Command::ShowWelcome(true)),
     ..BLANK
+};
+
+pub const LESSONS: Action = Action {
+    group: "Help",
+    name: "Lessons",
+    about: "Show the lessons: why hierarchical Jacobi iteration works, a few minutes each.",
+    keys: &[plain(Key::F4)],
+    command: |_, _| Some(Command::Lesson(LessonOrder::ShowList(true))),
+    ..BLANK
+};
+
+pub const NEXT_STEP: Action = Action {
+    group: "Help",
+    name: "Lesson: next step",
+    about: "Show the next step of the lesson; after the last one, leave it.",
+    keys: &[plain(Key::PageDown)],
+    command: |it, _| {
+        let lesson = it.session.lesson.as_ref()?;
+        Some(Command::Lesson(match lesson.is_last() {
+            true => LessonOrder::Leave,
+            false => LessonOrder::Step(lesson.step + 1),
+        }))
+    },
+    ..BLANK
+};
+
+pub const PREVIOUS_STEP: Action = Action {
+    name: "Lesson: previous step",
+    about: "Show the step before this one.",
+    keys: &[plain(Key::PageUp)],
+    command: |it, _| {
+        let before = it.session.lesson.as_ref()?.step.checked_sub(1)?;
+        Some(Command::Lesson(LessonOrder::Step(before)))
+    },
+    ..NEXT_STEP
+};
+
+pub const LEAVE_LESSON: Action = Action {
+    name: "Lesson: leave",
+    about: "Return to the run, the panes and the colours before the lesson.",
+    keys: &[shift(Key::F4)],
+    command: |it, _| {
+        it.session.lesson.as_ref()?;
+        Some(Command::Lesson(LessonOrder::Leave))
+    },
+    ..NEXT_STEP
 };
 
 pub const KEYS: Action = Action {

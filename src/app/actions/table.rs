@@ -55,7 +55,9 @@ impl ActionTable {
         all.extend([OPEN, SAVE, COPY_COMMAND]);
         all.extend(members::problems());
         all.extend(members::experiments());
-        all.extend([TUNING, PALETTE, KEYS, WELCOME]);
+        all.extend(members::lessons());
+        all.extend([TUNING, PALETTE, KEYS, WELCOME, LESSONS]);
+        all.extend([NEXT_STEP, PREVIOUS_STEP, LEAVE_LESSON]);
         let each = |action: &Action| {
             let action = *action;
             action.keys.iter().map(move |&key| (key, action))

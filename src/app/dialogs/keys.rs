@@ -24,7 +24,7 @@ const GESTURES: [(&str, &str); 9] = [
     ("Click on a curve", "Shows that cycle again."),
     ("Drag the timeline", "Shows an earlier cycle; its ends limit the replay."),
     ("Drag the title of a pane", "Moves the pane."),
-    ("Drop a file on the window", "Opens a run file, a figure or a right-hand side."),
+    ("Drop a file on the window", "Opens a run file, a figure, a lesson or a right-hand side."),
 ];
 
 pub fn ui(context: &egui::Context, actions: &[Action], commands: &mut Vec<Command>) {

@@ -3,6 +3,7 @@
 pub mod drop_hint;
 pub mod first_key;
 pub mod keys;
+pub mod lessons;
 pub mod open;
 pub mod palette;
 pub mod save;

@@ -63,7 +63,7 @@ impl OpenDialog {
             ui.set_width(WIDTH);
             ui.heading("Open");
             ui.add_space(4.0);
-            let about = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again. Any other image, or an array (.npy), becomes the right-hand side.";
+            let about = "A run (.toml), or a figure that contains its run (.png, .svg, .pdf), is run again; a lesson (.md) begins. Any other image, or an array (.npy), becomes the right-hand side.";
             ui.label(RichText::new(about).weak());
             ui.add_space(4.0);
             let about = "The name of the file, in the folder below unless it contains one.";

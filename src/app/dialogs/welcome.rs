@@ -2,6 +2,7 @@
 
 use crate::app::state::command::Command;
 use crate::app::state::experiments::EXPERIMENTS;
+use crate::app::state::lesson::LessonOrder;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::theme;
 use eframe::egui::{self, Button, RichText};
@@ -32,6 +33,11 @@ pub fn ui(context: &egui::Context, commands: &mut Vec<Command>) {
             let close = named(ui.button("Start exploring"), "Start exploring");
             if close.on_hover_text(about).clicked() {
                 commands.push(Command::ShowWelcome(false));
+            }
+            let about = "Learn the method in lessons of a few minutes each.";
+            if ui.button("Lessons").on_hover_text(about).clicked() {
+                commands.push(Command::ShowWelcome(false));
+                commands.push(Command::Lesson(LessonOrder::ShowList(true)));
             }
             ui.label(
                 RichText::new("Ctrl+P searches all commands; ? shows the keyboard shortcuts.")

@@ -93,6 +93,7 @@ impl Explorer {
                     .error("An animation is being made. Wait for it or stop it before measuring.");
             }
             Command::Tune(order) => self.tuning.execute(order),
+            Command::ResetLayout if self.before_lesson.is_some() => self.arrange_lesson(),
             Command::ResetLayout if self.scale.presenting => self.panes = Panes::presented(),
             Command::ResetLayout if self.session.is_student_view => {
                 self.panes = Panes::of_student();
@@ -124,7 +125,7 @@ impl Explorer {
             Command::OpenSetting(setting) => self.open_setting(*setting),
             Command::CompareWith(run) => {
                 let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
-                self.files.make_run(epoch, &run, memory);
+                self.files.make_run(epoch, &run, u64::MAX, How::SideBySide, memory);
                 self.toasts.info("The best run is being made …");
             }
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
@@ -136,6 +137,7 @@ impl Explorer {
                     self.session.running = true;
                 }
             }
+            Command::Lesson(order) => self.execute_lesson(order),
             Command::RunExperiment(which) => self.run_experiment(&EXPERIMENTS[which]),
             Command::Scale(scale) => self.draw_at(scale),
             Command::ToggleStudentView => self.show_student_view(!self.session.is_student_view),
@@ -211,7 +213,13 @@ impl Explorer {
     /// Sets the zoom. A presentation starts with the map and its curves; leaving it restores the
     /// panes.
     pub fn draw_at(&mut self, scale: Scale) {
-        if scale.presenting != self.scale.presenting {
+        let is_changed = scale.presenting != self.scale.presenting;
+        if is_changed && self.before_lesson.is_some() {
+            self.scale = scale;
+            self.arrange_lesson();
+            return;
+        }
+        if is_changed {
             let others = self.panes_before.take().unwrap_or_else(Panes::presented);
             let before = std::mem::replace(&mut self.panes, others);
             self.panes_before = scale.presenting.then_some(before);
@@ -221,7 +229,8 @@ impl Explorer {
 
     /// Shows the student's view, or everything again, with the panes that were shown before.
     pub fn show_student_view(&mut self, shown: bool) {
-        if self.scale.presenting || shown == self.session.is_student_view {
+        let is_lesson = self.before_lesson.is_some();
+        if self.scale.presenting || is_lesson || shown == self.session.is_student_view {
             return;
         }
         self.session.is_student_view = shown;

@@ -31,6 +31,7 @@ pub fn browse(what: &BrowseFor) -> Option<PathBuf> {
             .set_directory(folder)
             .add_filter("Runs and figures", &["toml", "png", "apng", "svg", "pdf"])
             .add_filter("Images and arrays", &["png", "jpg", "jpeg", "npy", "mtx"])
+            .add_filter("Lessons", &["md"])
             .add_filter("All files", &["*"])
             .pick_file(),
         BrowseFor::Save(path) => {

@@ -3,10 +3,12 @@
 use crate::app::dialogs::save::Making;
 use crate::app::explorer::browse::browse;
 use crate::app::state::command::{BrowseFor, SaveSweep};
+use crate::app::state::compare::How;
 use crate::app::state::pins::Pin;
 use crate::app::state::save::{SaveRequest, What};
 use crate::files::{self, FileError};
 use crate::grid::Shape;
+use crate::lesson::{Lesson, ReadLesson};
 use crate::picture::{
     self, Compared, Drawing, FigureKind, Film, FilmError, FilmFile, OpenError, Opened, ViewSpec,
     figure, render, save_figure, save_film, save_table,
@@ -34,8 +36,8 @@ pub enum JobResult {
     Chosen(BrowseFor, Option<PathBuf>),
     /// The other runs of an opened figure.
     OtherRuns(OtherRuns),
-    /// A run to compare with that of this epoch.
-    MadeRun(u64, Box<ArchivedRun>),
+    /// A run to compare with that of this epoch, and how.
+    MadeRun(u64, Box<ArchivedRun>, How),
     /// An image for the clipboard.
     Image(ColorImage),
     /// An animation, or why there is none.
@@ -48,6 +50,7 @@ pub enum JobResult {
 pub enum Read {
     Run(Box<Opened>),
     Problem(Box<ProblemSpec>),
+    Lesson(Box<ReadLesson>),
 }
 
 /// The other runs of an opened figure, as far as the figure shows them.
@@ -266,14 +269,14 @@ impl Files {
         });
     }
 
-    /// Makes a run to its end, to compare the run of `epoch` with it.
-    pub fn make_run(&mut self, epoch: u64, run: &RunSpec, memory: usize) {
+    /// Makes a run up to a cycle or to its end, to compare the run of `epoch` with it.
+    pub fn make_run(&mut self, epoch: u64, run: &RunSpec, until: u64, how: How, memory: usize) {
         let (run, cancel) = (run.clone(), Arc::clone(&self.closing));
         self.spawn("tilescope-compared", move || {
             let plan = Planner::default().plan(&run).map_err(|error| error.to_string())?;
-            let made = RunArchive::made(&plan.into(), u64::MAX, memory, &cancel);
+            let made = RunArchive::made(&plan.into(), until, memory, &cancel);
             let made = made.map_err(|error| error.to_string())?;
-            Ok(JobResult::MadeRun(epoch, Box::new(made)))
+            Ok(JobResult::MadeRun(epoch, Box::new(made), how))
         });
     }
 
@@ -444,7 +447,7 @@ fn write(request: &SaveRequest, newest: &Snapshot, cancel: &AtomicBool) -> Resul
     }
 }
 
-/// Reads a run file, a figure that contains its run, a matrix, or a right-hand side.
+/// Reads a run file, a figure that contains its run, a lesson, a matrix, or a right-hand side.
 fn open(path: &Path) -> Result<Read, String> {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let is = |what: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(what));
@@ -459,6 +462,10 @@ fn open(path: &Path) -> Result<Read, String> {
             Err(OpenError::NoRun { .. }) if is("png") => {}
             Err(error) => return Err(error.to_string()),
         }
+    }
+    if is("md") {
+        let read = Lesson::load(path).map_err(|error| error.to_string())?;
+        return Ok(Read::Lesson(Box::new(read)));
     }
     if is_market(path) {
         let matrix = MatrixSpec::new(path);

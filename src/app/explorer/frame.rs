@@ -6,6 +6,7 @@ use crate::app::actions::ActionContext;
 use crate::app::dialogs::save::SaveDialog;
 use crate::app::explorer::Explorer;
 use crate::app::explorer::action_table::ACTIONS;
+use crate::app::explorer::lessons::BeforeLesson;
 use crate::app::explorer::reports::on_cpu;
 use crate::app::panes::heat_map;
 use crate::app::state::command::Command;
@@ -66,6 +67,7 @@ impl Explorer {
             self.back.play(&mut self.session, self.report.as_deref(), context);
         }
         self.follow_rate();
+        self.follow_lesson();
         self.send_requests();
         let is_dense = self.is_tuning || self.save.is_some() || self.welcome;
         self.scale.apply(context, is_dense);
@@ -101,6 +103,8 @@ impl Explorer {
         self.panes.request(&self.session, &mut observation);
         let mut request = self.session.request(observation);
         request.kept = self.undo.epochs(&self.session);
+        // The reader's own run waits for the end of the lesson.
+        request.kept.extend(self.before_lesson.as_ref().map(BeforeLesson::epoch));
         let preview = self.save.as_ref().and_then(SaveDialog::asked);
         request.snapshot_requests =
             self.files.snapshot_requests().chain(preview).cloned().collect();
@@ -199,5 +203,6 @@ impl Explorer {
             || self.palette.is_some()
             || self.keys
             || self.welcome
+            || self.is_lesson_list
     }
 }

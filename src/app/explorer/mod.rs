@@ -5,6 +5,7 @@ mod apply;
 mod browse;
 mod files;
 mod frame;
+mod lessons;
 mod reports;
 mod save_settings;
 mod settings;
@@ -12,11 +13,11 @@ mod settings;
 use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::palette::Palette;
 use crate::app::dialogs::save::SaveDialog;
-use crate::app::dialogs::{drop_hint, first_key, keys, toasts, welcome};
+use crate::app::dialogs::{drop_hint, first_key, keys, lessons as lesson_list, toasts, welcome};
 use crate::app::explorer::action_table::ACTIONS;
 use crate::app::panels::backend::Backends;
 use crate::app::panels::toolbar::{self, RunStatus};
-use crate::app::panels::{memory, method, performance, problem, timeline};
+use crate::app::panels::{lesson as lesson_panel, memory, method, performance, problem, timeline};
 use crate::app::panes::heat_map::HeatMap;
 use crate::app::panes::{PaneContext, Panes, Pictures};
 use crate::app::state::command::Command;
@@ -29,10 +30,14 @@ use crate::app::state::time_travel::TimeTravel;
 use crate::app::state::undo::Undo;
 use crate::app::tuning::Tuning;
 use crate::app::widgets::theme;
+use crate::lesson::Lesson;
 use crate::picture::{Opened, ViewSpec};
 use crate::run::{Report, Worker, WorkerRequest};
 use eframe::egui;
+use lessons::BeforeLesson;
 pub use settings::SettingsFile;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The application: settings, the state of the run, and what is on the screen.
 pub struct Explorer {
@@ -71,6 +76,14 @@ pub struct Explorer {
     welcome: bool,
     /// Whether the first run starts when that dialog is closed.
     waits_for_welcome: bool,
+    /// Whether the list of lessons is open.
+    is_lesson_list: bool,
+    /// What the reader had before the lesson, while there is one.
+    before_lesson: Option<BeforeLesson>,
+    /// The names of lessons that were read to their end.
+    lessons_done: BTreeSet<String>,
+    /// The steps at which other lessons were left.
+    lessons_begun: BTreeMap<String, usize>,
     undo: Undo,
     scale: Scale,
     /// Dropped before `remembered`, so that the last change of settings is written last.
@@ -86,11 +99,11 @@ pub struct Explorer {
     commands: Vec<Command>,
 }
 
-/// Opens the window and runs the application until it is closed.
+/// Opens the window, with a run or a lesson, and runs the application until it is closed.
 ///
 /// # Errors
 /// If no window can be opened, for example without a display.
-pub fn run(start: Option<Opened>) -> eframe::Result {
+pub fn run(start: Option<Opened>, lesson: Option<Arc<Lesson>>) -> eframe::Result {
     let settings_file = SettingsFile::of_user();
     let viewport = egui::ViewportBuilder::default()
         .with_title("Tilescope")
@@ -103,7 +116,11 @@ pub fn run(start: Option<Opened>) -> eframe::Result {
         settings::NAME,
         options,
         Box::new(move |context| {
-            Ok(Box::new(Explorer::with_settings(&context.egui_ctx, start, settings_file)?))
+            let mut explorer = Explorer::with_settings(&context.egui_ctx, start, settings_file)?;
+            if let Some(lesson) = lesson {
+                explorer.begin_lesson(lesson);
+            }
+            Ok(Box::new(explorer))
         }),
     )
 }
@@ -154,6 +171,10 @@ impl Explorer {
             keys: false,
             welcome: false,
             waits_for_welcome: false,
+            is_lesson_list: false,
+            before_lesson: None,
+            lessons_done: BTreeSet::new(),
+            lessons_begun: BTreeMap::new(),
             undo: Undo::default(),
             scale: Scale::default(),
             settings_file,
@@ -208,7 +229,21 @@ impl eframe::App for Explorer {
                 ui.horizontal_wrapped(|ui| method::strip(ui, session, commands));
             }
         });
-        if !presenting {
+        let timeline = |ui: &mut egui::Ui, commands: &mut Vec<Command>| {
+            egui::Panel::bottom("timeline").show(ui, |ui| {
+                timeline::ui(ui, session, report, presenting, back.under_way(), commands);
+            });
+        };
+        // A presentation has the sliders beside the timeline, which take the whole width.
+        if presenting {
+            timeline(ui, commands);
+        }
+        if session.lesson.is_some() && !is_tuning {
+            let panel = egui::Panel::left("lesson").resizable(false);
+            panel.exact_size(lesson_panel::WIDTH).show(ui, |ui| {
+                lesson_panel::ui(ui, session, report, presenting, commands);
+            });
+        } else if !presenting {
             let panel = egui::Panel::left("settings").resizable(false);
             panel.exact_size(theme::SETTINGS_WIDTH).show(ui, |ui| {
                 egui::ScrollArea::vertical().show(ui, |ui| {
@@ -233,9 +268,9 @@ impl eframe::App for Explorer {
                 });
             });
         }
-        egui::Panel::bottom("timeline").show(ui, |ui| {
-            timeline::ui(ui, session, report, presenting, back.under_way(), commands);
-        });
+        if !presenting {
+            timeline(ui, commands);
+        }
         let frame = egui::Frame::new().fill(ui.visuals().panel_fill);
         let centre = egui::CentralPanel::no_frame().frame(frame).show(ui, |ui| {
             if is_tuning {
@@ -274,6 +309,10 @@ impl eframe::App for Explorer {
         }
         if self.welcome {
             welcome::ui(ui.ctx(), &mut self.commands);
+        }
+        if self.is_lesson_list {
+            let (done, begun) = (&self.lessons_done, &self.lessons_begun);
+            lesson_list::ui(ui.ctx(), done, begun, &mut self.commands);
         }
         // Over the welcome they would cover its buttons; they wait until it is closed.
         if !self.welcome {

@@ -12,6 +12,10 @@ use crate::picture::{Opened, counted};
 use crate::run::{ArchivedRun, Backend, ExactState, Outcome, Phase, Report, RunSpec};
 use crate::solver::{Kernel, SolverError};
 use eframe::egui;
+use std::sync::Arc;
+
+/// The most errors of a lesson that are shown at once; `tilescope lesson --check` prints all of them.
+const MOST_ERRORS: usize = 3;
 
 impl Explorer {
     /// Drops files that can no longer be saved; a sentence for each.
@@ -135,6 +139,12 @@ impl Explorer {
                         spec.problem = *problem;
                         self.session.begin(spec);
                     }
+                    Read::Lesson(read) => {
+                        for error in read.errors.iter().take(MOST_ERRORS) {
+                            self.toasts.error(error.to_string());
+                        }
+                        self.begin_lesson(Arc::new(read.lesson));
+                    }
                 }
             }
             Ok(JobResult::Read(path, Err(why))) => {
@@ -154,9 +164,9 @@ impl Explorer {
                 }
             }
             Ok(JobResult::OtherRuns(others)) => self.pin_others(&others),
-            Ok(JobResult::MadeRun(epoch, made)) => {
+            Ok(JobResult::MadeRun(epoch, made, how)) => {
                 if epoch == self.session.epoch {
-                    self.compare_with(&made);
+                    self.compare_with(&made, how);
                 }
             }
             Ok(JobResult::SettingsSaved(written)) => self.take_settings_saved(written),
@@ -178,13 +188,13 @@ impl Explorer {
         self.files.make_others(self.session.epoch, view, self.session.memory_of_each());
     }
 
-    /// Pins a run, and compares the run with it side by side at equal sweeps.
-    fn compare_with(&mut self, made: &ArchivedRun) {
+    /// Pins a run, and compares the run with it at equal sweeps.
+    fn compare_with(&mut self, made: &ArchivedRun, how: How) {
         let number = self.session.pins.all().len();
         match self.session.pins.pin_made(made, number).map(|pin| pin.number) {
             Some(number) => {
                 self.session.view.compare =
-                    Compare { how: How::SideBySide, with: Some(number), at_equal: AtEqual::Sweeps };
+                    Compare { how, with: Some(number), at_equal: AtEqual::Sweeps };
                 self.panes.show_pinned();
             }
             None => self.toasts.error(pins::too_many()),

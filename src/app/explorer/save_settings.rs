@@ -31,6 +31,7 @@ impl Explorer {
                 self.session.view.of_field_mut(field).map = map;
             }
         }
+        (self.lessons_done, self.lessons_begun) = (settings.lessons_done, settings.lessons_begun);
         self.recent = RecentFiles::new(settings.recent);
         self.last_saved = settings.figure;
         if let Some(message) = self.settings_file.message.take() {
@@ -99,12 +100,20 @@ impl Explorer {
         });
         let before = &self.settings_file.latest;
         let window = if is_usual { [size.x.round(), size.y.round()] } else { before.window };
-        let panes = self.all_panes.as_ref().or(self.panes_before.as_ref()).unwrap_or(&self.panes);
-        let map =
-            |field: FieldKind| (field.name().to_owned(), self.session.view.of_field(field).map);
+        // Those of the reader, while there is a lesson.
+        let (panes, view) = match &self.before_lesson {
+            Some(before) => (before.own_panes(), &before.view),
+            None => {
+                let own = self.all_panes.as_ref().or(self.panes_before.as_ref());
+                (own.unwrap_or(&self.panes), &self.session.view)
+            }
+        };
+        let map = |field: FieldKind| (field.name().to_owned(), view.of_field(field).map);
         Settings {
             version: VERSION,
             welcomed: before.welcomed || !self.welcome,
+            lessons_done: self.lessons_done.clone(),
+            lessons_begun: self.lessons_begun.clone(),
             dark,
             window,
             scale: self.scale.wanted,

@@ -32,6 +32,10 @@ pub struct Settings {
     pub version: u32,
     /// Whether the welcome dialog was seen.
     pub welcomed: bool,
+    /// The names of lessons that were read to their end.
+    pub lessons_done: BTreeSet<String>,
+    /// The steps, from 0, at which other lessons were left.
+    pub lessons_begun: BTreeMap<String, usize>,
     /// Whether the theme is dark; that of the system if left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dark: Option<bool>,
@@ -63,6 +67,8 @@ impl Default for Settings {
         Self {
             version: VERSION,
             welcomed: false,
+            lessons_done: BTreeSet::new(),
+            lessons_begun: BTreeMap::new(),
             dark: None,
             window: FIRST_SIZE,
             scale: Scale::default().wanted,
@@ -213,6 +219,8 @@ mod tests {
         let path = folder.path().join("a/b/settings.toml");
         let settings = Settings {
             welcomed: true,
+            lessons_done: BTreeSet::from(["overlap".to_owned()]),
+            lessons_begun: BTreeMap::from([("matrix".to_owned(), 2)]),
             dark: Some(false),
             window: [1000.0, 700.0],
             scale: 1.5,

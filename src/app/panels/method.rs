@@ -7,9 +7,10 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
+use crate::lesson::Control;
 use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, Report, RunSpec};
 use crate::solver::Subiterations;
-use eframe::egui::{RichText, Slider, SliderClamping, Ui};
+use eframe::egui::{RichText, Slider, SliderClamping, Stroke, StrokeKind, Ui, vec2};
 use std::ops::RangeInclusive;
 
 /// The largest finite k on the slider; more can be typed.
@@ -27,6 +28,10 @@ const TILES: RangeInclusive<usize> = 4..=128;
 
 /// Width of the sliders in a row, in points.
 const STRIP_SLIDER: f32 = 64.0;
+
+/// The frame around a highlighted row: its distance and its width, in points.
+const HIGHLIGHT: f32 = 4.0;
+const HIGHLIGHT_WIDTH: f32 = 2.0;
 
 /// Tiles come in steps of this while the slider is dragged.
 const TILE_STEP: usize = 4;
@@ -46,7 +51,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let axes = session.spec.problem.shape.len();
     let mut is_grabbed = false;
     ui.add_enabled_ui(tiled, |ui| {
-        is_grabbed = sliders(ui, method, axes);
+        is_grabbed = sliders(ui, method, axes, None);
         apart(ui, method, axes);
     });
     schematic::ui(ui, session, report);
@@ -90,7 +95,7 @@ pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let tiled = method.name == MethodName::Hierarchical;
     let axes = session.spec.problem.shape.len();
     ui.spacing_mut().slider_width = STRIP_SLIDER;
-    let strip = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes));
+    let strip = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes, None));
     if strip.inner {
         commands.push(Command::BeginDrag);
     }
@@ -99,12 +104,45 @@ pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     }
 }
 
+/// Only the sliders, of which a lesson highlights one.
+pub fn lesson_sliders(
+    ui: &mut Ui,
+    session: &Session,
+    highlight: Option<Control>,
+    commands: &mut Vec<Command>,
+) {
+    let mut spec = RunSpec::clone(&session.spec);
+    let method = &mut spec.method;
+    let tiled = method.name == MethodName::Hierarchical;
+    let axes = session.spec.problem.shape.len();
+    let grabbed = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes, highlight));
+    if grabbed.inner {
+        commands.push(Command::BeginDrag);
+    }
+    if spec != *session.spec {
+        commands.push(Command::Change(spec));
+    }
+}
+
+/// Draws a row, with a frame around it if it is the one of a control that is highlighted.
+fn highlighted<T>(ui: &mut Ui, is_it: bool, row: impl FnOnce(&mut Ui) -> T) -> T {
+    let row = ui.scope(row);
+    if is_it {
+        let rect = row.response.rect.expand2(vec2(HIGHLIGHT, HIGHLIGHT / 2.0));
+        let stroke = Stroke::new(HIGHLIGHT_WIDTH, ui.visuals().selection.bg_fill);
+        ui.painter().rect_stroke(rect, HIGHLIGHT, stroke, StrokeKind::Inside);
+    }
+    row.inner
+}
+
 /// The sliders, and whether one of them was just grabbed.
-fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
+fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<Control>) -> bool {
     let mut is_grabbed = false;
     let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
-    row(ui, "k", about, |ui| {
-        is_grabbed |= subiterations(ui, about, &mut method.k);
+    highlighted(ui, highlight == Some(Control::K), |ui| {
+        row(ui, "k", about, |ui| {
+            is_grabbed |= subiterations(ui, about, &mut method.k);
+        });
     });
     if ui.layout().is_horizontal() {
         // There is no room for remarks.
@@ -131,15 +169,20 @@ fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize) -> bool {
         let (mut overlap, mut tile) = before;
         let largest = tile.saturating_sub(2) & !1;
         let about = "Points that neighbouring tiles share, an even number; each tile owns half of them. More overlap keeps stale values away from owned points, at the cost of redundant work.";
-        row(ui, &name("Overlap"), about, |ui| {
-            let even = |overlap: usize| overlap & !1;
-            is_grabbed |=
-                stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
+        highlighted(ui, highlight == Some(Control::Overlap), |ui| {
+            row(ui, &name("Overlap"), about, |ui| {
+                let even = |overlap: usize| overlap & !1;
+                is_grabbed |=
+                    stepped(ui, &name("Overlap"), about, &mut overlap, 0..=largest, largest, even);
+            });
         });
         let about = "Points of a tile along an axis.";
-        row(ui, &name("Tile"), about, |ui| {
-            let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
-            is_grabbed |= stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
+        highlighted(ui, highlight == Some(Control::Tile), |ui| {
+            row(ui, &name("Tile"), about, |ui| {
+                let multiple = |tile: usize| (tile / TILE_STEP * TILE_STEP).max(TILE_STEP);
+                is_grabbed |=
+                    stepped(ui, &name("Tile"), about, &mut tile, TILES, usize::MAX, multiple);
+            });
         });
         if (overlap, tile) != before {
             // The largest overlap follows from the tile, so that the slider is never at an invalid

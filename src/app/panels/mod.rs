@@ -1,6 +1,7 @@
 //! The fixed panels around the panes.
 
 pub mod backend;
+pub mod lesson;
 pub mod memory;
 pub mod method;
 pub mod performance;

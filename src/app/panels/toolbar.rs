@@ -5,6 +5,7 @@ use crate::app::actions::entry;
 use crate::app::panels::view_menu;
 use crate::app::panes::Panes;
 use crate::app::state::command::Command;
+use crate::app::state::lesson::LessonOrder;
 use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{cycles_per_second, explained, named};
@@ -101,8 +102,11 @@ fn help(ui: &mut Ui, commands: &mut Vec<Command>) {
         entry(ui, &actions::KEYS, Command::ShowKeys(true), commands);
         entry(ui, &actions::PALETTE, Command::ShowPalette(true), commands);
         entry(ui, &actions::WELCOME, Command::ShowWelcome(true), commands);
+        let lessons = Command::Lesson(LessonOrder::ShowList(true));
+        entry(ui, &actions::LESSONS, lessons, commands);
     });
-    named(menu.response, "Help").on_hover_text("Keyboard shortcuts, command palette and examples.");
+    named(menu.response, "Help")
+        .on_hover_text("Keyboard shortcuts, command palette, examples and lessons.");
 }
 
 /// The button that toggles the theme.

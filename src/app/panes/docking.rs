@@ -49,6 +49,19 @@ impl Panes {
         Self { tree: Layout::presented().tree(), ..Self::of_student() }
     }
 
+    /// The panes of a step of a lesson: the map and those that show these figures; without any, the map and
+    /// its curve.
+    pub fn of_lesson(figures: &[FigureKind], presenting: bool) -> Self {
+        let mut panes = if presenting { Self::presented() } else { Self::of_student() };
+        if !figures.is_empty() {
+            panes.show(convergence::ID, false);
+        }
+        for &figure in figures {
+            panes.show(list::of_figure(figure), true);
+        }
+        panes
+    }
+
     /// Whether a pane is not hidden.
     pub fn is_shown(&self, pane: PaneId) -> bool {
         !self.hidden.contains(&pane)

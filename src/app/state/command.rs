@@ -1,6 +1,7 @@
 //! Commands.
 
 use crate::app::state::drag::HoldAt;
+use crate::app::state::lesson::LessonOrder;
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::pins::Column;
 use crate::app::state::save::SaveRequest;
@@ -88,6 +89,8 @@ pub enum Command {
     ShowWelcome(bool),
     /// Run an example experiment, by index.
     RunExperiment(usize),
+    /// What a reader does with lessons.
+    Lesson(LessonOrder),
     /// Save a file.
     Save(Box<SaveRequest>),
     /// Request a snapshot for the preview of a file.

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod compared;
 pub mod drag;
 pub mod experiments;
+pub mod lesson;
 pub mod pane_id;
 pub mod pins;
 pub mod reached_rate;

@@ -1,6 +1,7 @@
 //! The session: all settings of the run and of its view.
 
 use crate::app::state::drag::{Drag, HoldAt, reached_in_time};
+use crate::app::state::lesson::LessonProgress;
 use crate::app::state::pins::Pins;
 use crate::app::state::travel::Travel;
 use crate::app::state::view_settings::{Against, Colours, RangeMode, ViewSettings};
@@ -43,6 +44,8 @@ pub struct Session {
     /// Whether only the controls of a first lesson are shown: k, overlap, tile, run, map and curve. The
     /// others are under “More”.
     pub is_student_view: bool,
+    /// The lesson that the reader is in.
+    pub lesson: Option<LessonProgress>,
     /// Why a run was rejected while there is none to show.
     pub rejection: Option<String>,
     /// Where `auto` led the run that was reported last; the CPU before that.
@@ -88,6 +91,7 @@ impl Default for Session {
             steps_before: 0,
             pace: None,
             is_student_view: false,
+            lesson: None,
             rejection: None,
             auto_is: Backend::Cpu,
             without_gpu: None,
@@ -174,6 +178,7 @@ impl Session {
 
     /// The request to the worker. Files add snapshot requests, and undo adds the runs to keep.
     pub fn request(&self, observation: ObservationRequest) -> WorkerRequest {
+        let needs = self.lesson.as_ref().map(LessonProgress::needs).unwrap_or_default();
         WorkerRequest {
             epoch: self.epoch,
             kept: Vec::new(),
@@ -185,8 +190,8 @@ impl Session {
             steps_before: self.steps_before,
             pace: self.pace,
             observation,
-            reference: self.view.reference,
-            error: self.view.norm == Norm::Error,
+            reference: self.view.reference || needs.reference,
+            error: self.view.norm == Norm::Error || needs.error,
             all_norms: self.view.norm != Norm::Residual,
             memory: self.memory_of_each(),
             snapshot_requests: Vec::new(),

@@ -1,0 +1,370 @@
+//! The values that a lesson may quote, and claim something about: each is read from the run that is
+//! shown, or from one that is made to check a claim.
+
+use super::error::Fault;
+use crate::grid::AxisTiling;
+use crate::picture::{grouped, rounded, two_digits};
+use crate::problem::matrix::BlockEntries;
+use crate::run::{FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot};
+use std::fmt;
+
+/// What is known of an iterate and of its run.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The run.
+    pub plan: &'a Plan,
+    /// The iterate.
+    pub observation: &'a Observation,
+    /// Its norms.
+    pub norms: Record,
+    /// The norms of the initial guess.
+    pub start: Record,
+    /// ‖r₀‖₂.
+    pub start_residual: f64,
+    /// The norms of Jacobi's iteration on the same system, as far as it is made.
+    pub reference: &'a [Record],
+}
+
+impl<'a> Evidence<'a> {
+    /// The evidence of what the window shows.
+    pub fn of_report(report: &'a Report) -> Self {
+        Self {
+            plan: &report.plan,
+            observation: &report.observation,
+            norms: report.observation.norms,
+            start: report.curve.first().copied().unwrap_or_default(),
+            start_residual: report.start_residual,
+            reference: &report.reference,
+        }
+    }
+
+    /// The evidence of a run that was made apart.
+    pub fn of_snapshot(snapshot: &'a Snapshot) -> Self {
+        Self {
+            plan: &snapshot.plan,
+            observation: &snapshot.observation,
+            norms: snapshot.history.of(snapshot.cycle()),
+            start: snapshot.history.of(0),
+            start_residual: snapshot.start_residual,
+            reference: &snapshot.reference,
+        }
+    }
+
+    fn sweeps(&self) -> f64 {
+        (self.norms.cycle * self.plan.sweeps_per_cycle()) as f64
+    }
+
+    fn reduction(&self) -> Option<f64> {
+        Some(crate::run::reduction(self.norms.residual?.l2, self.start_residual))
+    }
+
+    /// Sweeps of Jacobi's iteration to a residual as small.
+    fn sweeps_of_jacobi(&self) -> Option<f64> {
+        // Both runs stop at the first iterate that meets the tolerance, not at equal residuals.
+        let goal = self.reduction()?.max(self.plan.stop.tolerance.unwrap_or(0.0));
+        let (problem, records) = (&self.plan.spec.problem, self.reference);
+        let jacobi = Reductions { problem, records, start_residual: self.start_residual };
+        jacobi.iter().find(|(_, reached)| *reached <= goal).map(|(record, _)| record.cycle as f64)
+    }
+
+    /// The staleness of the whole grid, point by point, if it is what is shown.
+    fn staleness(&self) -> Option<&[f32]> {
+        let shape = &self.plan.problem.shape;
+        let samples = &self.observation.picture.as_ref()?.samples;
+        let is_whole = shape.dim() == 2 && samples.values.len() == shape.points();
+        (self.observation.field == FieldKind::Staleness && is_whole).then_some(&samples.values)
+    }
+
+    fn tile(&self, points: fn(&AxisTiling) -> usize) -> f64 {
+        self.plan.tiling.axes().iter().map(|axis| points(axis) as f64).product()
+    }
+}
+
+/// What must be made beside a run, or observed of it, for a value to be known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Jacobi's iteration on the same system.
+    pub reference: bool,
+    /// The exact solution.
+    pub error: bool,
+    /// The map of the staleness.
+    pub staleness: bool,
+}
+
+impl Needs {
+    /// What either needs.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            reference: self.reference || other.reference,
+            error: self.error || other.error,
+            staleness: self.staleness || other.staleness,
+        }
+    }
+}
+
+const NOTHING: Needs = Needs { reference: false, error: false, staleness: false };
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    /// A whole number.
+    Count,
+    /// A share, 0 to 1, in per cent with two digits.
+    Percent,
+    /// A number with three digits.
+    Number,
+    /// A ratio: `1.27×`.
+    Factor,
+}
+
+/// A value that a lesson may quote, by its name.
+pub struct Measure {
+    /// The name in lessons.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub about: &'static str,
+    /// What it needs.
+    pub needs: Needs,
+    format: Format,
+    value: fn(&Evidence<'_>) -> Option<f64>,
+}
+
+const BLANK: Measure =
+    Measure { name: "", about: "", needs: NOTHING, format: Format::Number, value: |_| None };
+
+impl Measure {
+    /// All of them, in the order of the documentation.
+    pub const ALL: &'static [Self] = &[
+        Self {
+            name: "k",
+            about: "Subiterations of a cycle.",
+            format: Format::Count,
+            value: |it| Some(it.plan.spec.method.k.to_f64()),
+            ..BLANK
+        },
+        Self {
+            name: "tile",
+            about: "Points of a tile along x; of a matrix, the rows of a block.",
+            format: Format::Count,
+            value: |it| Some(it.plan.tiling.x().tile() as f64),
+            ..BLANK
+        },
+        Self {
+            name: "overlap",
+            about: "Points that neighbouring tiles share along x; of a matrix, levels.",
+            format: Format::Count,
+            value: |it| Some(it.plan.tiling.x().overlap() as f64),
+            ..BLANK
+        },
+        Self {
+            name: "exact_overlap",
+            about: "The overlap from which on a cycle is exactly k sweeps of Jacobi's iteration, 2(k − 1).",
+            format: Format::Count,
+            value: |it| it.plan.spec.method.k.finite().map(|k| 2.0 * (k as f64 - 1.0)),
+            ..BLANK
+        },
+        Self {
+            name: "points",
+            about: "Points of the grid; of a matrix, its rows.",
+            format: Format::Count,
+            value: |it| Some(it.plan.problem.shape.points() as f64),
+            ..BLANK
+        },
+        Self {
+            name: "cycles",
+            about: "Cycles made.",
+            format: Format::Count,
+            value: |it| Some(it.norms.cycle as f64),
+            ..BLANK
+        },
+        Self {
+            name: "sweeps",
+            about: "Sweeps made: k in each cycle.",
+            format: Format::Count,
+            value: |it| Some(it.sweeps()),
+            ..BLANK
+        },
+        Self {
+            name: "reduction",
+            about: "The residual relative to that of the initial guess, ‖r‖₂ / ‖r₀‖₂.",
+            value: |it| it.reduction(),
+            ..BLANK
+        },
+        Self {
+            name: "error_left",
+            about: "The error relative to that of the initial guess, ‖u − u*‖₂ / ‖u₀ − u*‖₂.",
+            needs: Needs { error: true, ..NOTHING },
+            format: Format::Percent,
+            value: |it| Some(it.norms.error? / it.start.error?),
+        },
+        Self {
+            name: "edge_share",
+            about: "The part of ‖r‖₂² within two points of a tile border.",
+            format: Format::Percent,
+            value: |it| Some(it.observation.edge.residual),
+            ..BLANK
+        },
+        Self {
+            name: "edge_area",
+            about: "The part of the points within two points of a tile border.",
+            format: Format::Percent,
+            value: |it| Some(it.observation.edge.points),
+            ..BLANK
+        },
+        Self {
+            name: "edge_contrast",
+            about: "The mean of r² within two points of a tile border over its mean on the whole grid; 1 where no line shows.",
+            format: Format::Factor,
+            value: |it| Some(it.observation.edge.residual / it.observation.edge.points),
+            ..BLANK
+        },
+        Self {
+            name: "staleness",
+            about: "The largest |u − Jacobi's iterate| of a 2D grid after the same number of sweeps.",
+            needs: Needs { staleness: true, ..NOTHING },
+            value: |it| {
+                let largest = it.staleness()?.iter().fold(0.0_f32, |most, it| most.max(it.abs()));
+                Some(largest.into())
+            },
+            ..BLANK
+        },
+        Self {
+            name: "stale_points",
+            about: "The part of the points of a 2D grid that differ from Jacobi's iterate.",
+            needs: Needs { staleness: true, ..NOTHING },
+            format: Format::Percent,
+            value: |it| {
+                let values = it.staleness()?;
+                let stale = values.iter().filter(|value| **value != 0.0).count();
+                Some(stale as f64 / values.len() as f64)
+            },
+        },
+        Self {
+            name: "redundant_work",
+            about: "Point updates computed for each one that is kept.",
+            format: Format::Factor,
+            value: |it| Some(it.plan.tiling.redundancy()),
+            ..BLANK
+        },
+        Self {
+            name: "jacobi_sweeps",
+            about: "Sweeps of Jacobi's iteration to a residual as small.",
+            needs: Needs { reference: true, ..NOTHING },
+            format: Format::Count,
+            value: |it| it.sweeps_of_jacobi(),
+        },
+        Self {
+            name: "sweep_ratio",
+            about: "Sweeps of the run over those of Jacobi's iteration to a residual as small.",
+            needs: Needs { reference: true, ..NOTHING },
+            format: Format::Factor,
+            value: |it| Some(it.sweeps() / it.sweeps_of_jacobi()?),
+        },
+        Self {
+            name: "work_ratio",
+            about: "Point updates that the run computes, redundant ones included, over those of Jacobi's iteration to a residual as small.",
+            needs: Needs { reference: true, ..NOTHING },
+            format: Format::Factor,
+            value: |it| Some(it.plan.tiling.redundancy() * it.sweeps() / it.sweeps_of_jacobi()?),
+        },
+        Self {
+            name: "cycle_traffic",
+            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once.",
+            value: |it| Some(cycle_traffic(it)),
+            ..BLANK
+        },
+        Self {
+            name: "sweep_traffic",
+            about: "The same for each sweep.",
+            value: |it| Some(cycle_traffic(it) / it.plan.sweeps_per_cycle() as f64),
+            ..BLANK
+        },
+        Self {
+            name: "dominance",
+            about: "The largest Σ|a_ij| / |a_ii| of a matrix row, j ≠ i; at most 1 guarantees convergence.",
+            value: |it| Some(it.plan.problem.operator.dominance()),
+            ..BLANK
+        },
+        Self {
+            name: "entries_inside",
+            about: "Of a matrix, the part of the off-diagonal entries whose column lies in the block of their row.",
+            format: Format::Percent,
+            value: |it| {
+                let matrix = it.plan.problem.operator.matrix()?;
+                let BlockEntries { inside, outside } = BlockEntries::of(matrix, it.plan.tiling.x());
+                Some(inside as f64 / (inside + outside) as f64)
+            },
+            ..BLANK
+        },
+    ];
+
+    /// The value of this name.
+    ///
+    /// # Errors
+    /// [`Fault::Measure`], which lists those that there are.
+    pub fn named(name: &str) -> Result<&'static Self, Fault> {
+        Self::ALL.iter().find(|measure| measure.name == name).ok_or_else(|| {
+            let all: Vec<_> = Self::ALL.iter().map(|measure| measure.name).collect();
+            Fault::Measure { name: name.to_owned(), allowed: all.join(", ") }
+        })
+    }
+
+    /// Its value; `None` while it is not known.
+    pub fn value(&self, evidence: &Evidence<'_>) -> Option<f64> {
+        (self.value)(evidence).filter(|value| !value.is_nan())
+    }
+
+    /// A value as text.
+    pub fn text(&self, value: f64) -> String {
+        match self.format {
+            Format::Count if value.is_finite() => grouped(value.round() as u64),
+            Format::Percent if value.is_finite() => format!("{} %", two_digits(100.0 * value)),
+            Format::Factor => format!("{}×", rounded(value)),
+            Format::Count | Format::Percent | Format::Number => rounded(value),
+        }
+    }
+}
+
+/// Values that a cycle reads and writes for each point, as [`Measure::ALL`] says.
+fn cycle_traffic(it: &Evidence<'_>) -> f64 {
+    let read = it.tile(|axis| axis.tile() + 2) + it.tile(AxisTiling::tile);
+    it.plan.tiling.count() as f64 * read / it.plan.problem.shape.points() as f64 + 1.0
+}
+
+impl fmt::Debug for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl PartialEq for Measure {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_sentences_are_sentences() {
+        let names: BTreeSet<_> = Measure::ALL.iter().map(|measure| measure.name).collect();
+        assert_eq!(names.len(), Measure::ALL.len());
+        assert!(Measure::ALL.iter().all(|measure| measure.about.ends_with('.')));
+        let refused = Measure::named("edge").unwrap_err().to_string();
+        assert!(refused.contains("no measured value edge; there is k, tile, overlap"), "{refused}");
+    }
+
+    #[test]
+    fn values_are_written_as_people_write_them() {
+        let text = |name, value| Measure::named(name).unwrap().text(value);
+        assert_eq!(text("edge_share", 0.7821), "78 %");
+        assert_eq!(text("k", f64::INFINITY), "∞");
+        assert_eq!(text("sweeps", 12345.0), "12,345");
+        assert_eq!(text("redundant_work", 1.3061), "1.31×");
+        assert_eq!(text("reduction", 9.871e-5), "9.87×10⁻⁵");
+    }
+}

@@ -1,0 +1,160 @@
+//! Lessons: a reader goes through one, answers, reaches a goal, and gets the own run back.
+
+use crate::driver::{USUAL, Window};
+use eframe::egui::{Key, accesskit::Role};
+use std::fs;
+use tilescope::app::SettingsFile;
+use tilescope::lesson::{Lesson, TEMPLATE, lessons};
+use tilescope::run::RunSpec;
+
+pub const TESTS: &[(&str, fn())] = &[
+    ("a_lesson_is_read_to_its_end_by_buttons", a_lesson_is_read_to_its_end_by_buttons),
+    ("leaving_a_lesson_gives_run_panes_and_colours_back", leaving_gives_everything_back),
+    ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
+    ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
+    ("lessons_that_were_read_are_remembered", lessons_that_were_read_are_remembered),
+    ("before_and_after_are_a_wipe", before_and_after_are_a_wipe),
+];
+
+/// Opens the list of lessons, and begins one.
+pub fn begin(window: &mut Window, title: &str) {
+    window.key(Key::F4);
+    window.frames(2);
+    window.button(title);
+    window.frames(2);
+}
+
+/// The title of a lesson.
+fn title(name: &str) -> &'static str {
+    let lesson = lessons().iter().find(|lesson| lesson.name == name).expect("a lesson");
+    &lesson.title
+}
+
+fn a_lesson_is_read_to_its_end_by_buttons() {
+    let mut window = Window::new();
+    begin(&mut window, "Why overlap works");
+    window.until_text("The bright lines");
+    window.until("at its cycle", |window| window.cycle() == 40);
+    window.until_text("69 %");
+    window.button("Next");
+    assert!(window.says("Four shared points"));
+    assert_eq!(window.slider("Overlap"), 0.0);
+    window.button("They get brighter");
+    window.until_text("Not this time.");
+    window.until_text("27 %");
+    assert_eq!(window.slider("Overlap"), 4.0);
+    window.until("at the same sweeps", |window| window.cycle() == 40);
+    window.button("Back");
+    assert!(window.says("The bright lines"));
+    window.key(Key::PageDown);
+    // The answer stays.
+    assert!(window.says("Not this time.") && window.slider("Overlap") == 4.0);
+    window.key(Key::PageDown);
+    window.key(Key::PageDown);
+    assert!(window.says("4 of 4"));
+    window.button("Finish");
+    assert!(!window.has(Role::Button, "Leave the lesson"));
+}
+
+fn leaving_gives_everything_back() {
+    let mut run = RunSpec::default();
+    (run.method.k, run.problem.shape) = (8.into(), vec![128, 128]);
+    let mut window = Window::paused(run);
+    window.step(3);
+    window.button("Hide Convergence");
+    window.choose("Colour map", "Cividis");
+    window.key(Key::P);
+    begin(&mut window, title("frozen-halo"));
+    window.until_text("One sweep per cycle");
+    window.key(Key::PageDown);
+    window.key(Key::F9);
+    window.frames(4);
+    window.key(Key::F9);
+    window.frames(4);
+    window.button("Leave the lesson");
+    window.until("back", |window| window.cycle() == 3 && window.has_picture());
+    assert_eq!(window.slider("k"), 8.0);
+    assert!(!window.has(Role::Region, "Convergence"));
+    assert!(window.has(Role::ComboBox, "Colour map") && window.says("Cividis"));
+}
+
+/// Goes through all lessons, with every answer, and looks at each step.
+fn walk(window: &mut Window, look: impl Fn(&mut Window, &Lesson, usize)) {
+    for lesson in lessons() {
+        begin(window, &lesson.title);
+        for (index, step) in lesson.steps.iter().enumerate() {
+            if let Some(prediction) = &step.prediction {
+                window.button(&prediction.choices[0].text(None));
+            }
+            window.frames(2);
+            window.until_text(&format!("{} of {}", index + 1, lesson.steps.len()));
+            look(window, lesson, index);
+            window.key(Key::PageDown);
+        }
+        window.frames(2);
+    }
+}
+
+fn every_step_fits_beside_the_map() {
+    let mut window = Window::new();
+    walk(&mut window, |window, lesson, step| {
+        let end = window.rect(Role::Button, "Back").top();
+        let last = window.rect(Role::Slider, "Tile").bottom();
+        assert!(last <= end, "{}, step {}: {last} > {end}", lesson.name, step + 1);
+    });
+}
+
+fn a_dropped_lesson_begins() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let path = folder.path().join("mine.md");
+    let wrong = TEMPLATE.replacen("overlap = 0", "overlapp = 0", 1);
+    fs::write(&path, &wrong).expect("it is written");
+    let line = 1 + wrong.lines().position(|line| line.starts_with("overlapp")).expect("a line");
+    let mut window = Window::new();
+    window.drop_file(&path);
+    window.until_text(&format!("line {line}: there is no key overlapp"));
+    window.until_text("The bright lines");
+    window.button("Leave the lesson");
+    fs::write(&path, "No step at all.\n").expect("it is written");
+    window.drop_file(&path);
+    window.until_text("it has no step");
+    assert!(!window.has(Role::Button, "Leave the lesson"));
+}
+
+fn lessons_that_were_read_are_remembered() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("settings.toml");
+    let mut window = Window::with_settings(USUAL, SettingsFile::at(file.clone()));
+    window.frames(2);
+    window.button("Lessons");
+    window.frames(2);
+    window.button("Why overlap works");
+    for _ in 0..3 {
+        window.key(Key::PageDown);
+    }
+    window.button("Finish");
+    begin(&mut window, title("exact-again"));
+    window.key(Key::PageDown);
+    // The window is closed within the lesson.
+    drop(window);
+    let text = fs::read_to_string(&file).expect("it is there");
+    assert!(text.contains("lessons-done = [\"overlap\"]"), "{text}");
+    let mut window = Window::with_settings(USUAL, SettingsFile::at(file));
+    window.frames(2);
+    assert!(window.has(Role::Region, "Convergence"));
+    window.key(Key::F4);
+    window.frames(2);
+    assert!(window.says("done") && window.says("resume at step 2"));
+    window.button(title("exact-again"));
+    window.until_text("2 of 4");
+}
+
+fn before_and_after_are_a_wipe() {
+    let mut window = Window::new();
+    begin(&mut window, "Why overlap works");
+    window.key(Key::PageDown);
+    window.key(Key::PageDown);
+    window.until_captioned("A", 40);
+    window.key(Key::PageDown);
+    window.until("alone", |window| window.captions("A").is_empty());
+}
