@@ -10,7 +10,9 @@ use tilescope::run::RunSpec;
 pub const TESTS: &[(&str, fn())] = &[
     ("a_lesson_is_read_to_its_end_by_buttons", a_lesson_is_read_to_its_end_by_buttons),
     ("leaving_a_lesson_gives_run_panes_and_colours_back", leaving_gives_everything_back),
+    ("a_goal_is_reached_by_the_slider_or_shown", a_goal_is_reached_by_the_slider_or_shown),
     ("every_step_fits_beside_the_map", every_step_fits_beside_the_map),
+    ("every_step_fits_in_a_presentation", every_step_fits_in_a_presentation),
     ("a_dropped_lesson_begins_and_names_its_errors", a_dropped_lesson_begins),
     ("lessons_that_were_read_are_remembered", lessons_that_were_read_are_remembered),
     ("before_and_after_are_a_wipe", before_and_after_are_a_wipe),
@@ -78,6 +80,30 @@ fn leaving_gives_everything_back() {
     assert!(window.has(Role::ComboBox, "Colour map") && window.says("Cividis"));
 }
 
+fn a_goal_is_reached_by_the_slider_or_shown() {
+    let mut window = Window::new();
+    begin(&mut window, title("frozen-halo"));
+    window.key(Key::PageDown);
+    window.key(Key::PageDown);
+    window.until_text("Goal: edge_share > 90 %");
+    assert!(!window.says("Reached."));
+    // Before the run has come to the place of the step, too.
+    window.set_slider("k", 64.0);
+    window.until_text("Reached.");
+    // It stays so.
+    window.set_slider("k", 2.0);
+    window.frames(4);
+    assert!(window.says("Reached."));
+    window.button("Leave the lesson");
+    begin(&mut window, title("memory-is-the-price"));
+    for _ in 0..3 {
+        window.key(Key::PageDown);
+    }
+    window.button("Show me");
+    window.until_text("Reached.");
+    assert_eq!(window.slider("k"), 64.0);
+}
+
 /// Goes through all lessons, with every answer, and looks at each step.
 fn walk(window: &mut Window, look: impl Fn(&mut Window, &Lesson, usize)) {
     for lesson in lessons() {
@@ -101,6 +127,21 @@ fn every_step_fits_beside_the_map() {
         let end = window.rect(Role::Button, "Back").top();
         let last = window.rect(Role::Slider, "Tile").bottom();
         assert!(last <= end, "{}, step {}: {last} > {end}", lesson.name, step + 1);
+    });
+}
+
+fn every_step_fits_in_a_presentation() {
+    let mut window = Window::new();
+    window.key(Key::F9);
+    window.frames(4);
+    walk(&mut window, |window, lesson, step| {
+        let end = window.rect(Role::Button, "Back").top();
+        let panel = window.rect(Role::Button, "Leave the lesson").right();
+        let texts = window.painted();
+        let inside = texts.iter().filter(|text| text.rect.right() <= panel + 8.0);
+        let below = inside.filter(|text| text.rect.top() < end && text.rect.bottom() > end + 2.0);
+        let below: Vec<_> = below.map(|text| text.text.as_str()).collect();
+        assert!(below.is_empty(), "{}, step {}: {below:?}", lesson.name, step + 1);
     });
 }
 

@@ -27,6 +27,7 @@ impl Explorer {
                     self.session.begin_drag(report);
                 }
                 self.session.change(spec, report);
+                self.keep_place_of_step();
             }
             Command::BeginDrag => self.session.begin_drag(self.report.as_deref()),
             Command::HoldAt(hold_at) => self.session.hold_at = hold_at,

@@ -169,6 +169,18 @@ impl Explorer {
         }
     }
 
+    /// A run that the reader changed before it came to the place of the step goes on to there.
+    pub(super) fn keep_place_of_step(&mut self) {
+        let progress = self.session.lesson.as_ref();
+        let setting = progress.and_then(|progress| progress.lesson.setting(progress.step));
+        let Some((_, setting)) = setting else { return };
+        let each = setting.target.run.method.sweeps_per_cycle();
+        let place = setting.target.at.cycle(each).map(|cycle| cycle * each);
+        if let (Some(place), Some(Milestone::Sweeps(goal))) = (place, &mut self.session.catch_up) {
+            *goal = place.max(*goal);
+        }
+    }
+
     /// The view of a step, in the reader's colour maps.
     fn view_of(&self, show: &Show) -> ViewSettings {
         let mut view = ViewSettings { field: show.field, norm: show.norm, ..Default::default() };
