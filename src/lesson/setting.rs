@@ -96,6 +96,8 @@ pub struct Show {
     pub cut: Option<CutLine>,
     /// Subiterations made, in the view inside a cycle.
     pub subiteration: Option<usize>,
+    /// Whether tile borders are drawn over the map: they hide what lies along them.
+    pub borders: bool,
 }
 
 /// What a step shows.
@@ -322,8 +324,9 @@ impl Show {
             "over" => self.over = Some(read(key, value)?),
             "cut" => self.cut = Some(read(key, value)?),
             "subiteration" => self.subiteration = Some(read(key, value)?),
+            "borders" => self.borders = read(key, value)?,
             _ => {
-                let allowed = "field, scale, range, panes, norm, over, cut, subiteration";
+                let allowed = "field, scale, range, panes, norm, over, cut, subiteration, borders";
                 return Err(Fault::Key { key: format!("show.{key}"), allowed: allowed.into() });
             }
         }

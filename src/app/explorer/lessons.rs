@@ -183,7 +183,8 @@ impl Explorer {
 
     /// The view of a step, in the reader's colour maps.
     fn view_of(&self, show: &Show) -> ViewSettings {
-        let mut view = ViewSettings { field: show.field, norm: show.norm, ..Default::default() };
+        let (field, norm, borders) = (show.field, show.norm, show.borders);
+        let mut view = ViewSettings { field, norm, borders, ..Default::default() };
         if let Some(before) = &self.before_lesson {
             for field in FieldKind::ALL {
                 let own = before.view.of_field(field);
