@@ -194,7 +194,7 @@ impl SaveDialog {
                     ui.set_width(CONTROLS);
                     ui.heading("Save");
                     ui.add_space(4.0);
-                    ui.add_enabled_ui(making.is_none(), |ui| self.controls(ui, session));
+                    ui.add_enabled_ui(making.is_none(), |ui| self.controls(ui, session, report));
                     ui.add_space(8.0);
                     match making {
                         None => {
@@ -241,7 +241,7 @@ impl SaveDialog {
         }
     }
 
-    fn controls(&mut self, ui: &mut Ui, session: &Session) {
+    fn controls(&mut self, ui: &mut Ui, session: &Session, report: Option<&Report>) {
         ui.set_min_height(ROWS);
         let field = session.view.field;
         let chosen = session.view.compare.chosen(session.pins.all());
@@ -251,13 +251,18 @@ impl SaveDialog {
             places: self.places.clone(),
             ..ViewSpec::default()
         };
+        let unmet = |kind: FigureKind| {
+            report.and_then(|report| kind.need().check(report.plan.geometry().as_ref()).err())
+        };
         let all = What::all();
         let (first, second) = all.split_at(all.len().div_ceil(2));
         ui.columns_const(|[left, right]| {
             for (column, choices) in [(left, first), (right, second)] {
                 column.spacing_mut().interact_size.y = CHOICE;
                 for &what in choices {
-                    let missing = what.figure().and_then(|kind| kind.missing(&view, others));
+                    let missing = what
+                        .figure()
+                        .and_then(|kind| unmet(kind).or_else(|| kind.missing(&view, others)));
                     let button = egui::RadioButton::new(self.what == what, what.label());
                     let button = column.add_enabled(missing.is_none(), button);
                     let button = button.on_hover_text(what.about());
