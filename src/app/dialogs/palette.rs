@@ -236,7 +236,7 @@ mod tests {
         ] {
             assert_eq!(first(query).as_deref(), Some(title), "{query}");
         }
-        assert_eq!(first("no such thing"), None);
+        assert_eq!(first("quixotic"), None);
         assert_eq!(found(&actions, "").len(), actions.len());
     }
 }
