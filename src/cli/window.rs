@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// What the window starts with.
+#[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "there is no window to start"))]
 pub(super) enum Start {
     /// A run, or what a figure shows of one.
     Run(Box<Opened>),
