@@ -70,6 +70,10 @@ mod tests {
                 "backend cuda cannot be used: the NVIDIA driver finds no GPU; backend cpu can",
             ),
             (
+                Unavailable::Lost { name: gpu() }.into(),
+                "backend cuda cannot be used: NVIDIA H200 failed, and its driver lets only a new process use it again (restart the program); backend cpu can",
+            ),
+            (
                 SolverError::Device { gpu: gpu(), what: "it was reset".into() },
                 "NVIDIA H200 failed: it was reset",
             ),

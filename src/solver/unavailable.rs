@@ -34,6 +34,14 @@ pub enum Unavailable {
     /// The driver does not understand the kernels.
     #[error("the NVIDIA driver is too old; 550 or newer is needed")]
     OldDriver,
+    /// It failed, and the driver gives this process no new context on it.
+    #[error(
+        "{name} failed, and its driver lets only a new process use it again (restart the program)"
+    )]
+    Lost {
+        /// Its name.
+        name: String,
+    },
     /// The driver failed.
     #[error("the NVIDIA driver failed: {0}")]
     Driver(String),

@@ -9,8 +9,10 @@ use std::process::{Command, Output};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tilescope::run::{
-    Backend, MapRequest, ObservationRequest, Outcome, Phase, Report, RunSpec, Worker, WorkerRequest,
+    Backend, MapRequest, ObservationRequest, Outcome, Phase, Planner, Report, Run, RunSpec, Worker,
+    WorkerRequest,
 };
+use tilescope::solver::SolverError;
 
 /// Names the failure; the processes in which the stand-in is the driver have it.
 const FAILURE: &str = "TILESCOPE_TEST_GPU";
@@ -213,6 +215,12 @@ fn auto_moves_to_the_gpu_and_back_when_it_fails() {
     for_each(&failures, "auto_moves_to_the_gpu_and_back_when_it_fails", moves_and_fails);
 }
 
+#[test]
+fn a_failed_gpu_is_used_again_where_the_driver_allows_it() {
+    let name = "a_failed_gpu_is_used_again_where_the_driver_allows_it";
+    for_each(&["once", "lost"], name, used_again);
+}
+
 /// A run of 500 cycles with the default back end.
 fn auto_run() -> RunSpec {
     let mut spec = RunSpec::default();
@@ -308,5 +316,26 @@ fn continues_on_the_cpu() {
             break;
         }
         assert!(begin.elapsed() < Duration::from_secs(120), "{:?}", report.phase);
+    }
+}
+
+fn used_again() {
+    let comes_back = std::env::var(FAILURE).unwrap() == "once";
+    let mut spec = auto_run();
+    spec.method.backend = Backend::Cuda;
+    let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+    let advanced = || Run::new(&plan)?.advance(u64::MAX).map(drop);
+    let error = (0..100).find_map(|_| advanced().err()).expect("a failure");
+    assert!(matches!(error, SolverError::Device { .. }), "{error}");
+    // As often as it is tried.
+    for _ in 0..2 {
+        match advanced() {
+            Ok(_) => assert!(comes_back),
+            Err(error) => {
+                let said = error.to_string();
+                assert!(!comes_back, "{said}");
+                assert!(said.contains("Test GPU failed") && said.contains("restart"), "{said}");
+            }
+        }
     }
 }

@@ -30,7 +30,9 @@ impl Case {
     pub fn loss(&self) -> f64 {
         let pairs = self.problem.operator.stencil().expect("a grid").neighbours();
         let axes = self.tiling();
-        let axes = axes.axes().iter().zip(pairs).filter(|(_, [previous, next])| previous != next);
+        // A tile of one point scales nothing, whatever the weights.
+        let axes = axes.axes().iter().zip(pairs);
+        let axes = axes.filter(|(axis, [previous, next])| previous != next && axis.tile() > 1);
         let of = |(axis, [previous, next]): (&AxisTiling, [f64; 2])| {
             (0.5 * (axis.tile() - 1) as f64 * (previous / next).ln().abs()).exp()
         };

@@ -18,6 +18,9 @@ const COMPARED: [usize; 3] = [1, 20, 100];
 const TOLERANCE_F64: (f64, f64) = (1e-12, 1e3);
 const TOLERANCE_F32: (f64, f64) = (1e-4, 10.0);
 
+/// The tolerance from which on a comparison says nothing: rounding errors of weights that are not dominant grow.
+const MOST_TOLERANCE: f64 = 1e-2;
+
 /// Point updates that a case may take, or fewer cycles are compared: the overlap may be large.
 const MOST_UPDATES: f64 = 4e6;
 
@@ -33,16 +36,10 @@ impl Case {
         tolerance * (self.loss() / loss).max(1.0)
     }
 
-    /// The tolerance after some cycles: weights that are not dominant may make modes grow, and a growing
-    /// mode λⁿ has n times the relative error of λ.
-    fn tolerance_after<R: Num>(&self, cycles: usize) -> f64 {
+    /// How much a rounding error may have grown after some cycles.
+    fn growth(&self, cycles: usize) -> f64 {
         let stencil = self.problem.operator.stencil().expect("a grid");
-        let growing = if stencil.is_dominant() { 0 } else { cycles * self.k };
-        let epsilon = match R::PRECISION {
-            Precision::F32 => f64::from(f32::EPSILON),
-            Precision::F64 => f64::EPSILON,
-        };
-        self.tolerance::<R>() + 4.0 * epsilon * growing as f64
+        stencil.dominance().max(1.0).powf((cycles * self.k) as f64)
     }
 }
 
@@ -98,7 +95,10 @@ fn matches_sweeps<R: Num>(case: &Case, method: &Method) -> Result<(), TestCaseEr
                 break;
             }
             let apart = difference(spectral.iterate(), sweeps.iterate()) / size;
-            let tolerance = case.tolerance_after::<R>(cycle);
+            let tolerance = case.tolerance::<R>() * case.growth(cycle);
+            if tolerance > MOST_TOLERANCE {
+                break;
+            }
             prop_assert!(apart <= tolerance, "cycle {}: {:e}", cycle, apart);
             let next = COMPARED.into_iter().find(|next| *next > cycle);
             if next.is_some_and(|next| next as f64 * updates > MOST_UPDATES) {

@@ -169,14 +169,14 @@ const SYNONYMS: [(&str, &str); 33] = [
 
 /// The distance of a title from a query, 0 for the best match; `None` for no match. Each word of
 /// the query must begin a word of the title, be a part of it, begin one of its [`SYNONYMS`], or be
-/// a subsequence of its letters.
+/// an abbreviation of a word: its first letter, and others in their order.
 fn rate(query: &str, title: &str) -> Option<usize> {
     let is_named = |(begin, _): &&(&str, &str)| title.starts_with(begin);
     let synonyms = SYNONYMS.iter().filter(is_named).flat_map(|(_, words)| words.split(' '));
     let synonyms: Vec<_> = synonyms.collect();
     let word = |word: &str| {
-        let mut parts = title.split(|c: char| !c.is_alphanumeric());
-        if parts.any(|part| part.starts_with(word)) {
+        let parts = || title.split(|c: char| !c.is_alphanumeric());
+        if parts().any(|part| part.starts_with(word)) {
             return Some(0);
         }
         // Two letters begin too many words.
@@ -186,10 +186,16 @@ fn rate(query: &str, title: &str) -> Option<usize> {
         if title.contains(word) {
             return Some(2);
         }
-        let mut letters = title.chars();
-        word.chars().all(|letter| letters.any(|other| other == letter)).then_some(4)
+        parts().any(|part| abbreviates(word, part)).then_some(4)
     };
     query.split_whitespace().map(word).sum()
+}
+
+/// Whether `short` is the first letter of a word and others in their order.
+fn abbreviates(short: &str, word: &str) -> bool {
+    let mut letters = word.chars();
+    short.chars().next() == word.chars().next()
+        && short.chars().all(|letter| letters.any(|other| other == letter))
 }
 
 #[cfg(test)]
@@ -237,6 +243,7 @@ mod tests {
             assert_eq!(first(query).as_deref(), Some(title), "{query}");
         }
         assert_eq!(first("quixotic"), None);
+        assert_eq!(first("cmy"), None, "letters of several words");
         assert_eq!(found(&actions, "").len(), actions.len());
     }
 }

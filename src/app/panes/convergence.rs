@@ -20,11 +20,14 @@ use eframe::egui::{
 /// Height of the table under the curves.
 const TABLE_ROOM: f32 = 96.0;
 
-/// The smallest useful height of the plot, in points.
-const MIN_PLOT: f32 = 96.0;
+/// The smallest useful height of the plot with its legend and axes, in points.
+const MIN_PLOT: f32 = 150.0;
 
 /// In a pane narrower than this, in points, the table has a small font.
 const NARROW: f32 = 320.0;
+
+/// In a pane narrower than this, in points, the table leaves out the cycles, which the top bar says, too.
+const TOO_NARROW_FOR_CYCLES: f32 = 260.0;
 
 /// The norms of the run over its cycles.
 pub struct ConvergencePane;
@@ -248,11 +251,14 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
         ui.style_mut().override_text_style = Some(egui::TextStyle::Small);
     }
     let gap = if narrow { 5.0 } else { 10.0 };
-    egui::Grid::new("numbers").num_columns(5).spacing([gap, 4.0]).show(ui, |ui| {
+    // Columns from the end that have room.
+    let columns = if ui.available_width() < TOO_NARROW_FOR_CYCLES { 3 } else { 4 };
+    egui::Grid::new("numbers").num_columns(1 + columns).spacing([gap, 4.0]).show(ui, |ui| {
         let time = if narrow { "time" } else { "solver time" };
-        for heading in ["", "cycles", "sweeps", time, "‖r‖₂/‖r₀‖₂"] {
+        ui.label("");
+        for heading in &["cycles", "sweeps", time, "‖r‖₂/‖r₀‖₂"][4 - columns..] {
             ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                if heading == time {
+                if *heading == time {
                     // As wide as most times, so that nothing moves with a new digit.
                     let galley = WidgetText::from("88.8 ms").into_galley(
                         ui,
@@ -262,7 +268,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
                     );
                     ui.set_min_width(galley.size().x);
                 }
-                ui.label(RichText::new(heading).weak());
+                ui.label(RichText::new(*heading).weak());
             });
         }
         ui.end_row();
@@ -277,6 +283,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             ui,
             THIS_RUN,
             theme::curve(ui, 0),
+            columns,
             Some(&report.observation.norms),
             sweeps,
             norm_of_shown(report).or_else(|| reduction(&report.curve)),
@@ -290,7 +297,7 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             };
             let count = report.reference.partition_point(|record| record.cycle <= shown);
             let classic = &report.reference[..count];
-            numbers(ui, "classic", colour, classic.last(), 1, reduction(classic));
+            numbers(ui, "classic", colour, columns, classic.last(), 1, reduction(classic));
         }
     });
 }
@@ -305,6 +312,7 @@ fn numbers(
     ui: &mut Ui,
     name: &str,
     colour: egui::Color32,
+    columns: usize,
     record: Option<&Record>,
     sweeps: u64,
     reduction: Option<f64>,
@@ -312,7 +320,8 @@ fn numbers(
     ui.label(RichText::new(name).color(colour).strong());
     let reduction = reduction.map_or_else(|| "–".to_owned(), rounded);
     let (cycle, seconds) = record.map_or((0, 0.0), |record| (record.cycle, record.seconds));
-    for text in [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction] {
+    let texts = [grouped(cycle), grouped(cycle * sweeps), time(seconds), reduction];
+    for text in &texts[texts.len() - columns..] {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
     }
     ui.end_row();

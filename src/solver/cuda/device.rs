@@ -17,12 +17,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// solver is set up on it.
 ///
 /// Clones share the GPU's context and loaded kernels, which stay as long as one of them or a solver
-/// lives. When the GPU fails, the next solver on it opens it anew.
+/// lives. When the GPU fails, the next solver on it opens it anew, where the driver allows that.
 #[derive(Clone)]
 pub struct Device {
     ordinal: u32,
     #[cfg(feature = "cuda")]
-    gpu: Arc<Mutex<Option<Arc<Gpu>>>>,
+    gpu: Arc<Mutex<State>>,
+}
+
+/// What became of a GPU so far.
+#[cfg(feature = "cuda")]
+#[derive(Default)]
+enum State {
+    #[default]
+    Unopened,
+    Open(Arc<Gpu>),
+    /// It failed; its name.
+    Failed(String),
+}
+
+#[cfg(feature = "cuda")]
+impl State {
+    /// The GPU, unless it has failed.
+    fn working(&self) -> Option<&Arc<Gpu>> {
+        match self {
+            Self::Open(gpu) if !gpu.has_failed() => Some(gpu),
+            _ => None,
+        }
+    }
 }
 
 impl Device {
@@ -105,7 +127,7 @@ impl Device {
     #[cfg(feature = "cuda")]
     pub fn f32_speedup(&self) -> Option<u32> {
         let gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
-        gpu.as_ref().map(|gpu| gpu.f32_speedup)
+        gpu.working().map(|gpu| gpu.f32_speedup)
     }
 
     /// How many times as fast as f64 it computes in f32: not known in this build.
@@ -126,13 +148,26 @@ impl Device {
     /// The GPU, opened at first use, and anew after it failed.
     #[cfg(feature = "cuda")]
     pub(super) fn open(&self) -> Result<Arc<Gpu>, Unavailable> {
-        let mut gpu = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(gpu) = gpu.as_ref().filter(|gpu| !gpu.has_failed()) {
+        let mut state = self.gpu.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(gpu) = state.working() {
             return Ok(Arc::clone(gpu));
         }
         // Let go of a failed one first: its context may be the same as the new one's.
-        *gpu = None;
-        Ok(Arc::clone(gpu.insert(Arc::new(Gpu::open(self.ordinal)?))))
+        if let State::Open(failed) = &*state {
+            *state = State::Failed(failed.name.clone());
+        }
+        let opened = match &*state {
+            // After an error in a kernel the driver (580, on an H200) refuses all work until the process ends,
+            // also after `cuDevicePrimaryCtxReset`; after other errors it may not.
+            State::Failed(name) => Gpu::open(self.ordinal)
+                .ok()
+                .filter(Gpu::works)
+                .ok_or_else(|| Unavailable::Lost { name: name.clone() })?,
+            _ => Gpu::open(self.ordinal)?,
+        };
+        let gpu = Arc::new(opened);
+        *state = State::Open(Arc::clone(&gpu));
+        Ok(gpu)
     }
 }
 

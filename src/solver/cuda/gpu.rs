@@ -253,6 +253,16 @@ impl Gpu {
         self.check(self.context.mem_get_info()).map(|(free, _)| free as u64)
     }
 
+    /// Whether it takes memory and work.
+    pub fn works(&self) -> bool {
+        let try_out = || {
+            let stream = self.context.new_stream()?;
+            let _byte = stream.alloc_zeros::<u8>(1)?;
+            stream.synchronize()
+        };
+        try_out().is_ok()
+    }
+
     /// Whether it failed, so that the next solver needs a new context.
     pub fn has_failed(&self) -> bool {
         self.has_failed.load(Ordering::Relaxed)
