@@ -5,6 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 use tilescope::app::SettingsFile;
+use tilescope::lesson::Lesson;
 use tilescope::problem::{input, matrix};
 use tilescope::run::{Planner, RunSpec, SweepTable, parse_numbers, parse_per_axis};
 
@@ -12,7 +13,7 @@ use tilescope::run::{Planner, RunSpec, SweepTable, parse_numbers, parse_per_axis
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     ("run-file", run_file),
     ("figure", figure),
     ("input", input),
@@ -20,6 +21,7 @@ pub const TARGETS: [Target; 7] = [
     ("values", values),
     ("matrix", matrix),
     ("settings", settings),
+    ("lesson", lesson),
 ];
 
 /// Points of the largest grid that is planned: a plan takes no memory of the grid's size, but its
@@ -118,6 +120,22 @@ pub fn settings(bytes: &[u8]) {
     drop(settings);
     let kept = std::fs::read(&path).or_else(|_| std::fs::read(path.with_extension("toml.aside")));
     assert_eq!(kept.ok().as_deref(), Some(bytes));
+}
+
+/// A lesson. One that names a matrix is not read: matrices have a target of their own, and generated ones
+/// may be large.
+pub fn lesson(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if text.contains("matrix") {
+        return;
+    }
+    match Lesson::parse(text, Path::new("lesson.md")) {
+        Ok(read) => {
+            read.errors.iter().for_each(|error| sentence(error));
+            assert!(!read.lesson.steps.is_empty());
+        }
+        Err(error) => sentence(&error),
+    }
 }
 
 /// Lists of numbers, as options hold them.

@@ -319,12 +319,12 @@ fn the_kernel_comparison_without_a_gpu_measures_the_cpu_unless_a_gpu_is_requeste
 #[test]
 fn classic_runs_and_different_values_per_axis_are_reported_as_given() {
     let folder = folder();
-    let said = json(&folder, "--shape 24x20 --method classic --max-cycles 7");
+    let said = json(&folder, "--shape 24x20 --method classic --tol none --max-cycles 7");
     assert_eq!((&said["k"], &said["cycles"], &said["sweeps"]), (&1.into(), &7.into(), &7.into()));
     assert_eq!(said["converged"], Value::Bool(false));
     let said = json(
         &folder,
-        "--shape 40x24 --tile 8x12 --overlap 2x4 --precision f32 --max-cycles 0 --threads 1",
+        "--shape 40x24 --tile 8x12 --overlap 2x4 --precision f32 --tol none --max-cycles 0 --threads 1",
     );
     assert_eq!(said["shape"], serde_json::json!([40, 24]));
     assert_eq!(said["tile"], serde_json::json!([8, 12]));
@@ -350,10 +350,14 @@ fn the_summary_reports_the_outcome_and_a_pipe_shows_no_progress() {
 fn a_saved_field_is_the_solution_of_the_library() {
     let folder = folder();
     let cases = [
-        ("--shape 24x20 --tile 8 --k 4 --max-cycles 9", vec![20, 24], "'<f8'"),
-        ("--shape 50 --batch 3 --tile 8 --k 4 --max-cycles 9", vec![3, 50], "'<f8'"),
-        ("--shape 24x20 --tile 8 --k 4 --precision f32 --max-cycles 9", vec![20, 24], "'<f4'"),
-        ("--shape 7x6x5 --tile 8 --k 4 --max-cycles 9", vec![5, 6, 7], "'<f8'"),
+        ("--shape 24x20 --tile 8 --k 4 --tol none --max-cycles 9", vec![20, 24], "'<f8'"),
+        ("--shape 50 --batch 3 --tile 8 --k 4 --tol none --max-cycles 9", vec![3, 50], "'<f8'"),
+        (
+            "--shape 24x20 --tile 8 --k 4 --precision f32 --tol none --max-cycles 9",
+            vec![20, 24],
+            "'<f4'",
+        ),
+        ("--shape 7x6x5 --tile 8 --k 4 --tol none --max-cycles 9", vec![5, 6, 7], "'<f8'"),
     ];
     for (arguments, shape, kind) in cases {
         let path = folder.path().join("u.npy");
@@ -385,7 +389,7 @@ fn a_saved_field_is_the_solution_of_the_library() {
 #[test]
 fn a_saved_curve_has_one_row_per_cycle() {
     let folder = folder();
-    tilescope(&folder, &format!("solve {SMALL} --max-cycles 12 --save-curve c.csv"))
+    tilescope(&folder, &format!("solve {SMALL} --tol none --max-cycles 12 --save-curve c.csv"))
         .assert()
         .success();
     let text = fs::read_to_string(folder.path().join("c.csv")).unwrap();
@@ -444,7 +448,7 @@ fn the_rounding_limit_is_not_called_converged() {
         .stdout(predicate::str::contains("rounding limit reached after"))
         .stderr(predicate::str::contains("the rounding limit is reached: cycles after"));
     // Without a tolerance nothing was missed.
-    tilescope(&folder, "solve --shape 16x16 --tile 8 --max-cycles 100000")
+    tilescope(&folder, "solve --shape 16x16 --tile 8 --tol none --max-cycles 100000")
         .assert()
         .success()
         .stdout(predicate::str::contains("rounding limit reached after"));
@@ -453,7 +457,11 @@ fn the_rounding_limit_is_not_called_converged() {
 #[test]
 fn a_tolerance_that_is_not_reached_is_a_failure() {
     let folder = folder();
-    tilescope(&folder, &format!("solve {SMALL} --max-cycles 3")).assert().success();
+    tilescope(&folder, &format!("solve {SMALL} --tol none --max-cycles 3")).assert().success();
+    tilescope(&folder, &format!("solve {SMALL} --max-cycles 3"))
+        .assert()
+        .code(1)
+        .stderr(predicate::str::contains("did not reach the tolerance 0.0001 within 3 cycles"));
     let mut limited = small();
     limited.stop.max_cycles = 3;
     save_run(&folder.path().join("limited.toml"), &limited).unwrap();
@@ -908,7 +916,7 @@ fn a_right_hand_side_sets_the_shape_and_moves_with_its_run() {
     for name in ["a.png", "b.npy"] {
         fs::rename(folder.path().join(name), moved.join(name)).unwrap();
     }
-    let said = json(&folder, "--run moved/a.png --max-cycles 1");
+    let said = json(&folder, "--run moved/a.png --tol none --max-cycles 1");
     assert_eq!(said["shape"], serde_json::json!([16, 12]));
 }
 
@@ -965,9 +973,13 @@ fn earlier_names_of_subcommands_and_options_still_work() {
             "bench kernels --help",
             "--copies",
         ),
-        ("solve --shape 16 --copies 2 --tile 8 --k 2 --max-cycles 2", "solve --help", "--copies"),
         (
-            "solve --preset paper-1d-copies --shape 16 --tile 8 --k 2 --max-cycles 2",
+            "solve --shape 16 --copies 2 --tile 8 --k 2 --tol none --max-cycles 2",
+            "solve --help",
+            "--copies",
+        ),
+        (
+            "solve --preset paper-1d-copies --shape 16 --tile 8 --k 2 --tol none --max-cycles 2",
             "solve --help",
             "1d-copies",
         ),
@@ -1211,7 +1223,7 @@ fn paths_that_cannot_be_written_are_refused_before_the_run() {
     let folder = folder();
     fs::write(folder.path().join("file"), "").unwrap();
     // The run would not end if it began.
-    let endless = "--max-cycles 1000000000000";
+    let endless = "--tol none --max-cycles 1000000000000";
     for (place, why) in [
         ("nowhere/a", "no such file or folder"),
         ("file/a", "not a folder"),
@@ -1230,7 +1242,7 @@ fn no_output_replaces_an_input_or_another_output() {
     let folder = folder();
     let path = |name: &str| folder.path().join(name);
     // The run would not end if it began.
-    let endless = "--max-cycles 1000000000000";
+    let endless = "--tol none --max-cycles 1000000000000";
     save_run(&path("run.toml"), &small()).unwrap();
     write_npy(&path("b.npy"), &[4, 4], &[1.0; 16]);
     image::GrayImage::new(4, 4).save(path("photo.png")).unwrap();
@@ -1264,7 +1276,7 @@ fn no_output_replaces_an_input_or_another_output() {
 #[test]
 fn a_full_disk_is_reported_in_one_sentence() {
     let folder = folder();
-    let run = format!("solve {SMALL} --max-cycles 1");
+    let run = format!("solve {SMALL} --tol none --max-cycles 1");
     for option in ["--save-field", "--save-curve"] {
         // The numbers are not lost with the file.
         tilescope(&folder, &format!("{run} {option} /dev/full"))
@@ -1330,8 +1342,8 @@ mod signals {
     #[test]
     fn ctrl_c_stops_a_run_and_leaves_no_file() {
         for arguments in [
-            "solve --max-cycles 1000000000000 --save-field u.npy --save-curve c.csv --json",
-            "render --max-cycles 1000000000000 --field staleness -o a.png",
+            "solve --tol none --max-cycles 1000000000000 --save-field u.npy --save-curve c.csv --json",
+            "render --tol none --max-cycles 1000000000000 --field staleness -o a.png",
             "render --animate 0..1000000000000:1000000000 -o a.gif",
         ] {
             let folder = folder();
@@ -1352,7 +1364,7 @@ mod signals {
     #[test]
     fn what_there_is_is_saved_after_ctrl_c_on_request() {
         let folder = folder();
-        let endless = "solve --max-cycles 1000000000000 --json --save-on-interrupt";
+        let endless = "solve --tol none --max-cycles 1000000000000 --json --save-on-interrupt";
         let mut child = start(&folder, &format!("{endless} --save-field u.npy --save-curve c.csv"));
         interrupt(&child);
         assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -1371,7 +1383,7 @@ mod signals {
         let folder = folder();
         let fifo = folder.path().join("u.npy");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let arguments = "solve --shape 200x150 --max-cycles 1 --save-field u.npy --json";
+        let arguments = "solve --shape 200x150 --tol none --max-cycles 1 --save-field u.npy --json";
         let mut child = start(&folder, arguments);
         let mut file = fs::File::open(&fifo).unwrap();
         let mut start = [0; 100];
@@ -1412,7 +1424,8 @@ fn ctrl_c_ends_work_of_any_length_and_a_second_one_a_save() {
     let folder = folder();
     let fifo = folder.path().join("u.npy");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let mut child = start(&folder, "solve --shape 200x150 --max-cycles 1 --save-field u.npy");
+    let mut child =
+        start(&folder, "solve --shape 200x150 --tol none --max-cycles 1 --save-field u.npy");
     let mut file = fs::File::open(&fifo).unwrap();
     std::io::Read::read_exact(&mut file, &mut [0; 100]).unwrap();
     interrupt(&child);
@@ -1428,7 +1441,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
     let program = env!("CARGO_BIN_EXE_tilescope");
     for (arguments, part) in [
         ("render --field error --shape 6000x6000 -o a.png", "the exact solution"),
-        ("solve --shape 8000x8000 --max-cycles 1", "the solver"),
+        ("solve --shape 8000x8000 --tol none --max-cycles 1", "the solver"),
         ("render --shape 64x64 --size 12000x12000 -o a.png", "the figure"),
     ] {
         let script = format!("ulimit -v 1500000; exec {program} {arguments}");
@@ -1448,7 +1461,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
 fn a_closed_pipe_is_no_panic() {
     let folder = folder();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
-        .args(["solve", "--max-cycles", "100"])
+        .args(["solve", "--tol", "none", "--max-cycles", "100"])
         .current_dir(&folder)
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -1475,7 +1488,8 @@ fn a_run_file_is_the_run() {
     assert_eq!((&said["problem"], &said["cycles"]), (&"random".into(), &5.into()));
     assert_eq!(said["converged"], Value::Bool(false));
     // Options on the command line take precedence.
-    let said = json(&folder, "--run run.toml --problem poisson --shape 16 --max-cycles 2");
+    let said =
+        json(&folder, "--run run.toml --problem poisson --shape 16 --tol none --max-cycles 2");
     assert_eq!((&said["problem"], &said["cycles"]), (&"poisson".into(), &2.into()));
 }
 
@@ -1515,7 +1529,10 @@ fn a_matrix_survives_its_file_and_its_run_file() {
     let folder = folder();
     let grid = "--shape 12x9 --tile 4 --k 3";
     tilescope(&folder, &format!("solve {grid} --save-matrix m.mtx")).assert().success();
-    let of_file = json(&folder, "--matrix m.mtx --tile 20 --k 1 --max-cycles 7 --save-field x.npy");
+    let of_file = json(
+        &folder,
+        "--matrix m.mtx --tile 20 --k 1 --tol none --max-cycles 7 --save-field x.npy",
+    );
     assert_eq!((&of_file["shape"][0], &of_file["matrix"]["name"]), (&108.into(), &"m.mtx".into()));
     let by_name = "--matrix poisson-12x9 --ordering rcm --tile 20 --k 4 --overlap 2";
     let expected = json(&folder, by_name)["cycles"].clone();

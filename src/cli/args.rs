@@ -2,7 +2,7 @@
 
 use super::choices;
 use super::console::UsageError;
-use super::values::{self, Axes};
+use super::values::{self, Axes, Tolerance};
 use crate::grid::Precision;
 use crate::picture;
 use crate::problem::matrix::Ordering;
@@ -142,19 +142,19 @@ pub struct CommonArgs {
     )]
     devices: Option<Vec<u32>>,
 
-    /// Stop when the quantity of --stop is at most this [default: 1e-4; none with --max-cycles]
+    /// Stop when the quantity of --stop is at most this; `none` stops at --max-cycles alone [default: 1e-4]
     #[arg(
         long,
         value_name = "TOL",
         help_heading = "When to stop",
-        value_parser = values::number,
+        value_parser = values::tolerance,
         allow_negative_numbers = true
     )]
-    tol: Option<f64>,
+    tol: Option<Tolerance>,
     /// Quantity that is compared with the tolerance [default: residual; change for heat plates]
     #[arg(long, value_name = "RULE", help_heading = "When to stop")]
     stop: Option<StopRule>,
-    /// Upper limit of cycles; without --tol, the exact number of cycles
+    /// Upper limit of cycles
     #[arg(
         long,
         value_name = "N",
@@ -303,11 +303,8 @@ impl CommonArgs {
         let same_problem = problem.kind == base.problem.kind;
         let mut stop = if same_problem { base.stop } else { problem.kind.default_stop() };
         stop.rule = self.stop.unwrap_or(stop.rule);
-        match (self.tol, self.max_cycles) {
-            (Some(tolerance), _) => stop.tolerance = Some(tolerance),
-            // --max-cycles alone means exactly that many.
-            (None, Some(_)) => stop.tolerance = None,
-            (None, None) => {}
+        if let Some(Tolerance(tolerance)) = self.tol {
+            stop.tolerance = tolerance;
         }
         stop.max_cycles = self.max_cycles.unwrap_or(stop.max_cycles);
         stop
@@ -407,7 +404,9 @@ mod tests {
         let stop = |options: &str| parsed(&format!("tilescope solve {options}")).stop;
         assert_eq!(stop("--k 4"), StopSpec::default());
         assert_eq!(stop("--problem heat-plate").rule, StopRule::Change);
-        let exactly = stop("--max-cycles 40");
+        let limited = stop("--max-cycles 40");
+        assert_eq!((limited.tolerance, limited.max_cycles), (Some(1e-4), 40));
+        let exactly = stop("--max-cycles 40 --tol none");
         assert_eq!((exactly.tolerance, exactly.max_cycles), (None, 40));
         let both = stop("--max-cycles 40 --tol 0.5");
         assert_eq!((both.tolerance, both.max_cycles), (Some(0.5), 40));

@@ -32,7 +32,7 @@ Examples:
       the staleness u − u_Jacobi of each point, as a vector figure
   tilescope render --at-cycle 40 --compare overlap-4.toml --size 16x9cm -o both.png
       two runs side by side, in the same colours
-  tilescope render --preset paper-1d --max-cycles 500 --field change -o space-time.png
+  tilescope render --preset paper-1d --tol none --max-cycles 500 --field change -o space-time.png
       in 1D a space–time diagram: x across, cycles downwards
   tilescope render --kind profile --cut j=100 --at-cycle 40 --theme transparent -o profile.svg
       the residual along a row with the tile borders, on a transparent background

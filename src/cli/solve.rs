@@ -28,7 +28,7 @@ Examples:
       the default experiment: Poisson on 256 x 256 points, k = 16, overlap 0, tile 32, to 1e-4
   tilescope solve --preset paper-1d --overlap 30 --json
       the paper's 1D problem with 1024 points; overlap 2 (k - 1) makes it exactly Jacobi's iteration
-  tilescope solve --shape 1024x512 --tile 32x16 --overlap 4x2 --max-cycles 100 --save-curve c.csv
+  tilescope solve --shape 1024x512 --tile 32x16 --overlap 4x2 --tol none --max-cycles 100 --save-curve c.csv
       exactly 100 cycles, and their norms as a table
   tilescope solve --rhs photo.png --tol 1e-6 --save-field u.npy
       an image as the right-hand side; the solution as a NumPy array
@@ -162,7 +162,7 @@ fn not_converged(run: &Run) -> Option<String> {
     let tolerance = stop.tolerance?;
     match run.outcome()? {
         Outcome::OutOfCycles => Some(format!(
-            "the {} did not reach the tolerance {tolerance:?} within {cycles}; allow more with --max-cycles",
+            "the {} did not reach the tolerance {tolerance:?} within {cycles}; allow more with --max-cycles, or raise --tol",
             stop.rule.name(),
         )),
         Outcome::RoundingLimit => {

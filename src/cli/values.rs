@@ -56,6 +56,20 @@ pub(super) fn number(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "it must be a number, such as 1e-4".to_owned())
 }
 
+/// A tolerance, or none: the run stops at the limit of cycles alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Tolerance(pub Option<f64>);
+
+pub(super) fn tolerance(text: &str) -> Result<Tolerance, String> {
+    match text {
+        "none" => Ok(Tolerance(None)),
+        _ => match text.parse() {
+            Ok(number) => Ok(Tolerance(Some(number))),
+            Err(_) => Err("it must be a number, such as 1e-4, or none".to_owned()),
+        },
+    }
+}
+
 pub(super) fn velocity(text: &str) -> Result<[f64; 3], String> {
     let numbers: Result<Vec<f64>, _> = text.split(',').map(|text| text.trim().parse()).collect();
     match numbers.as_deref() {

@@ -101,8 +101,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if stop.rule != problem.kind.default_stop().rule {
         line.option("stop", stop.rule.name());
     }
-    if let Some(tolerance) = stop.tolerance {
-        line.option("tol", &format!("{tolerance:?}"));
+    match stop.tolerance {
+        Some(tolerance) => line.option("tol", &format!("{tolerance:?}")),
+        None => line.option("tol", "none"),
     }
     // Without a tolerance, the run stops after this number of cycles.
     if stop.tolerance.is_none() || stop.max_cycles != StopSpec::default().max_cycles {
@@ -170,10 +171,9 @@ mod tests {
             r" --rhs 'it'\''s a file.png' ",
             " --velocity=-3.0,1e-9 ",
             " --boundary top=0.5 ",
-            " --max-cycles 10000000",
+            " --tol none --max-cycles 10000000",
         ] {
             assert!(line.contains(part), "{line}");
         }
-        assert!(!line.contains("--tol"));
     }
 }

@@ -48,7 +48,8 @@ fn tilescope(failure: &str, arguments: &str) -> Output {
     with_gpu(cargo_bin("tilescope"), failure, &arguments)
 }
 
-const SOLVE: &str = "solve --shape 320x256 --tile 16 --k 4 --max-cycles 500 --backend cuda";
+const SOLVE: &str =
+    "solve --shape 320x256 --tile 16 --k 4 --tol none --max-cycles 500 --backend cuda";
 
 #[test]
 fn each_failure_is_reported_in_one_sentence() {
@@ -106,7 +107,10 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         ("--matrix heat-1d --shape 100 --tile 10", ""),
         ("--shape 600x600 --tile 512", "does not accept tile 512x512"),
     ] {
-        let output = tilescope("slow-f64", &format!("solve {system} --k 2 --max-cycles 3 --json"));
+        let output = tilescope(
+            "slow-f64",
+            &format!("solve {system} --k 2 --tol none --max-cycles 3 --json"),
+        );
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.success() && said.contains(note), "{system}: {said}");
         assert_eq!(said.is_empty(), note.is_empty(), "{system}: {said}");
@@ -119,7 +123,7 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
 #[test]
 fn a_gpu_that_is_slow_in_f64_is_named() {
     let note = "this GPU computes f32 32 times as fast as f64; --precision f32 uses that";
-    let solve = "solve --shape 64x64 --tile 16 --k 2 --max-cycles 2";
+    let solve = "solve --shape 64x64 --tile 16 --k 2 --tol none --max-cycles 2";
     for (failure, options, times) in [
         ("slow-f64", "", 1),
         ("slow-f64", "--backend cuda", 1),
@@ -136,7 +140,7 @@ fn a_gpu_that_is_slow_in_f64_is_named() {
 /// Only a GPU has the kernel: without a back end that names one.
 #[test]
 fn a_kernel_of_gpus_takes_the_gpu() {
-    let solve = "solve --shape 64x64 --tile 16 --k 2 --max-cycles 2 --kernel shared";
+    let solve = "solve --shape 64x64 --tile 16 --k 2 --tol none --max-cycles 2 --kernel shared";
     let output = tilescope("no-GPU", solve);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
