@@ -243,10 +243,10 @@ fn drags() {
             for _ in 0..6 {
                 window.frame(Vec::new());
             }
-            let before = points_at_borders(&window);
+            let before = line_under_the_map(&window);
             let begin = Instant::now();
             window.frame(vec![Event::PointerMoved(at(overlap))]);
-            while points_at_borders(&window) == before {
+            while line_under_the_map(&window) == before {
                 window.frame(Vec::new());
                 assert!(begin.elapsed() < DEADLINE, "no picture with overlap {overlap}");
             }
@@ -260,20 +260,24 @@ fn drags() {
 /// The largest overlap on the slider, with tiles of 32² points.
 const LARGEST_OVERLAP: usize = 30;
 
-/// The number of points at tile borders that the line under the map shows: it identifies the tiling
-/// of the picture.
-fn points_at_borders(window: &Window) -> String {
-    fn find(shape: &Shape) -> Option<String> {
+/// The line under the map: while a picture is held it changes with the picture alone.
+fn line_under_the_map(window: &Window) -> String {
+    fn find(shape: &Shape) -> Option<&str> {
         match shape {
             Shape::Vec(shapes) => shapes.iter().find_map(find),
             Shape::Text(text) => {
-                let text = text.galley.text();
-                text.starts_with("Edge share").then(|| text.rsplit("on ").next().map(Into::into))?
+                Some(text.galley.text()).filter(|text| text.starts_with("Edge share"))
             }
             _ => None,
         }
     }
-    window.output.shapes.iter().find_map(|shape| find(&shape.shape)).unwrap_or_default()
+    let line = window.output.shapes.iter().find_map(|shape| find(&shape.shape));
+    line.unwrap_or_default().to_owned()
+}
+
+/// The share of the points at tile borders in that line: it tells two tilings apart while a run goes on.
+fn points_at_borders(window: &Window) -> String {
+    line_under_the_map(window).rsplit("on ").next().unwrap_or_default().to_owned()
 }
 
 /// What is observed of a run.

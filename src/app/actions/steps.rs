@@ -47,7 +47,7 @@ const SETTINGS: [Setting; 7] = [
         name: "overlap up",
         about: "Increase the overlap by two points.",
         keys: &[plain(Key::O)],
-        change: |method| each_axis(method, |tile, overlap| (tile, overlap + 2)),
+        change: |method| each_axis(method, |tile, overlap| (tile, overlap.saturating_add(2))),
     },
     Setting {
         name: "overlap down",
@@ -59,7 +59,7 @@ const SETTINGS: [Setting; 7] = [
         name: "tile up",
         about: "Increase the tile by four points along each axis.",
         keys: &[plain(Key::T)],
-        change: |method| each_axis(method, |tile, overlap| (tile + 4, overlap)),
+        change: |method| each_axis(method, |tile, overlap| (tile.saturating_add(4), overlap)),
     },
     Setting {
         name: "tile down",

@@ -161,6 +161,8 @@ fn refuses_headers_that_promise_too_much() {
     assert!(overflow.refused().contains("declares more values"));
     let long = given(b"\x93NUMPY\x02\x00\xff\xff\xff\xff{'descr'");
     assert!(long.refused().contains("too long"));
+    // Each bracket multiplies the time of the header's parser.
+    assert!(given(&header_only(&"{".repeat(12))).refused().contains("plain numbers"));
     assert!(given(&header(&"(".repeat(900))).refused().contains("not a NumPy array"));
     assert!(given(&header("(-1, 3)")).refused().contains("negative"));
 }
