@@ -210,7 +210,8 @@ mod tests {
         let mut shown = Vec::new();
         for frame in 0..30 {
             let input = egui::RawInput { time: Some(f64::from(frame)), ..Default::default() };
-            _ = context.run_ui(input, |ui| _ = toasts.show(ui.ctx(), ui.max_rect()));
+            let show = |ui: &mut egui::Ui| _ = toasts.show(ui.ctx(), ui.max_rect());
+            context.run_ui(input, show).textures_delta.clear();
             shown.push(toasts.toasts.len());
         }
         assert_eq!(shown.first(), Some(&2));

@@ -81,7 +81,8 @@ mod tests {
                 screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, seen)),
                 ..Default::default()
             };
-            _ = context.run_ui(input, |ui| scale.apply(ui.ctx(), is_dense));
+            let apply = |ui: &mut egui::Ui| scale.apply(ui.ctx(), is_dense);
+            context.run_ui(input, apply).textures_delta.clear();
         }
         context.zoom_factor()
     }
