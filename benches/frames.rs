@@ -109,15 +109,22 @@ impl Window {
     }
 
     /// Whether the window shows a text.
-    fn shows(&self, part: &str) -> bool {
-        fn in_shape(shape: &Shape, part: &str) -> bool {
+    /// All texts of the last frame.
+    fn texts(&self) -> Vec<&str> {
+        fn collect<'a>(shape: &'a Shape, texts: &mut Vec<&'a str>) {
             match shape {
-                Shape::Vec(shapes) => shapes.iter().any(|shape| in_shape(shape, part)),
-                Shape::Text(text) => text.galley.text().contains(part),
-                _ => false,
+                Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
+                Shape::Text(text) => texts.push(text.galley.text()),
+                _ => {}
             }
         }
-        self.output.shapes.iter().any(|shape| in_shape(&shape.shape, part))
+        let mut texts = Vec::new();
+        self.output.shapes.iter().for_each(|shape| collect(&shape.shape, &mut texts));
+        texts
+    }
+
+    fn shows(&self, part: &str) -> bool {
+        self.texts().iter().any(|text| text.contains(part))
     }
 
     /// The rectangle of a slider.
@@ -248,7 +255,8 @@ fn drags() {
             window.frame(vec![Event::PointerMoved(at(overlap))]);
             while line_under_the_map(&window) == before {
                 window.frame(Vec::new());
-                assert!(begin.elapsed() < DEADLINE, "no picture with overlap {overlap}");
+                let is_late = begin.elapsed() >= DEADLINE;
+                assert!(!is_late, "no picture with overlap {overlap}: {:?}", window.texts());
             }
             times.push(begin.elapsed());
         }
@@ -262,16 +270,8 @@ const LARGEST_OVERLAP: usize = 30;
 
 /// The line under the map: while a picture is held it changes with the picture alone.
 fn line_under_the_map(window: &Window) -> String {
-    fn find(shape: &Shape) -> Option<&str> {
-        match shape {
-            Shape::Vec(shapes) => shapes.iter().find_map(find),
-            Shape::Text(text) => {
-                Some(text.galley.text()).filter(|text| text.starts_with("Edge share"))
-            }
-            _ => None,
-        }
-    }
-    let line = window.output.shapes.iter().find_map(|shape| find(&shape.shape));
+    let texts = window.texts();
+    let line = texts.into_iter().find(|text| text.starts_with("Edge share"));
     line.unwrap_or_default().to_owned()
 }
 
