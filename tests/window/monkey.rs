@@ -1,6 +1,6 @@
 //! A seeded random driver of every control and key: nothing panics, and memory stays bounded.
 //!
-//! `TILESCOPE_MONKEY_ACTIONS` sets the number of actions, and `TILESCOPE_MONKEY_SEED` repeats a
+//! `TILESCOPE_MONKEY_ACTIONS` sets the number of actions, or `TILESCOPE_MONKEY_SECONDS` the time, and `TILESCOPE_MONKEY_SEED` repeats a
 //! sequence, as far as the timing of the worker allows. Nothing is rendered, and nothing leaves its
 //! temporary folder: no clipboard, no browser, no other files.
 
@@ -488,9 +488,11 @@ fn number(name: &str) -> Option<u64> {
 }
 
 fn a_monkey_finds_nothing() {
-    let actions = number("TILESCOPE_MONKEY_ACTIONS").unwrap_or(ACTIONS);
+    let time = number("TILESCOPE_MONKEY_SECONDS").map(Duration::from_secs);
+    let most = if time.is_some() { u64::MAX } else { ACTIONS };
+    let most = number("TILESCOPE_MONKEY_ACTIONS").unwrap_or(most);
     let seed = number("TILESCOPE_MONKEY_SEED").unwrap_or(SEED);
-    println!("monkey: TILESCOPE_MONKEY_SEED={seed} TILESCOPE_MONKEY_ACTIONS={actions}");
+    println!("monkey: TILESCOPE_MONKEY_SEED={seed} TILESCOPE_MONKEY_ACTIONS={most}");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let run = folder.path().join("run-to-begin-with.toml");
     let mut first = small();
@@ -512,24 +514,29 @@ fn a_monkey_finds_nothing() {
     let mut monkey = Monkey::new(seed, files, folder.path().join("settings.toml"));
     let mut sizes = Vec::new();
     let begin = Instant::now();
+    let mut actions = 0;
     let went = panic::catch_unwind(panic::AssertUnwindSafe(|| {
-        for action in 0..actions {
-            if action % ROUND == 0 {
+        while actions < most && time.is_none_or(|time| begin.elapsed() < time) {
+            if actions.is_multiple_of(ROUND) {
                 monkey.begin_again(&run);
                 sizes.extend(memory());
             }
             monkey.act();
+            actions += 1;
         }
     }));
     panic::set_hook(Box::new(move |info| original(info)));
     let Monkey { frames, slowest, done, used, .. } = monkey;
     println!(
-        "monkey: {actions} actions on {} controls, {frames} frames in {:.1?}, the slowest took {slowest:.1?}; {} to {} MB",
+        "monkey: {actions} actions on {} controls, {frames} frames in {:.1?}, the slowest took {slowest:.1?}",
         used.len(),
         begin.elapsed(),
-        sizes.first().unwrap_or(&0) >> 20,
-        sizes.iter().max().unwrap_or(&0) >> 20,
     );
+    // The most of each sixth of the time.
+    let megabytes = sizes.chunks(sizes.len().div_ceil(6).max(1));
+    let megabytes: Vec<_> = megabytes.filter_map(|sizes| sizes.iter().max()).collect();
+    let megabytes: Vec<_> = megabytes.into_iter().map(|bytes| bytes >> 20).collect();
+    println!("monkey: memory up to {megabytes:?} MB");
     let last = format!("seed {seed}; the last actions: {done:#?}");
     let panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(went.is_ok() && panics.is_empty(), "panicked: {panics:#?}; {last}");
