@@ -308,13 +308,14 @@ impl Tiling {
 
     /// Tiles in all: the thread blocks of a GPU (paper, Eqs. 9 and 16, with the last tile whole).
     pub fn count(&self) -> usize {
-        self.axes.iter().map(AxisTiling::count).product()
+        self.axes.iter().map(AxisTiling::count).fold(1, usize::saturating_mul)
     }
 
     /// Point updates computed for each useful one: what overlap costs.
     #[allow(clippy::cast_precision_loss)]
     pub fn redundancy(&self) -> f64 {
-        self.axes.iter().map(|axis| (axis.count() * axis.tile()) as f64 / axis.n() as f64).product()
+        let computed = |axis: &AxisTiling| axis.count() as f64 * axis.tile() as f64;
+        self.axes.iter().map(|axis| computed(axis) / axis.n() as f64).product()
     }
 
     /// Shared memory per tile, in bytes: two iterates of it with its halo, and its right-hand side
