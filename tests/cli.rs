@@ -1576,3 +1576,33 @@ fn matrices_that_cannot_be_solved_are_refused_in_one_sentence() {
         refused(&folder, &format!("solve {line}"), 2, parts);
     }
 }
+
+#[test]
+fn lessons_are_listed_begun_and_checked() {
+    let folder = folder();
+    let list = tilescope(&folder, "lesson --list").assert().success();
+    let list = String::from_utf8(list.get_output().stdout.clone()).unwrap();
+    assert!(list.lines().count() >= 10 && list.contains("overlap"), "{list}");
+
+    tilescope(&folder, "lesson --new mine.md").assert().success();
+    let template = fs::read(folder.path().join("mine.md")).unwrap();
+    refused(&folder, "lesson --new mine.md", 1, &["mine.md is there already"]);
+    let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
+    let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
+    assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");
+    assert!(checked.ends_with("claims hold.\n"), "{checked}");
+
+    // A claim that does not hold.
+    let text = String::from_utf8(template).unwrap();
+    let false_claim = text.replace("edge_share = 0.6..0.8", "edge_share < 0.01");
+    assert_ne!(text, false_claim);
+    fs::write(folder.path().join("false.md"), false_claim).unwrap();
+    tilescope(&folder, "lesson --check false.md")
+        .assert()
+        .code(1)
+        .stdout(predicate::str::contains("FAILS").and(predicate::str::contains("measured")));
+
+    refused(&folder, "lesson --check overlapp", 2, &["no lesson is named overlapp", "--list"]);
+    refused(&folder, "lesson --check missing.md", 1, &["missing.md"]);
+    tilescope(&folder, "lesson").assert().code(2);
+}

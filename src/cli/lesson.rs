@@ -46,14 +46,12 @@ pub struct LessonArgs {
 impl LessonArgs {
     /// Does what was asked for.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        if self.list {
-            return list();
-        }
         if let Some(path) = &self.new {
             return begin(path);
         }
         let Some(path) = &self.lesson else {
-            return Err(UsageError("a lesson is missing".into()).into());
+            debug_assert!(self.list, "without a lesson, --list or --new is required");
+            return list();
         };
         let read = read(path)?;
         for error in &read.errors {
@@ -68,9 +66,15 @@ impl LessonArgs {
 
 /// The lesson in a file, or of a name.
 fn read(path: &Path) -> anyhow::Result<ReadLesson> {
-    let named = path.to_str().filter(|_| !path.exists()).and_then(lesson_named);
-    match named {
+    if path.exists() {
+        return Ok(Lesson::load(path)?);
+    }
+    match path.to_str().and_then(lesson_named) {
         Some(lesson) => Ok(ReadLesson { lesson: Lesson::clone(&lesson), errors: Vec::new() }),
+        None if path.extension().is_none() => {
+            let known = "`tilescope lesson --list` lists those that come with the program";
+            Err(UsageError(format!("no lesson is named {}; {known}", path.display())).into())
+        }
         None => Ok(Lesson::load(path)?),
     }
 }

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// Numbers of Linux for the errors of a disk.
-const INPUT_OUTPUT: &str = "5";
-const DISK_FULL: &str = "28";
+pub const INPUT_OUTPUT: &str = "5";
+pub const DISK_FULL: &str = "28";
 const READ_ONLY: &str = "30";
 
 /// The faults that end a command. A write that is cut short does not: it is continued.
@@ -56,27 +56,27 @@ fn library() -> &'static Path {
 
 /// Runs the program with a fault, such as `write,3,28`; the second value says whether it occurred.
 fn faulty(folder: &Path, arguments: &str, fault: &str) -> (Output, bool) {
-    let marks = tempfile::tempdir().unwrap();
-    let mark = marks.path().join("mark");
     let mut programs = library().parent().unwrap().as_os_str().to_owned();
     if let Some(others) = std::env::var_os("PATH") {
         programs.push(":");
         programs.push(others);
     }
-    let output = command(env!("CARGO_BIN_EXE_tilescope"), folder)
-        .args(arguments.split_whitespace())
-        .env("PATH", programs)
-        .env("LD_PRELOAD", library())
-        .env("FAULT", fault)
-        .env("FAULT_MARK", &mark)
-        .output()
-        .unwrap();
-    (output, mark.exists())
+    let mut command = command(env!("CARGO_BIN_EXE_tilescope"), folder);
+    command.args(arguments.split_whitespace()).env("PATH", programs);
+    with_fault(&mut command, fault)
+}
+
+/// Runs a command with a fault; the second value says whether it occurred.
+pub fn with_fault(command: &mut Command, fault: &str) -> (Output, bool) {
+    let marks = tempfile::tempdir().unwrap();
+    let mark = marks.path().join("mark");
+    let command = command.env("LD_PRELOAD", library()).env("FAULT", fault).env("FAULT_MARK", &mark);
+    (command.output().unwrap(), mark.exists())
 }
 
 /// Runs the program with the first, second, … operation failing until none does, and calls `check` after each.
 /// Returns how many failed.
-fn each_fault(operation: &str, error: &str, mut run: impl FnMut(&str) -> bool) -> u64 {
+pub fn each_fault(operation: &str, error: &str, mut run: impl FnMut(&str) -> bool) -> u64 {
     let mut number = 1;
     while run(&format!("{operation},{number},{error}")) {
         number += 1;

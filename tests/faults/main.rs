@@ -5,6 +5,8 @@
 
 mod full_disk;
 mod injected;
+#[cfg(feature = "gui")]
+mod settings;
 
 use std::fs;
 use std::path::Path;

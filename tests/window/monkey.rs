@@ -34,6 +34,9 @@ const ACTIONS: u64 = 20_000;
 /// bound.
 const GROWTH: u64 = 640 << 20;
 
+/// The most bytes that the process may take: a run that needs more would have to be chosen on purpose.
+const MOST: u64 = 6 << 30;
+
 /// After this many actions the small run is restored, and memory is measured.
 const ROUND: u64 = 500;
 
@@ -174,6 +177,8 @@ impl Monkey {
 
     /// One action of any kind.
     fn act(&mut self) {
+        let memory = memory().unwrap_or(0);
+        assert!(memory <= MOST, "the process takes {memory} bytes");
         match self.random.below(100) {
             0..40 => self.click(),
             40..55 => self.drag(),

@@ -163,13 +163,7 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
     let so_far = shown.filter(|record| value(record).is_some()).count();
     let run = Series { so_far, ..Series::line(name, points, theme.curve(0)) };
     let classic = session.view.reference.then(|| {
-        // It may be far ahead of a run that is held, whose curve would be a dot then.
-        let most = match report.phase {
-            Phase::Held | Phase::CatchingUp => report.observation.cycle * cycle,
-            _ => u64::MAX,
-        };
-        let count = report.reference.partition_point(|record| record.cycle <= most);
-        let points = norm_points(&report.reference[..count], 1, over, cycle, value);
+        let points = norm_points(classic(report), 1, over, cycle, value);
         Series { dashed: true, ..Series::line(CLASSIC_NAME, points, theme.reference()) }
     });
     let series = [run].into_iter().chain(pinned).chain(classic).collect();
@@ -179,6 +173,23 @@ fn describe(ui: &Ui, session: &Session, report: &Report) -> Plot {
         plot.x.times = report.curve.iter().map(time).collect();
     }
     if session.view.log_x { plot.with_log_x() } else { plot }
+}
+
+/// Classic Jacobi's curve as far as it is shown: it may be far ahead of a run that is held, whose curve would be a dot
+/// beside it.
+fn classic(report: &Report) -> &[Record] {
+    let most = match report.phase {
+        Phase::Held | Phase::CatchingUp => {
+            report.observation.cycle.saturating_mul(report.plan.sweeps_per_cycle())
+        }
+        _ => u64::MAX,
+    };
+    until(&report.reference, most)
+}
+
+/// The records of the first `cycles` cycles.
+fn until(records: &[Record], cycles: u64) -> &[Record] {
+    &records[..records.partition_point(|record| record.cycle <= cycles)]
 }
 
 fn convergence(
@@ -292,11 +303,10 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
             let colour = theme::curve(ui, 1);
             // At an earlier cycle, after as many sweeps.
             let shown = match session.travel.earlier(report.latest.cycle) {
-                Some(cycle) => cycle * sweeps,
+                Some(cycle) => cycle.saturating_mul(sweeps),
                 None => u64::MAX,
             };
-            let count = report.reference.partition_point(|record| record.cycle <= shown);
-            let classic = &report.reference[..count];
+            let classic = until(classic(report), shown);
             numbers(ui, "classic", colour, columns, classic.last(), 1, reduction(classic));
         }
     });

@@ -94,14 +94,12 @@ fn open<R: Read + Seek>(path: &Path, mut file: R) -> Result<NpyFile<R>, InputErr
     if text.iter().filter(|byte| byte.is_ascii_digit()).count() > DIGITS_LIMIT {
         return Err(refuse("its header declares more values than can be counted"));
     }
-    if text.contains(&b'-') {
-        return Err(refuse("its header has a negative number"));
-    }
-    if text.iter().filter(|byte| b"([{".contains(byte)).count() > BRACKETS_LIMIT {
-        return Err(refuse("its header is not that of an array of plain numbers"));
-    }
-    let header = NpyHeader::from_reader(&start[..end])
-        .map_err(|_| refuse("its header is not that of an array of plain numbers"))?;
+    let brackets = text.iter().filter(|byte| b"([{".contains(byte)).count();
+    // A minus sign stands for a negative length here, which the parser does not expect.
+    let is_plain = brackets <= BRACKETS_LIMIT && !text.contains(&b'-');
+    let header = is_plain.then(|| NpyHeader::from_reader(&start[..end])).and_then(Result::ok);
+    let header =
+        header.ok_or_else(|| refuse("its header is not that of an array of plain numbers"))?;
     file.seek(SeekFrom::Start(end as u64)).map_err(read)?;
     Ok(NpyFile::with_header(header, file))
 }
