@@ -67,20 +67,21 @@ pub fn reason(cause: &io::Error) -> String {
 /// [`FileError::Write`] for any error of the system or of `write`.
 pub fn write_atomically(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
 ) -> Result<(), FileError> {
     try_write(path, write).map_err(|cause| FileError::Write { path: path.to_owned(), cause })
 }
 
 fn try_write(
     path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    write: impl FnOnce(&mut BufWriter<GradualFile>) -> io::Result<()>,
 ) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
     match &existing {
         Some(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
         Some(metadata) if !metadata.is_file() => {
-            let mut out = BufWriter::new(File::options().write(true).open(path)?);
+            let file = File::options().write(true).open(path)?;
+            let mut out = BufWriter::new(GradualFile { file, waits: false, unsynced: 0 });
             write(&mut out)?;
             return out.flush();
         }
@@ -103,9 +104,9 @@ fn try_write(
     let _known = Unfinished::new(&unfinished);
     // Locked, it is not taken for the file of a process that was killed.
     _ = file.try_lock();
-    let mut out = BufWriter::new(file);
+    let mut out = BufWriter::new(GradualFile { file, waits: true, unsynced: 0 });
     write(&mut out)?;
-    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    let GradualFile { file, .. } = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     // On the disk before it replaces another: a power failure leaves one of the two.
     file.sync_all()?;
     // Closed first: not every system can rename open files.
@@ -114,6 +115,36 @@ fn try_write(
     fs::rename(&unfinished, &target)?;
     _ = unfinished.keep();
     Ok(())
+}
+
+/// A file that is brought to the disk while it is written. At the end there is little left to wait for, and a process
+/// can end at any time: it cannot in the middle of bringing gigabytes to the disk.
+#[derive(Debug)]
+pub struct GradualFile {
+    file: File,
+    /// Whether it is on a disk; a pipe is not.
+    waits: bool,
+    /// Bytes that may not be on the disk yet.
+    unsynced: usize,
+}
+
+/// Bytes that are brought to the disk at once: a fraction of a second on any disk.
+const AT_ONCE: usize = 16 << 20;
+
+impl Write for GradualFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.unsynced += written;
+        if self.waits && self.unsynced >= AT_ONCE {
+            self.file.sync_data()?;
+            self.unsynced = 0;
+        }
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// What the names of unfinished files begin with.
@@ -322,7 +353,7 @@ mod tests {
     fn a_failure_leaves_nothing_behind_and_nothing_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
-        let fail = |out: &mut BufWriter<File>| {
+        let fail = |out: &mut BufWriter<GradualFile>| {
             out.write_all(&[b'x'; 100_000])?;
             Err(io::ErrorKind::StorageFull.into())
         };

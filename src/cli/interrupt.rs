@@ -24,7 +24,7 @@ static ENDED: Mutex<String> = Mutex::new(String::new());
 
 /// The work may take this long to notice the first Ctrl-C. Then the process ends without it: nothing is
 /// lost, since files are written elsewhere and renamed.
-const PATIENCE: Duration = Duration::from_millis(700);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Access to the interrupt flag; exists once the handler is installed.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Interrupt {
     /// # Errors
     /// If the system does not allow a handler.
     pub fn install(ended: impl Into<String>) -> anyhow::Result<Self> {
-        *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = ended.into();
+        Self(()).ends_with(ended);
         ctrlc::set_handler(|| {
             if INTERRUPTED.swap(true, Ordering::SeqCst) {
                 end();
@@ -50,6 +50,11 @@ impl Interrupt {
         })
         .map_err(|error| anyhow!("cannot install a handler for Ctrl-C: {error}"))?;
         Ok(Self(()))
+    }
+
+    /// Changes the sentence that is printed where the process ends in the middle of work.
+    pub fn ends_with(self, ended: impl Into<String>) {
+        *ENDED.lock().unwrap_or_else(PoisonError::into_inner) = ended.into();
     }
 
     /// Whether an interrupt was requested; the caller then ends its work.

@@ -103,7 +103,15 @@ impl Solve {
         let summary = Summary::of(&run, setup_seconds)?;
         let printed = print(&if self.json { summary.json()? } else { summary.text(&run) });
         let code = if is_whole { exit_code(&run) } else { INTERRUPTED };
-        interrupt.complete(|| self.save(&run))?;
+        match self.save_on_interrupt {
+            true => interrupt.complete(|| self.save(&run))?,
+            false => {
+                interrupt.ends_with(
+                    "interrupted while saving: a file is complete or was not written (--save-on-interrupt completes all)",
+                );
+                self.save(&run)?;
+            }
+        }
         printed?;
         Ok(ExitCode::from(code))
     }
