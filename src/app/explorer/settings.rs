@@ -1,6 +1,6 @@
 //! The settings that are saved: a small TOML file in the user's configuration folder.
 
-use crate::app::panels::memory::{MAX_MEGABYTES, MEGABYTE};
+use crate::app::panels::memory::{MEGABYTE, max_megabytes};
 use crate::app::panes::{Layout, list};
 use crate::app::state::pane_id::PaneId;
 use crate::app::state::save::SavedFigure;
@@ -132,9 +132,7 @@ impl Settings {
         if !(1.0..=3.0).contains(&settings.scale) {
             settings.scale = Scale::default().wanted;
         }
-        if settings.memory > MAX_MEGABYTES {
-            settings.memory = Self::default().memory;
-        }
+        settings.memory = settings.memory.min(max_megabytes());
         settings.figure.take_if(|figure| !figure.is_valid());
         // Panes that this program does not know are dropped; those that the file lacks are hidden.
         let appended = settings.layout.complete();

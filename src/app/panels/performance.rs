@@ -3,7 +3,7 @@
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::memory::human;
-use crate::picture::{digits, seconds};
+use crate::picture::{digits, grouped, seconds};
 use crate::run::{Backend, MethodName, Report};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
@@ -31,19 +31,20 @@ fn tiles(ui: &mut Ui, session: &Session) {
         );
         return;
     }
-    let counts: Vec<_> = tiling.axes().iter().map(|axis| axis.count().to_string()).collect();
+    let counts: Vec<_> = tiling.axes().iter().map(|axis| grouped(axis.count() as u64)).collect();
     let copies = session.spec.problem.batch;
     row(
         ui,
         "Tiles",
         "Number of tiles. The shared kernel assigns each to a block of threads.",
         |ui| {
+            let all = |copies| grouped(tiling.count().saturating_mul(copies) as u64);
             let text = match (&counts[..], copies) {
                 ([along], 1) => along.clone(),
                 ([along], _) => {
-                    format!("{}  ({copies} × {along})", tiling.count().saturating_mul(copies))
+                    format!("{}  ({} × {along})", all(copies), grouped(copies as u64))
                 }
-                _ => format!("{}  ({})", tiling.count(), counts.join(" × ")),
+                _ => format!("{}  ({})", all(1), counts.join(" × ")),
             };
             ui.label(text);
         },

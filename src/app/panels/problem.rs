@@ -42,7 +42,8 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
 fn sides(ui: &mut Ui, spec: &mut RunSpec) {
     let problem = &mut spec.problem;
     let about = "Interior points along each axis.";
-    row(ui, "Points", about, |ui| {
+    // Large numbers, or three, take two lines.
+    let points = |ui: &mut Ui| {
         let axes = problem.shape.len();
         for (axis, (points, name)) in problem.shape.iter_mut().zip(AXIS_NAMES).enumerate() {
             let value = typed(ui, points, 1..=usize::MAX).speed(1.0);
@@ -63,7 +64,8 @@ fn sides(ui: &mut Ui, spec: &mut RunSpec) {
                 }
             });
         named(response.response, "Common sizes").on_hover_text("Choose a common size.");
-    });
+    };
+    row(ui, "Points", about, |ui| ui.horizontal_wrapped(points));
     if problem.shape.len() == 1 {
         let about = "Systems of the batch, solved at once; the first is shown.";
         row(ui, "Batch", about, |ui| {

@@ -26,6 +26,9 @@ const MIN_PLOT: f32 = 150.0;
 /// In a pane narrower than this, in points, the table has a small font.
 const NARROW: f32 = 320.0;
 
+/// In a pane at least as wide as this, in points, the columns of the table are spread.
+const WIDE: f32 = 480.0;
+
 /// In a pane narrower than this, in points, the table leaves out the cycles, which the top bar says, too.
 const TOO_NARROW_FOR_CYCLES: f32 = 260.0;
 
@@ -264,7 +267,11 @@ fn table(ui: &mut Ui, session: &Session, report: &Report) {
     let gap = if narrow { 5.0 } else { 10.0 };
     // Columns from the end that have room.
     let columns = if ui.available_width() < TOO_NARROW_FOR_CYCLES { 3 } else { 4 };
-    egui::Grid::new("numbers").num_columns(1 + columns).spacing([gap, 4.0]).show(ui, |ui| {
+    // Where there is room, columns share it; the last one would take all of it.
+    let share = ui.available_width() / (1 + columns) as f32 - gap;
+    let wide = if ui.available_width() < WIDE { ui.spacing().interact_size.x } else { share };
+    let grid = egui::Grid::new("numbers").num_columns(1 + columns).spacing([gap, 4.0]);
+    grid.min_col_width(wide).show(ui, |ui| {
         let time = if narrow { "time" } else { "solver time" };
         ui.label("");
         for heading in &["cycles", "sweeps", time, "‖r‖₂/‖r₀‖₂"][4 - columns..] {

@@ -28,7 +28,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// With `decimals` decimals, commas between thousands from 10,000 on, and a real minus sign.
+/// With `decimals` decimals, commas between thousands, and a real minus sign.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     let digits = format!("{:.decimals$}", value.abs());
     let whole = digits.find('.').unwrap_or(digits.len());
@@ -37,7 +37,7 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
         text.push('−');
     }
     for (place, digit) in digits.chars().enumerate() {
-        if whole > 4 && place > 0 && place < whole && (whole - place) % 3 == 0 {
+        if place > 0 && place < whole && (whole - place) % 3 == 0 {
             text.push(',');
         }
         text.push(digit);
@@ -172,7 +172,7 @@ mod tests {
             (0.031_25, "0.03125"),
             (0.000_1, "1×10⁻⁴"),
             (1.25e-7, "1.25×10⁻⁷"),
-            (5888.0, "5888"),
+            (5888.0, "5,888"),
             (65_536.0, "65,536"),
             (12_345.678, "12,346"),
             (1e9, "1×10⁹"),

@@ -164,7 +164,7 @@ fn refuses_headers_that_promise_too_much() {
     // Each bracket multiplies the time of the header's parser.
     assert!(given(&header_only(&"{".repeat(12))).refused().contains("plain numbers"));
     assert!(given(&header(&"(".repeat(900))).refused().contains("not a NumPy array"));
-    assert!(given(&header("(-1, 3)")).refused().contains("negative"));
+    assert!(given(&header("(-1, 3)")).refused().contains("plain numbers"));
 }
 
 #[test]
