@@ -33,6 +33,7 @@ OPTIONS = ["--std=c++17", "--fmad=false"]
 PRECISIONS = {"f32": 32, "f64": 64}
 # In the order of FORM in stencil.cuh.
 FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
+FORMS += ["3d-isotropic", "3d-per-axis", "3d-general"]
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "ptx")

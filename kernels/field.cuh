@@ -20,7 +20,12 @@ static_assert(sizeof(RightHandSide) == 16);
 __device__ __forceinline__ real sweep_change(const real *u, const RightHandSide &g, const Grid &grid,
                                              const Weights &weights, long long at) {
     real y_prev = IS_2D ? u[at - grid.pitch] : 0, y_next = IS_2D ? u[at + grid.pitch] : 0;
+#if FORM >= FORM_3D_ISOTROPIC
+    real z_prev = u[at - grid.plane_pitch], z_next = u[at + grid.plane_pitch];
+    return update(weights, u[at - 1], u[at + 1], y_prev, y_next, z_prev, z_next, g.at(at)) - u[at];
+#else
     return update(weights, u[at - 1], u[at + 1], y_prev, y_next, g.at(at)) - u[at];
+#endif
 }
 
 /// The value of a field at a point. `other` is the array that is subtracted: of doubles for MINUS_DOUBLE, otherwise

@@ -1,6 +1,6 @@
 // Observations of an iterate: norms by a pass of their own, the share of the residual near tile borders, and
 // fields downsampled for a picture.
-// Variants: 1d 2d
+// Variants: 1d 2d 3d
 #include "field.cuh"
 #include "norms.cuh"
 #include "ranks.cuh"
@@ -13,9 +13,10 @@ extern "C" __global__ void __launch_bounds__(256)
              const unsigned char *__restrict__ near_rows, Norms *__restrict__ parts) {
     Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        long long first = grid.row_at(row);
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
-            double change = sweep_change(u, g, grid, weights, row * grid.pitch + i);
+            double change = sweep_change(u, g, grid, weights, first + i);
             norms.first_sweep(change);
             if (near_columns && (near_columns[i] || near_rows[row])) norms.distance(change);
         }
@@ -32,9 +33,10 @@ extern "C" __global__ void __launch_bounds__(256)
                 const double *__restrict__ exact, Norms *__restrict__ parts) {
     Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        long long first = grid.row_at(row);
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
-            long long at = row * grid.pitch + i;
+            long long at = first + i;
             norms.first_sweep(sweep_change(from, g, grid, weights, at));
             norms.whole_cycle(to[at] - from[at]);
             if (exact) norms.distance(to[at] - exact[at]);
@@ -51,9 +53,10 @@ extern "C" __global__ void __launch_bounds__(256)
              Norms *__restrict__ parts) {
     Norms norms = {};
     for (int row = blockIdx.y; row < grid.rows; row += gridDim.y) {
+        long long first = grid.row_at(row);
         for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < grid.columns;
              i += gridDim.x * blockDim.x) {
-            long long at = row * grid.pitch + i;
+            long long at = first + i;
             norms.distance(u[at] - exact[at]);
         }
     }
@@ -65,9 +68,22 @@ extern "C" __global__ void __launch_bounds__(256)
 /// one sample stands for. `WindowArgument` in `solver/cuda/arguments.rs` has the same layout.
 struct Window {
     int first_column, first_row, columns, rows, block_x, block_y, samples_x, samples_y;
+#if FORM >= FORM_3D_ISOTROPIC
+    /// Where the first point of a slice lies, and values to the next of its columns and of its rows. `down` is 0 where
+    /// there is no slice: then columns and rows are those of the grid.
+    long long origin, across, down;
+#endif
+
+    /// Where a point lies, counted from the first column and row.
+    __device__ __forceinline__ long long at(const Grid &grid, int x, int y) const {
+#if FORM >= FORM_3D_ISOTROPIC
+        if (down) return origin + (first_column + x) * across + (first_row + y) * down;
+#endif
+        return grid.row_at(first_row + y) + first_column + x;
+    }
 };
 
-static_assert(sizeof(Window) == 32);
+static_assert(sizeof(Window) == (IS_3D ? 56 : 32));
 
 /// The points that a warp samples: 32 columns of the window, and `together` of its rows from the top down, which is
 /// a multiple of the rows of a sample.
@@ -120,9 +136,10 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         int below = min(y + window.block_y, strip.end);
         unsigned long long largest = rank_of(0);
         if (is_there) {
-            long long at = (window.first_row + y) * grid.pitch + window.first_column + strip.x;
+            long long at = window.at(grid, strip.x, y);
 #pragma unroll 4
             for (int row = y; row < below; row++, at += grid.pitch) {
+                if (IS_3D) at = window.at(grid, strip.x, row);
                 double value = field_value(quantity, u, g, other, grid, weights, diagonal, at);
                 largest = max(largest, rank_of(value));
             }
@@ -131,6 +148,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     }
 }
 
+#if FORM < FORM_3D_ISOTROPIC
 /// The residual, downsampled as in `sample`, and in the same pass the sums of its squares, as `residual` gives those
 /// of u1 - u0. A warp requests the values of TOGETHER rows before it uses the first, so that it waits for memory
 /// once. SAME: the right-hand side is the same everywhere.
@@ -213,3 +231,4 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     residual_samples<false, 4>(u, g, grid, weights, diagonal, window, together, ranks, near_columns,
                                near_rows, parts);
 }
+#endif

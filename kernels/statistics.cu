@@ -1,6 +1,6 @@
 // Statistics of a field over its tiles: histograms of the magnitude by distance from a tile border, and the mean
 // tile. The constants below, and the order of the sums, are those of `solver/statistics.rs`.
-// Variants: 1d 2d
+// Variants: 1d 2d 3d
 #include "field.cuh"
 
 /// Bins of a histogram: the first 11 bits of a magnitude after the sign.
@@ -83,13 +83,14 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     unsigned count = 0;
     for (long long row = first_row + warp; row < last_row; row += warps) {
         int row_class = row_classes[row];
+        long long first = grid.row_at(int(row));
         double sum = 0;
         for (int tile = group * TOGETHER; tile < last; tile++) {
             int i = tiles.start(tile) + place;
             bool owns = place < tiles.tile && i >= tiles.border(tile) && i < tiles.border(tile + 1);
             if (!owns) continue;
             double value = field_value(quantity, u, g, other, grid, weights, diagonal,
-                                       row * grid.pitch + i);
+                                       first + i);
             float magnitude = fabsf(float(value));
             if (tiles.is_inner(tile)) sum += double(magnitude);
             int point_class = min(int(column_classes[i]), row_class);
@@ -109,22 +110,35 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 }
 
 /// The sums of the mean tile: each thread sums up one of its points, over the rows from the top down, and within a row
-/// over the groups of tiles from left to right.
-extern "C" __global__ void __launch_bounds__(256)
-    fold_tiles(const double *__restrict__ parts, Axis columns, Axis rows, double *__restrict__ sums) {
+/// over the groups of tiles from left to right; in 3D over the planes from `first_plane` to `last_plane` (exclusive),
+/// one after the other.
+extern "C" __global__ void __launch_bounds__(256, 1)
+    fold_tiles(const double *__restrict__ parts, Axis columns, Axis rows, double *__restrict__ sums
+#if FORM >= FORM_3D_ISOTROPIC
+               ,
+               int first_plane, int last_plane
+#endif
+    ) {
     int at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= columns.tile * rows.tile) return;
     int place = at % columns.tile, down = at / columns.tile;
     long long groups = (columns.count + TOGETHER - 1) / TOGETHER;
     double sum = 0;
-    for (int tile = 0; tile < rows.count; tile++) {
-        if (!rows.is_inner(tile)) continue;
-        long long row = rows.start(tile) + down;
-        if (row < rows.border(tile) || row >= rows.border(tile + 1)) continue;
+    auto add_plane = [&](long long first_row) {
+        for (int tile = 0; tile < rows.count; tile++) {
+            if (!rows.is_inner(tile)) continue;
+            long long row = rows.start(tile) + down;
+            if (row < rows.border(tile) || row >= rows.border(tile + 1)) continue;
 #pragma unroll 8
-        for (long long group = 0; group < groups; group++) {
-            sum += parts[(row * groups + group) * columns.tile + place];
+            for (long long group = 0; group < groups; group++) {
+                sum += parts[((first_row + row) * groups + group) * columns.tile + place];
+            }
         }
-    }
+    };
+#if FORM >= FORM_3D_ISOTROPIC
+    for (int plane = first_plane; plane < last_plane; plane++) add_plane((long long)plane * rows.points);
+#else
+    add_plane(0);
+#endif
     sums[at] = sum;
 }

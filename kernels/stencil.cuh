@@ -11,6 +11,9 @@
 #define FORM_2D_ISOTROPIC 2
 #define FORM_2D_PER_AXIS 3
 #define FORM_2D_GENERAL 4
+#define FORM_3D_ISOTROPIC 5
+#define FORM_3D_PER_AXIS 6
+#define FORM_3D_GENERAL 7
 
 #if REAL_BITS == 64
 typedef double real;
@@ -18,16 +21,21 @@ typedef double real;
 typedef float real;
 #endif
 
+constexpr bool IS_3D = FORM >= FORM_3D_ISOTROPIC;
+/// Whether points have neighbours along y: in 2D and 3D.
 constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC;
 
 /// Threads of a warp; a thread of a warp is called a lane.
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-/// w_i = -a_i / d, of the neighbours before and after a point along either axis. An isotropic form
-/// uses `x_prev` alone, a form per axis `x_prev` and `y_prev`.
+/// w_i = -a_i / d, of the neighbours before and after a point along each axis. An isotropic form
+/// uses `x_prev` alone, a form per axis `x_prev`, `y_prev` and `z_prev`.
 struct Weights {
     real x_prev, x_next, y_prev, y_next;
+#if FORM >= FORM_3D_ISOTROPIC
+    real z_prev, z_next;
+#endif
 };
 
 /// a b + c, rounded once.
@@ -39,8 +47,8 @@ __device__ __forceinline__ real multiply_add(real a, real b, real c) {
 #endif
 }
 
-/// The new value of a point, given its four neighbours and its right-hand side g = b / d. The order of
-/// operations is the one in `problem/stencil.rs`.
+/// The new value of a point in 1D and 2D, given its four neighbours and its right-hand side g = b / d. The order
+/// of operations is the one in `problem/stencil.rs`.
 __device__ __forceinline__ real update(const Weights &w, real x_prev, real x_next, real y_prev,
                                        real y_next, real g) {
     if constexpr (FORM == FORM_1D_ISOTROPIC) {
@@ -57,11 +65,42 @@ __device__ __forceinline__ real update(const Weights &w, real x_prev, real x_nex
     }
 }
 
-/// Interior points: columns, rows (in 1D: systems of the batch), and values from one row to the next.
-/// A pointer to an array points to its first interior point; boundary values lie before it.
+#if FORM >= FORM_3D_ISOTROPIC
+/// The new value of a point in 3D.
+__device__ __forceinline__ real update(const Weights &w, real x_prev, real x_next, real y_prev, real y_next,
+                                       real z_prev, real z_next, real g) {
+    if constexpr (FORM == FORM_3D_ISOTROPIC) {
+        return multiply_add(w.x_prev, ((x_prev + x_next) + (y_prev + y_next)) + (z_prev + z_next), g);
+    } else if constexpr (FORM == FORM_3D_PER_AXIS) {
+        real along_z = multiply_add(w.z_prev, z_prev + z_next, g);
+        return multiply_add(w.x_prev, x_prev + x_next, multiply_add(w.y_prev, y_prev + y_next, along_z));
+    } else {
+        real along_z = multiply_add(w.z_prev, z_prev, multiply_add(w.z_next, z_next, g));
+        real along_y = multiply_add(w.y_prev, y_prev, multiply_add(w.y_next, y_next, along_z));
+        return multiply_add(w.x_prev, x_prev, multiply_add(w.x_next, x_next, along_y));
+    }
+}
+#endif
+
+/// Interior points: columns, rows (in 1D systems of the batch, in 3D those of all planes), values from one row of a
+/// plane to the next, rows of a plane, and in 3D values from one plane to the next. A pointer to an array points to
+/// its first interior point; boundary values lie before it.
 struct Grid {
     int columns, rows;
     long long pitch;
+#if FORM >= FORM_3D_ISOTROPIC
+    int plane_rows;
+    long long plane_pitch;
+#endif
+
+    /// Where the first point of a row lies.
+    __device__ __forceinline__ long long row_at(int row) const {
+#if FORM >= FORM_3D_ISOTROPIC
+        return row / plane_rows * plane_pitch + row % plane_rows * pitch;
+#else
+        return row * pitch;
+#endif
+    }
 };
 
 /// The tiles of an axis: `tile` is at most `points`.
@@ -99,8 +138,11 @@ struct CycleArguments {
     /// Where sums of squares of u1 - u0 of the first sweep go (see the kernels); null if not wanted.
     double *squares;
     Grid grid;
-    /// The tiles; in 1D, `y` is not used. `classic.cu` uses neither.
+    /// The tiles; in 1D, `y` is not used. Classic sweeps use none.
     Axis x, y;
+#if FORM >= FORM_3D_ISOTROPIC
+    Axis z;
+#endif
     Weights weights;
     /// Sweeps of the cycle.
     int k;
@@ -108,15 +150,27 @@ struct CycleArguments {
 };
 
 #define OFFSET(type, member) __INTADDR__(&static_cast<type *>(nullptr)->member)
-static_assert(sizeof(Grid) == 16 && sizeof(Axis) == 16 && sizeof(Weights) == 4 * sizeof(real));
+static_assert(sizeof(Axis) == 16);
 static_assert(OFFSET(CycleArguments, squares) == 24);
 static_assert(OFFSET(CycleArguments, grid) == 32);
+#if FORM >= FORM_3D_ISOTROPIC
+static_assert(sizeof(Grid) == 32 && sizeof(Weights) == 6 * sizeof(real));
+static_assert(OFFSET(CycleArguments, x) == 64);
+static_assert(OFFSET(CycleArguments, y) == 80);
+static_assert(OFFSET(CycleArguments, z) == 96);
+static_assert(OFFSET(CycleArguments, weights) == 112);
+static_assert(OFFSET(CycleArguments, k) == 112 + 6 * sizeof(real));
+static_assert(OFFSET(CycleArguments, split) == 116 + 6 * sizeof(real));
+static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 176 : 152));
+#else
+static_assert(sizeof(Grid) == 16 && sizeof(Weights) == 4 * sizeof(real));
 static_assert(OFFSET(CycleArguments, x) == 48);
 static_assert(OFFSET(CycleArguments, y) == 64);
 static_assert(OFFSET(CycleArguments, weights) == 80);
 static_assert(OFFSET(CycleArguments, k) == 80 + 4 * sizeof(real));
 static_assert(OFFSET(CycleArguments, split) == 84 + 4 * sizeof(real));
 static_assert(sizeof(CycleArguments) == (REAL_BITS == 64 ? 128 : 112));
+#endif
 
 /// The arguments of a kernel that makes subiterations in the sine basis. `SpectralArguments` in
 /// `solver/cuda/arguments.rs` has the same layout.

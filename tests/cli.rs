@@ -484,6 +484,29 @@ fn a_tolerance_that_is_not_reached_is_a_failure() {
     assert!(said["reduction"].as_f64().unwrap() <= 0.01);
 }
 
+/// Every problem of a 3D grid; the solution of one is the right-hand side of another.
+#[test]
+fn volumes_are_solved() {
+    let folder = folder();
+    let small = "--tile 4x6x3 --overlap 2x2x0 --k 3 --backend cpu";
+    for problem in [
+        "poisson",
+        "heat-plate",
+        "hot-side",
+        "point-sources",
+        "random",
+        "convection-diffusion --velocity 3,-2,1",
+        "poisson --stencil d=8,a=-1,c=-1.5,e=-1,f=-1,p=-2,q=-0.5",
+        "poisson --save-field u.npy",
+    ] {
+        let said = json(&folder, &format!("{small} --shape 12x10x8 --problem {problem}"));
+        assert_eq!(said["converged"], Value::Bool(true), "{problem}: {said}");
+    }
+    let said = json(&folder, &format!("{small} --rhs u.npy"));
+    assert_eq!(said["converged"], Value::Bool(true), "{said}");
+    assert_eq!(said["shape"], serde_json::json!([12, 10, 8]));
+}
+
 #[test]
 fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
     let folder = folder();
@@ -1008,11 +1031,6 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--shape 0x5", &["shape is 0", "at least 1"]),
         ("--shape 5x", &["'5x'", "--shape", "256x192"]),
         ("--shape 5x5x5x5", &["one for each axis"]),
-        ("--shape 5x5x5 --backend cuda", &["backend is cuda", "3D grids run on the CPU only"]),
-        (
-            "--shape 5x5x5 --problem heat-plate",
-            &["problem is heat-plate", "it needs a 1D or 2D grid"],
-        ),
         ("--shape 5x5 --boundary front=1", &["boundary.front is 1", "2D grid"]),
         ("--shape 9000000000x9000000000", &["shape 9000000000 × 9000000000", "address"]),
         ("--copies 0 --shape 9", &["batch is 0", "at least 1"]),

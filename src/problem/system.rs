@@ -60,6 +60,15 @@ pub enum Source {
         /// The value inside.
         value: f64,
     },
+    /// One value in a cuboid of a 3D grid, zero elsewhere.
+    Cuboid {
+        /// The points along x, y and z.
+        axes: [std::ops::Range<usize>; 3],
+        /// Rows of a plane of the grid.
+        ny: usize,
+        /// The value inside.
+        value: f64,
+    },
     /// Uniform in [−1, 1), the same for a seed on every machine and in any order of evaluation.
     Random {
         /// The seed.
@@ -84,6 +93,11 @@ impl Source {
                 } else {
                     0.0
                 }
+            }
+            Self::Cuboid { axes: [x, y, z], ny, value } => {
+                let is_inside =
+                    x.contains(&i) && y.contains(&(row % ny)) && z.contains(&(row / ny));
+                if is_inside { *value } else { 0.0 }
             }
             Self::Random { seed } => random(*seed, (row * nx + i) as u64),
             Self::Array(values) => values[row * nx + i],

@@ -142,9 +142,6 @@ impl Planner {
             return Err(value("matrix", given, allowed));
         }
         let shape = shape(&spec.problem)?;
-        if shape.dim() == 3 {
-            check_3d(spec)?;
-        }
         check_stop(&spec.stop)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
@@ -227,7 +224,7 @@ impl Planner {
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        let is_for_gpus = problem.operator.stencil().is_some() && problem.shape.dim() < 3;
+        let is_for_gpus = problem.operator.stencil().is_some();
         if spec.backend == Backend::Cpu || !is_for_gpus {
             return Ok((on_cpu(spec), None));
         }
@@ -419,18 +416,6 @@ fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
     }
 }
 
-/// Refuses what only 1D and 2D grids can have.
-fn check_3d(spec: &RunSpec) -> Result<(), PlanError> {
-    let kind = spec.problem.kind;
-    if matches!(kind, ProblemKind::HeatPlate | ProblemKind::Picture) {
-        return Err(value("problem", kind.name(), "it needs a 1D or 2D grid"));
-    }
-    if spec.method.backend == Backend::Cuda {
-        return Err(value("backend", "cuda", "3D grids run on the CPU only"));
-    }
-    Ok(())
-}
-
 fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {
     if let Some(tolerance) = stop.tolerance
         && !(tolerance > 0.0 && tolerance.is_finite())
@@ -600,9 +585,13 @@ fn check_boundary(boundary: &Boundary, shape: &Shape) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// A hot square (in 1D: a hot interval) over the middle quarter of each side.
+/// A hot square (in 1D a hot interval, in 3D a hot cube) over the middle quarter of each side.
 fn hot_centre(shape: &Shape) -> Source {
     let middle = |n: usize| (3 * n) / 8..((5 * n).div_ceil(8)).max(3 * n / 8 + 1);
+    if shape.dim() == 3 {
+        let axes = [shape.nx(), shape.ny(), shape.nz()].map(middle);
+        return Source::Cuboid { axes, ny: shape.ny(), value: 1.0 };
+    }
     let rows = if shape.dim() == 1 { 0..shape.rows() } else { middle(shape.ny()) };
     Source::Box { columns: middle(shape.nx()), rows, value: 1.0 }
 }
@@ -627,5 +616,21 @@ impl StopSpec {
             StopRule::Change => max_change,
         };
         measured.zip(self.tolerance).is_some_and(|(measured, tolerance)| measured <= tolerance)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_core_of_a_heat_cube_is_the_middle_quarter_of_each_side() {
+        let shape = Shape::grid_3d(16, 8, 12).unwrap();
+        let source = hot_centre(&shape);
+        for (i, row) in (0..16).flat_map(|i| (0..shape.rows()).map(move |row| (i, row))) {
+            let (j, k) = (row % 8, row / 8);
+            let is_hot = (6..10).contains(&i) && (3..5).contains(&j) && (4..8).contains(&k);
+            assert_eq!(source.at(16, i, row), f64::from(u8::from(is_hot)), "{i} {j} {k}");
+        }
     }
 }

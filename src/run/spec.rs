@@ -52,9 +52,9 @@ pub enum ProblemKind {
     /// The papers' model problem: −∇²u = 1, from u₀ = 1, zero boundary values
     #[default]
     Poisson,
-    /// Laplace: a hot square in the middle of a cold plate cools down
+    /// Laplace: a hot square (in 3D a cube) in the middle of a cold plate cools down
     HeatPlate,
-    /// Laplace: a plate with one hot side warms up
+    /// Laplace: a plate (in 3D a cube) with one hot side warms up
     HotSide,
     /// A few point sources and sinks, from zero
     PointSources,
@@ -62,7 +62,7 @@ pub enum ProblemKind {
     Random,
     /// Convection and diffusion: weights that are not symmetric
     ConvectionDiffusion,
-    /// Your own right-hand side, from a PNG or JPEG picture or an .npy array
+    /// Your own right-hand side, from a PNG or JPEG picture (not in 3D) or an .npy array
     Picture,
     /// A sparse matrix, from a Matrix Market file or by name
     Matrix,

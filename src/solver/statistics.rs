@@ -123,7 +123,7 @@ pub(super) struct Sorting {
     /// Distances that make a class.
     width: usize,
     /// xy-planes that are folded onto one another; in 1D and 2D the only one.
-    planes: Range<usize>,
+    pub planes: Range<usize>,
     /// Whether the mean tile is made.
     pub folds: bool,
     /// Of each tile of a row, which of its points are folded, and the columns that these are: those that it

@@ -62,7 +62,7 @@ where
 
 /// Makes cycles, on poison, on a GPU and on the CPU, and compares what comes out, unless the kernel
 /// refuses the method; returns whether it did.
-fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
+pub fn compare(case: &Case, method: &Method, precision: Precision, kernel: Kernel) -> bool {
     let mut gpu =
         match crate::gpu::poisoned_solver(&case.problem, method.clone(), precision, kernel) {
             Ok(solver) => solver,

@@ -4,12 +4,13 @@
 //! random settings are compared.
 
 #[path = "../solver_properties/cases.rs"]
-#[allow(dead_code, reason = "the GPU takes 1D and 2D grids alone")]
+#[allow(dead_code, reason = "3D cases are larger here")]
 mod cases;
 mod gpu;
 mod iterates;
 mod life;
 mod observations;
+mod volumes;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use tilescope::solver::cuda;
@@ -24,7 +25,8 @@ fn main() {
         Ok(_) => {}
         Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
-    let trials = [iterates::TESTS, observations::TESTS, life::TESTS].concat().into_iter();
+    let trials =
+        [iterates::TESTS, observations::TESTS, life::TESTS, volumes::TESTS].concat().into_iter();
     let trials = trials
         .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
         .collect();

@@ -18,12 +18,12 @@ pub const TESTS: &[(&str, fn())] = &[
     ("an_iterate_is_seen_while_others_are_made", an_iterate_is_seen_while_others_are_made),
 ];
 
-fn near(a: f64, b: f64) -> bool {
+pub fn near(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() <= 1e-11 * b.abs()
 }
 
 /// The bits of samples. An iteration may diverge, and NaN is NaN: a processor has its own bits for it.
-fn bits(values: &[f32]) -> Vec<u32> {
+pub fn bits(values: &[f32]) -> Vec<u32> {
     let known = values.iter().map(|&value| if value.is_nan() { f32::NAN } else { value });
     known.map(f32::to_bits).collect()
 }

@@ -101,9 +101,9 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         assert_eq!(summary["backend"], "cpu", "{failure}");
         assert_eq!(summary["cycles"], 500, "{failure}");
     }
-    // A matrix, a 3D grid and a tile that no kernel accepts run on the CPU.
+    // A matrix and tiles that no kernel accepts run on the CPU.
     for (system, note) in [
-        ("--shape 12x12x12 --tile 6", ""),
+        ("--shape 40x40x40 --tile 36", "does not accept tile 36x36x36"),
         ("--matrix heat-1d --shape 100 --tile 10", ""),
         ("--shape 600x600 --tile 512", "does not accept tile 512x512"),
     ] {

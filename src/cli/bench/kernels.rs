@@ -31,11 +31,13 @@ Examples:
       a grid larger than any cache, in single precision
   tilescope bench kernels --shape 1024 --batch 1024 --tile 32,1024 --k 16,64 --to-tolerance
       a batch of 1D systems, and tiles that hold a whole system
+  tilescope bench kernels --shape 512x512x512 --kernel classic,shared
+      a 3D grid
   tilescope bench kernels --kernel register --k 32 --overlap 4 --frames
       what is left of the speed while the window shows 60 frames per second
 
 Defaults: kernels classic,shared,register,spectral (on the CPU classic,auto,spectral), k 8,16,32, overlap 0,4, tile 32;
-in 1D k 16,64, overlap 0, tile 32,1024. Times are taken by the solver's own clock (on a GPU by its
+in 1D k 16,64, overlap 0, tile 32,1024; in 3D k 4,8,16, overlap 0,2, tile 16. Times are taken by the solver's own clock (on a GPU by its
 events), without set-up and transfers, which have columns of their own. Each is the median of several
 samples after a warm-up; ± is half the range of the samples.";
 
@@ -46,10 +48,10 @@ pub(super) struct Kernels {
     /// The system to solve
     #[arg(long, default_value = "poisson", hide_default_value = true, help_heading = "Problem")]
     problem: ProblemKind,
-    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D
+    /// Interior grid points per axis, x first: 1024 in 1D, 256x192 in 2D, 256x256x256 in 3D
     #[arg(
         long,
-        value_name = "N | NXxNY",
+        value_name = "N | NXxNY | NXxNYxNZ",
         default_value = "1024x1024",
         help_heading = "Problem",
         value_parser = values::axes
@@ -132,7 +134,8 @@ pub(super) struct Kernels {
     output: Output,
 }
 
-/// Default k, overlap and tile in 2D and in 1D.
+/// Default k, overlap and tile in 3D, in 2D and in 1D.
+const DEFAULTS_3D: (&[usize], &[usize], &[usize]) = (&[4, 8, 16], &[0, 2], &[16]);
 const DEFAULTS_2D: (&[usize], &[usize], &[usize]) = (&[8, 16, 32], &[0, 4], &[32]);
 const DEFAULTS_1D: (&[usize], &[usize], &[usize]) = (&[16, 64], &[0], &[32, 1024]);
 
@@ -218,7 +221,11 @@ impl Kernels {
     /// The settings in the order of the table: classic first, then by kernel.
     fn specs(&self, backend: Backend, beside_others: bool) -> Vec<RunSpec> {
         let Axes(shape) = &self.shape;
-        let (k, overlap, tile) = if shape.len() == 1 { DEFAULTS_1D } else { DEFAULTS_2D };
+        let (k, overlap, tile) = match shape.len() {
+            1 => DEFAULTS_1D,
+            3 => DEFAULTS_3D,
+            _ => DEFAULTS_2D,
+        };
         let sides = |points: &[usize]| points.iter().copied().map(PerAxis::all).collect::<Vec<_>>();
         let k = self.lists.k(&k.iter().map(|k| Subiterations::Finite(*k)).collect::<Vec<_>>());
         let (overlaps, tiles) =

@@ -25,13 +25,16 @@ pub(super) fn load(
 ) -> Result<Arc<[f64]>, InputError> {
     let file = open(path, file)?;
     let (nx, rows) = (shape.nx(), shape.rows());
-    let whole = [rows as u64, nx as u64];
+    let whole: Vec<u64> = match shape.dim() {
+        3 => vec![shape.nz() as u64, shape.ny() as u64, nx as u64],
+        _ => vec![rows as u64, nx as u64],
+    };
     let serves_all = shape.dim() == 1 && *file.shape() == [nx as u64];
-    if !serves_all && *file.shape() != whole {
-        let needed = if shape.dim() == 1 {
-            format!("[{nx}] or {whole:?}")
-        } else {
-            format!("{whole:?}, that is [ny, nx]")
+    if !serves_all && *file.shape() != *whole {
+        let needed = match shape.dim() {
+            1 => format!("[{nx}] or {whole:?}"),
+            2 => format!("{whole:?}, that is [ny, nx]"),
+            _ => format!("{whole:?}, that is [nz, ny, nx]"),
         };
         let (path, found) = (path.to_owned(), format!("{:?}", file.shape()));
         return Err(InputError::WrongShape { path, found, shape: shape.to_string(), needed });
@@ -44,7 +47,10 @@ pub(super) fn load(
     let values: Vec<f64> = if serves_all {
         stored.repeat(rows)
     } else if column_by_column {
-        (0..count).map(|k| stored[(k % nx) * rows + k / nx]).collect()
+        let (in_plane, planes) = (shape.rows_per_plane(), shape.nz());
+        let place =
+            |column: usize, row: usize| column * rows + (row % in_plane) * planes + row / in_plane;
+        (0..count).map(|at| stored[place(at % nx, at / nx)]).collect()
     } else {
         stored
     };
@@ -53,7 +59,8 @@ pub(super) fn load(
         Some(k) => Err(InputError::NotFinite {
             path: path.to_owned(),
             value: values[k],
-            row: k / nx,
+            plane: (shape.dim() == 3).then(|| k / nx / shape.ny()),
+            row: k / nx % shape.rows_per_plane(),
             column: k % nx,
         }),
     }
@@ -65,6 +72,7 @@ pub(super) fn natural_shape(path: &Path, file: impl Read + Seek) -> Result<Shape
     let shape = match axes.as_deref() {
         Some(&[nx]) if nx > 0 => Shape::grid_1d(nx, 1),
         Some(&[ny, nx]) if nx > 0 && ny > 0 => Shape::grid_2d(nx, ny),
+        Some(&[nz, ny, nx]) if nx > 0 && ny > 0 && nz > 0 => Shape::grid_3d(nx, ny, nz),
         _ => {
             let found = format!("{:?}", file.shape());
             return Err(InputError::NoShape { path: path.to_owned(), found });

@@ -72,7 +72,8 @@ pub enum InputError {
     },
     /// An array that no grid has the shape of.
     #[error(
-        "{} holds an array of shape {found}; a grid has [nx] or [ny, nx] points, each at least 1",
+        "{} holds an array of shape {found}; a grid has [nx], [ny, nx] or [nz, ny, nx] points, \
+         each at least 1",
         .path.display()
     )]
     NoShape {
@@ -91,15 +92,17 @@ pub enum InputError {
     },
     /// A value of an array is NaN or infinite.
     #[error(
-        "{} has {value} at row {row}, column {column} (counted from 0); values must be finite \
+        "{} has {value} at {}row {row}, column {column} (counted from 0); values must be finite \
          numbers",
-        .path.display()
+        .path.display(), plane_name(.plane)
     )]
     NotFinite {
         /// The file.
         path: PathBuf,
         /// The first such value in C order.
         value: f64,
+        /// In 3D, its plane.
+        plane: Option<usize>,
         /// Its row; in 1D, its system of the batch.
         row: usize,
         /// Its column.
@@ -116,6 +119,17 @@ pub enum InputError {
     /// A grid that no picture can be stretched to.
     #[error("shape {shape} is too large for a picture; an axis may have at most 4294967295 points")]
     TooLong {
+        /// The shape, as messages write it.
+        shape: String,
+    },
+    /// A picture for a 3D grid.
+    #[error(
+        "{} is a picture, which shape {shape} cannot have; it needs an .npy array, [nz, ny, nx]",
+        .path.display()
+    )]
+    FlatPicture {
+        /// The file.
+        path: PathBuf,
         /// The shape, as messages write it.
         shape: String,
     },
@@ -137,13 +151,18 @@ pub enum InputError {
     },
 }
 
-/// Reads the right-hand side of a grid, in C order: `[ny, nx]` in 2D, `[batch, nx]` in 1D.
+fn plane_name(plane: &Option<usize>) -> String {
+    plane.map_or_else(String::new, |plane| format!("plane {plane}, "))
+}
+
+/// Reads the right-hand side of a grid, in C order: `[nz, ny, nx]` in 3D, `[ny, nx]` in 2D, `[batch, nx]`
+/// in 1D.
 ///
 /// * An array must have just that shape; one of `[nx]` serves every system of a batch. It may be in C
 ///   or Fortran order, of floating-point numbers or integers of either byte order.
 /// * A picture is stretched to the grid: its luminance, from 0 to 1, times [`PICTURE_PEAK`], row 0
 ///   of the picture being row 0 of the grid; what is transparent is dark. A 1D grid gets the
-///   average of its rows, the same in every system of the batch.
+///   average of its rows, the same in every system of the batch. A 3D grid cannot have one.
 ///
 /// # Errors
 /// [`InputError`] naming the file and what is wrong with it.
@@ -151,6 +170,9 @@ pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     let (kind, file) = open(path)?;
     match kind {
         Kind::Array => array::load(path, file, shape),
+        Kind::Picture(_) if shape.dim() == 3 => {
+            Err(InputError::FlatPicture { path: path.to_owned(), shape: shape.to_string() })
+        }
         Kind::Picture(format) => picture::load(path, file, format, shape),
     }
 }
@@ -167,7 +189,7 @@ pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> 
 }
 
 /// The shape that a file suggests where none was given: that of an array (`[nx]` in 1D, `[ny, nx]`
-/// in 2D), or that of a picture scaled down so that no side is over 512.
+/// in 2D, `[nz, ny, nx]` in 3D), or that of a picture scaled down so that no side is over 512.
 ///
 /// # Errors
 /// [`InputError`] naming the file and what is wrong with it.

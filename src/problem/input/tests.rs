@@ -94,6 +94,32 @@ fn reads_arrays_of_every_kind() {
     }
 }
 
+/// Of four sides that differ: the value of a point says where it lies.
+#[test]
+fn reads_volumes_in_either_order() {
+    let shape = Shape::grid_3d(4, 3, 2).unwrap();
+    let value = |i: usize, j: usize, k: usize| (100 * k + 10 * j + i) as f64;
+    let expected: Vec<_> = (0..24).map(|at| value(at % 4, at / 4 % 3, at / 12)).collect();
+    let fortran = (0..24).map(|at| value(at / 6, at / 2 % 3, at % 2));
+    for bytes in
+        [npy_f64(&[2, 3, 4], &expected), npy("<f8", &[2, 3, 4], npyz::Order::Fortran, fortran)]
+    {
+        let file = given(&bytes);
+        assert_eq!(file.load(shape).unwrap(), expected);
+        assert_eq!(natural_shape(&file.path).unwrap(), shape);
+        let error = file.load(Shape::grid_3d(2, 3, 4).unwrap()).unwrap_err();
+        let needed = "shape [2, 3, 4]; shape 2 × 3 × 4 needs [4, 3, 2], that is [nz, ny, nx]";
+        assert!(error.ends_with(needed), "{error}");
+    }
+    let mut broken = expected;
+    broken[17] = f64::NAN;
+    let error = given(&npy_f64(&[2, 3, 4], &broken)).load(shape).unwrap_err();
+    assert!(error.contains("NaN at plane 1, row 1, column 1"), "{error}");
+    let picture = encoded(ImageBuffer::from_pixel(4, 3, Luma([7_u8])), ImageFormat::Png);
+    let error = given(&picture).load(shape).unwrap_err();
+    assert!(error.contains("is a picture") && error.contains("[nz, ny, nx]"), "{error}");
+}
+
 #[test]
 fn one_line_serves_every_copy() {
     let file = given(&npy_f64(&[3], &NUMBERS[..3]));
@@ -109,7 +135,7 @@ fn names_both_shapes_when_they_differ() {
     assert!(error.ends_with("shape [2, 3]; shape 2 × 3 needs [3, 2], that is [ny, nx]"), "{error}");
     let error = file.load(Shape::grid_1d(5, 4).unwrap()).unwrap_err();
     assert!(error.ends_with("shape [2, 3]; shape 4 × 5 needs [5] or [4, 5]"), "{error}");
-    for shape in [&[][..], &[1, 2, 3], &[0, 3]] {
+    for shape in [&[][..], &[1, 1, 2, 3], &[0, 3]] {
         let count = shape.iter().product::<u64>() as usize;
         let file = given(&npy_f64(shape, &NUMBERS[..count]));
         let error = natural_shape(&file.path).unwrap_err().to_string();

@@ -19,34 +19,51 @@ pub(super) fn counted(number: usize) -> Option<i32> {
 /// An address on the GPU; 0 for none.
 pub(super) type Pointer = u64;
 
-/// `Grid`: interior points, and values from one row to the next.
+/// `Grid` in 1D and 2D: interior points, and values from one row to the next.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct GridArgument {
+pub(super) struct FlatGrid {
     pub columns: i32,
     pub rows: i32,
     pub pitch: i64,
+}
+
+/// `Grid` in 3D; kernels for 1D and 2D read no more than its first member.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct GridArgument {
+    pub flat: FlatGrid,
+    plane_rows: i32,
+    /// What C leaves free; set, so that all bytes that the driver copies are.
+    unused: i32,
+    plane_pitch: i64,
 }
 
 impl GridArgument {
     /// `None` if the grid has too many points along an axis.
     pub fn of(shape: &Shape) -> Option<Self> {
         let (columns, rows) = (counted(shape.nx())?, counted(shape.rows())?);
-        Some(Self { columns, rows, pitch: shape.stride() as i64 })
+        Some(Self {
+            flat: FlatGrid { columns, rows, pitch: shape.stride() as i64 },
+            plane_rows: counted(shape.rows_per_plane())?,
+            unused: 0,
+            plane_pitch: shape.plane_stride() as i64,
+        })
     }
 }
 
-/// `Weights` of the neighbours before and after a point along x, then along y.
+/// `Weights` of the neighbours before and after a point along x, then along y, then along z. Kernels for 1D and 2D
+/// read the first four.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WeightsArgument<R>([R; 4]);
+pub(super) struct WeightsArgument<R>(pub [R; 6]);
 
 impl<R: Real> WeightsArgument<R> {
     pub fn of(weights: &Weights<R>) -> Self {
         Self(match *weights {
-            Weights::Isotropic(w) => [w; 4],
-            Weights::PerAxis([x, y, _]) => [x, x, y, y],
-            Weights::General([x, y, _]) => [x[0], x[1], y[0], y[1]],
+            Weights::Isotropic(w) => [w; 6],
+            Weights::PerAxis([x, y, z]) => [x, x, y, y, z, z],
+            Weights::General([x, y, z]) => [x[0], x[1], y[0], y[1], z[0], z[1]],
         })
     }
 }
@@ -105,54 +122,70 @@ pub(super) struct SplitArgument {
     pub y: i32,
 }
 
-/// `CycleArguments`: the arguments of every kernel that makes a cycle.
+/// `CycleArguments`: the arguments of every kernel that makes a cycle, with the grid, the tiles of its axes and the
+/// weights as in 1D and 2D ([`FlatArguments`]) or in 3D ([`VolumeArguments`]).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CycleArguments<R> {
+pub(super) struct CycleArguments<Grid, Tiles, Weights> {
     /// First interior points of the iterate, of g = b / d and of the next iterate.
     pub from: Pointer,
     pub g: Pointer,
     pub to: Pointer,
     /// Where sums of squares of the first sweep go; 0 if they are not wanted.
     pub squares: Pointer,
-    pub grid: GridArgument,
-    pub x: AxisArgument,
-    pub y: AxisArgument,
-    pub weights: WeightsArgument<R>,
+    pub grid: Grid,
+    /// Those of the axes, x first.
+    pub tiles: Tiles,
+    pub weights: Weights,
     /// Sweeps of the cycle.
     pub k: i32,
     pub split: SplitArgument,
 }
 
+/// Those of kernels for 1D and 2D.
+pub(super) type FlatArguments<R> = CycleArguments<FlatGrid, [AxisArgument; 2], [R; 4]>;
+
+/// Those of kernels for 3D.
+pub(super) type VolumeArguments<R> =
+    CycleArguments<GridArgument, [AxisArgument; 3], WeightsArgument<R>>;
+
 /// `SpectralArguments`: those of a kernel that makes subiterations in the sine basis.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpectralArguments<R> {
-    pub cycle: CycleArguments<R>,
+    pub cycle: FlatArguments<R>,
     /// The tables of a tile, laid out as the kernel says.
     pub tables: Pointer,
 }
 
 const fn assert_layout<R>() {
     let weights = 4 * size_of::<R>();
+    assert!(offset_of!(FlatArguments<R>, squares) == 24);
+    assert!(offset_of!(FlatArguments<R>, grid) == 32);
+    assert!(offset_of!(FlatArguments<R>, tiles) == 48);
+    assert!(offset_of!(FlatArguments<R>, weights) == 80);
+    assert!(offset_of!(FlatArguments<R>, k) == 80 + weights);
+    assert!(offset_of!(FlatArguments<R>, split) == 84 + weights);
+    assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<FlatArguments<R>>());
+    assert!(size_of::<SpectralArguments<R>>() == size_of::<FlatArguments<R>>() + 8);
+    let weights = 6 * size_of::<R>();
     assert!(size_of::<WeightsArgument<R>>() == weights);
-    assert!(offset_of!(CycleArguments<R>, squares) == 24);
-    assert!(offset_of!(CycleArguments<R>, grid) == 32);
-    assert!(offset_of!(CycleArguments<R>, x) == 48);
-    assert!(offset_of!(CycleArguments<R>, y) == 64);
-    assert!(offset_of!(CycleArguments<R>, weights) == 80);
-    assert!(offset_of!(CycleArguments<R>, k) == 80 + weights);
-    assert!(offset_of!(CycleArguments<R>, split) == 84 + weights);
-    assert!(offset_of!(SpectralArguments<R>, tables) == size_of::<CycleArguments<R>>());
-    assert!(size_of::<SpectralArguments<R>>() == size_of::<CycleArguments<R>>() + 8);
+    assert!(offset_of!(VolumeArguments<R>, squares) == 24);
+    assert!(offset_of!(VolumeArguments<R>, grid) == 32);
+    assert!(offset_of!(VolumeArguments<R>, tiles) == 64);
+    assert!(offset_of!(VolumeArguments<R>, weights) == 112);
+    assert!(offset_of!(VolumeArguments<R>, k) == 112 + weights);
+    assert!(offset_of!(VolumeArguments<R>, split) == 116 + weights);
 }
 
 const _: () = {
     assert_layout::<f32>();
     assert_layout::<f64>();
-    assert!(size_of::<CycleArguments<f32>>() == 112 && size_of::<CycleArguments<f64>>() == 128);
-    assert!(size_of::<GridArgument>() == 16 && size_of::<AxisArgument>() == 16);
-    assert!(size_of::<RightHandSideArgument>() == 16 && size_of::<WindowArgument>() == 32);
+    assert!(size_of::<FlatArguments<f32>>() == 112 && size_of::<FlatArguments<f64>>() == 128);
+    assert!(size_of::<VolumeArguments<f32>>() == 152 && size_of::<VolumeArguments<f64>>() == 176);
+    assert!(size_of::<FlatGrid>() == 16 && size_of::<GridArgument>() == 32);
+    assert!(size_of::<AxisArgument>() == 16);
+    assert!(size_of::<RightHandSideArgument>() == 16 && size_of::<WindowArgument>() == 56);
     assert!(size_of::<Norms>() == 32);
 };
 
@@ -186,7 +219,7 @@ impl Norms {
     }
 }
 
-/// `Window`: the part of a field that is sampled.
+/// `Window`: the part of a field that is sampled. Kernels for 1D and 2D do not read what is of slices.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowArgument {
@@ -198,6 +231,11 @@ pub(super) struct WindowArgument {
     pub block_y: i32,
     pub samples_x: i32,
     pub samples_y: i32,
+    /// Of a slice through a 3D grid, where its first point lies, and values to the next of its columns and of its
+    /// rows; 0 without one.
+    pub origin: i64,
+    pub across: i64,
+    pub down: i64,
 }
 
 // SAFETY: laid out as in C, without pointers to memory of the host.
@@ -211,7 +249,7 @@ unsafe impl DeviceRepr for AxisArgument {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for SplitArgument {}
 // SAFETY: as above.
-unsafe impl<R: Real> DeviceRepr for CycleArguments<R> {}
+unsafe impl<Grid, Tiles, Weights> DeviceRepr for CycleArguments<Grid, Tiles, Weights> {}
 // SAFETY: as above.
 unsafe impl<R: Real> DeviceRepr for SpectralArguments<R> {}
 // SAFETY: as above.

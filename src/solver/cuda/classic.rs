@@ -30,21 +30,37 @@ pub(super) fn build<R: Real + DeviceRepr>(
     stream: &Arc<CudaStream>,
     arrays: [Pointer; 2],
 ) -> Result<Option<Box<dyn CycleKernel<R>>>, SolverError> {
-    Ok(Some(Box::new(Classic::new(system, stream, arrays)?)))
+    let kernel = match system.shape.dim() {
+        3 => Classic::in_3d(system, stream, arrays),
+        _ => Classic::new(system, stream, arrays),
+    };
+    Ok(Some(Box::new(kernel?)))
 }
 
 pub(super) struct Classic {
-    sweep: Launch,
-    measured: Launch,
+    pub sweep: Launch,
+    pub measured: Launch,
 }
 
 impl Classic {
-    /// The kernel with the fastest block on this GPU for this grid. The blocks are timed once, by sweeps from
-    /// the first array into the second, which is overwritten.
-    pub fn new<R: Real + DeviceRepr>(
+    /// The kernel for a 1D or 2D grid, with the fastest block.
+    fn new<R: Real + DeviceRepr>(
         system: &DeviceSystem<R>,
         stream: &Arc<CudaStream>,
         arrays: [Pointer; 2],
+    ) -> Result<Self, SolverError> {
+        let candidates = if system.shape.rows() < 4 { FLAT_BLOCKS } else { BLOCKS };
+        Self::fastest(system, stream, arrays, &candidates, |block| Self::with_block(system, block))
+    }
+
+    /// The kernel with the fastest block on this GPU for this grid. The blocks are timed once, by sweeps from
+    /// the first array into the second, which is overwritten.
+    pub fn fastest<R: Real + DeviceRepr>(
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        arrays: [Pointer; 2],
+        candidates: &[[u32; 2]],
+        with_block: impl Fn([u32; 2]) -> Result<Self, SolverError>,
     ) -> Result<Self, SolverError> {
         let key = (system.shape.nx(), system.shape.rows(), system.precision, system.form);
         let known = |gpu: &super::gpu::Gpu| {
@@ -52,12 +68,11 @@ impl Classic {
             blocks.get(&key).copied()
         };
         if let Some(block) = known(&system.gpu) {
-            return Self::with_block(system, block);
+            return with_block(block);
         }
-        let candidates = if system.shape.rows() < 4 { FLAT_BLOCKS } else { BLOCKS };
         let mut best: Option<(f32, [u32; 2], Self)> = None;
-        for block in candidates {
-            let kernel = Self::with_block(system, block)?;
+        for &block in candidates {
+            let kernel = with_block(block)?;
             let took = system.gpu.check(kernel.time(system, stream, arrays))?;
             if best.as_ref().is_none_or(|(fastest, ..)| took < *fastest) {
                 best = Some((took, block, kernel));
@@ -65,7 +80,7 @@ impl Classic {
         }
         let (_, block, kernel) = match best {
             Some(best) => best,
-            None => (0.0, BLOCKS[0], Self::with_block(system, BLOCKS[0])?),
+            None => (0.0, BLOCKS[0], with_block(BLOCKS[0])?),
         };
         let mut blocks = system.gpu.classic_blocks.lock().unwrap_or_else(PoisonError::into_inner);
         blocks.insert(key, block);
@@ -73,8 +88,8 @@ impl Classic {
     }
 
     fn with_block<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Self, SolverError> {
-        let columns = system.grid.columns.unsigned_abs();
-        let rows = system.grid.rows.unsigned_abs();
+        let columns = system.grid.flat.columns.unsigned_abs();
+        let rows = system.grid.flat.rows.unsigned_abs();
         let launch = |name, rows_per_thread| {
             let down = rows.div_ceil(block[1] * rows_per_thread).min(MAX_BLOCKS_Y);
             let blocks = [columns.div_ceil(block[0]), down];

@@ -1,8 +1,8 @@
 //! What the kernels have in common.
 
 use super::arguments::{
-    AxisArgument, CycleArguments, GridArgument, Pointer, RightHandSideArgument, SpectralArguments,
-    SplitArgument, WeightsArgument, counted,
+    AxisArgument, CycleArguments, FlatArguments, GridArgument, Pointer, RightHandSideArgument,
+    SpectralArguments, SplitArgument, VolumeArguments, WeightsArgument, counted,
 };
 use super::gpu::Gpu;
 use super::ptx::{File, Form};
@@ -49,7 +49,7 @@ pub(super) struct Array<T> {
 
 impl<T> Array<T> {
     pub fn new(values: CudaSlice<T>, shape: &Shape, stream: &CudaStream) -> Self {
-        let offset = (shape.boundary_rows() * shape.stride() + 1) * size_of::<T>();
+        let offset = (shape.row_start(0) + 1) * size_of::<T>();
         let interior = values.device_ptr(stream).0 + offset as u64;
         Self { values, interior }
     }
@@ -86,39 +86,54 @@ pub(super) trait CycleKernel<R>: Send {
 /// What the kernels are given of a method.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
-    x: AxisArgument,
-    y: AxisArgument,
+    /// The tiles of the axes.
+    tiles: [AxisArgument; 3],
     k: i32,
     split: SplitArgument,
 }
 
 impl Cycle {
     /// One sweep without tiles.
-    pub const SWEEP: Self = Self {
-        x: AxisArgument::NONE,
-        y: AxisArgument::NONE,
-        k: 1,
-        split: SplitArgument { x: 1, y: 1 },
-    };
+    pub const SWEEP: Self =
+        Self { tiles: [AxisArgument::NONE; 3], k: 1, split: SplitArgument { x: 1, y: 1 } };
 
     /// `k` sweeps in tiles that are split into x by y parts; `None` if a number is too large for the
     /// kernels.
     pub fn new(tiling: &Tiling, k: usize, [x, y]: [usize; 2]) -> Option<Self> {
+        let mut tiles = [AxisArgument::NONE; 3];
+        for (tiles, axis) in tiles.iter_mut().zip(tiling.axes()) {
+            *tiles = AxisArgument::of(axis)?;
+        }
         Some(Self {
-            x: AxisArgument::of(tiling.x())?,
-            y: tiling.y().map_or(Some(AxisArgument::NONE), AxisArgument::of)?,
+            tiles,
             k: counted(k)?,
             split: SplitArgument { x: counted(x)?, y: counted(y)? },
         })
     }
 
-    /// The arguments of one cycle.
-    fn arguments<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> CycleArguments<R> {
+    /// The arguments of one cycle in 1D or 2D.
+    fn flat<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> FlatArguments<R> {
+        let [x, y, _] = self.tiles;
+        let WeightsArgument([w, e, s, n, ..]) = system.weights;
+        self.arguments(system.g.interior, step, system.grid.flat, [x, y], [w, e, s, n])
+    }
+
+    /// The arguments of one cycle in 3D.
+    fn volume<R: Real>(&self, system: &DeviceSystem<R>, step: Step) -> VolumeArguments<R> {
+        self.arguments(system.g.interior, step, system.grid, self.tiles, system.weights)
+    }
+
+    fn arguments<Grid, Tiles, Weights>(
+        &self,
+        g: Pointer,
+        step: Step,
+        grid: Grid,
+        tiles: Tiles,
+        weights: Weights,
+    ) -> CycleArguments<Grid, Tiles, Weights> {
         let Step { from, to, squares } = step;
-        let Self { x, y, k, split } = *self;
-        let DeviceSystem { grid, weights, .. } = *system;
-        let g = system.g.interior;
-        CycleArguments { from, g, to, squares, grid, x, y, weights, k, split }
+        let Self { k, split, .. } = *self;
+        CycleArguments { from, g, to, squares, grid, tiles, weights, k, split }
     }
 }
 
@@ -184,10 +199,15 @@ impl Launch {
         step: Step,
         cycle: &Cycle,
     ) -> Result<(), DriverError> {
-        let arguments = cycle.arguments(system, step);
         let mut launch = stream.launch_builder(&self.function);
+        let (flat, volume) = (cycle.flat(system, step), cycle.volume(system, step));
+        if system.shape.dim() < 3 {
+            launch.arg(&flat)
+        } else {
+            launch.arg(&volume)
+        };
         // SAFETY: all kernels that make cycles take these arguments, and the arrays have the grid's size.
-        unsafe { launch.arg(&arguments).launch(self.config) }.map(|_| ())
+        unsafe { launch.launch(self.config) }.map(|_| ())
     }
 
     /// Enqueues one cycle of a kernel that takes `SpectralArguments`, with tables that lie at `tables`.
@@ -199,7 +219,7 @@ impl Launch {
         cycle: &Cycle,
         tables: Pointer,
     ) -> Result<(), DriverError> {
-        let arguments = SpectralArguments { cycle: cycle.arguments(system, step), tables };
+        let arguments = SpectralArguments { cycle: cycle.flat(system, step), tables };
         let mut launch = stream.launch_builder(&self.function);
         // SAFETY: the kernels of `spectral.rs` take these arguments; arrays and tables have the sizes of the
         // grid and of its tiles.
@@ -224,6 +244,6 @@ fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
         (Precision::F32, (7, _) | (8, 0)) => 64.0,
         (Precision::F32, _) => 128.0,
     };
-    let operations = if system.shape.dim() == 1 { 2.0 } else { 4.0 };
+    let operations = 2.0 * system.shape.dim() as f64;
     Ok(f64::from(clock) * 1e3 * lanes * f64::from(system.gpu.multiprocessors) / operations)
 }

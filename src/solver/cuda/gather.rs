@@ -24,7 +24,8 @@ pub(super) fn values<R: DeviceReal>(
     }
     let DeviceSystem { gpu, precision, form, .. } = system;
     let function = gpu.function(File::Gather, *precision, *form, "gather")?;
-    let place = |[i, row]: &[usize; 2]| *row as i64 * system.grid.pitch + *i as i64;
+    let shape = &system.shape;
+    let place = |[i, row]: &[usize; 2]| (shape.row_start(*row) - shape.row_start(0) + *i) as i64;
     let places: Vec<_> = points.iter().map(place).collect();
     let count = counted(points.len()).unwrap_or(i32::MAX);
     let (quantity, other) = values.arguments();

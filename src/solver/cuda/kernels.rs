@@ -47,7 +47,7 @@ pub(super) static KERNELS: [KernelType; 4] = [
     KernelType {
         name: "classic",
         label: "Classic",
-        about: "One thread per point; every sweep goes through global memory.",
+        about: "Every sweep goes through global memory.",
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),

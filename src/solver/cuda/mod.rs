@@ -10,6 +10,8 @@ mod build;
 #[cfg(feature = "cuda")]
 mod classic;
 #[cfg(feature = "cuda")]
+mod classic_3d;
+#[cfg(feature = "cuda")]
 mod cycle_kernel;
 mod device;
 #[cfg(feature = "cuda")]
@@ -29,6 +31,8 @@ mod ptx;
 mod register;
 #[cfg(feature = "cuda")]
 mod shared;
+#[cfg(feature = "cuda")]
+mod shared_3d;
 #[cfg(feature = "cuda")]
 mod solver;
 #[cfg(feature = "cuda")]

@@ -5,7 +5,7 @@ use super::cycle_kernel::DeviceSystem;
 use super::graph_batch::fetch;
 use super::ptx::File;
 use crate::grid::{Real, Tiling};
-use crate::solver::sample::near_border;
+use crate::solver::sample::near_borders;
 use crate::solver::{EdgeShare, SolverError, Window};
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, LaunchConfig,
@@ -179,8 +179,7 @@ impl Observer {
         if let Some(borders) = kept.as_ref().filter(|borders| borders.tiling == *tiling) {
             return Ok(Arc::clone(borders));
         }
-        let shape = &system.shape;
-        let marks = [near_border(tiling, 0, shape.nx()), near_border(tiling, 1, shape.rows())];
+        let marks = near_borders(tiling, &system.shape);
         let copy = |marks: &[bool]| {
             let bytes: Vec<_> = marks.iter().map(|&is_near| u8::from(is_near)).collect();
             stream.clone_htod(&bytes)
@@ -320,8 +319,8 @@ fn blocks(across: u32, down: u32) -> LaunchConfig {
 /// The blocks, across and down, that pass over a grid.
 fn over_grid<R>(system: &DeviceSystem<R>) -> [u32; 2] {
     [
-        system.grid.columns.unsigned_abs().div_ceil(THREADS).min(BLOCKS[0]),
-        system.grid.rows.unsigned_abs().min(BLOCKS[1]),
+        system.grid.flat.columns.unsigned_abs().div_ceil(THREADS).min(BLOCKS[0]),
+        system.grid.flat.rows.unsigned_abs().min(BLOCKS[1]),
     ]
 }
 
@@ -370,7 +369,16 @@ impl Sampling {
         let count = samples[0] * samples[1];
         let together = block[1] * ROWS_OF_A_WARP.div_ceil(block[1]);
         let warps = window.columns.len().div_ceil(WARP) * window.rows.len().div_ceil(together);
+        let shape = &system.shape;
+        // From point to point along the axes, and from the first point of the grid to that of the slice.
+        let strides = [1, shape.stride(), shape.plane_stride()].map(|values| values as i64);
+        let [across, down] =
+            window.slice.map_or([0; 2], |slice| slice.axes().map(|axis| strides[axis]));
+        let origin = window.slice.map_or(0, |slice| strides[slice.axis] * slice.index as i64);
         let argument = WindowArgument {
+            origin,
+            across,
+            down,
             first_column: number(window.columns.start),
             first_row: number(window.rows.start),
             columns: number(window.columns.len()),

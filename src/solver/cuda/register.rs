@@ -46,9 +46,10 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let Method::Hierarchical { tiling, .. } = setting.method else {
         return Err(format!("method {}", setting.method.name().name()));
     };
-    let layout = match tiling.y() {
-        None => layout_1d(tiling.x().tile()),
-        Some(y) => layout_2d([tiling.x().tile(), y.tile()]),
+    let layout = match tiling.axes() {
+        [x] => layout_1d(x.tile()),
+        [x, y] => layout_2d([x.tile(), y.tile()]),
+        _ => None,
     };
     layout.ok_or_else(|| tile_name(tiling))
 }

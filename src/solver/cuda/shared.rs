@@ -4,6 +4,7 @@ use super::arguments::{Pointer, counted};
 use super::cycle_kernel::{Cycle, CycleKernel, DeviceSystem, Launch, Step, WARP, tile_name};
 use super::kernels::Setting;
 use super::ptx::File;
+use super::shared_3d;
 use crate::grid::{Real, Tiling};
 use crate::solver::{Footprint, Method, SolverError};
 use cudarc::driver::{CudaStream, DeviceRepr, DriverError};
@@ -31,11 +32,29 @@ const ADDED_BYTES: usize = size_of::<f64>();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     function: &'static str,
+    /// For cycles with norms, if it is another function.
+    measured: Option<&'static str>,
     /// Threads across and down.
     block: [u32; 2],
     /// Bytes of shared memory.
     bytes: usize,
+    /// Sums of squares that a block writes.
+    parts_per_block: usize,
+    /// 1 if a 3D tile keeps its right-hand side in shared memory; otherwise not used.
+    keeps_right: usize,
+    file: File,
 }
+
+/// What the layouts of 1D and 2D tiles have in common.
+const FLAT: Layout = Layout {
+    function: "",
+    measured: None,
+    block: [0; 2],
+    bytes: 0,
+    parts_per_block: 1,
+    keeps_right: 0,
+    file: File::Shared,
+};
 
 /// How it takes the tiles of a setting: two copies of the tile with its halo and its right-hand side, as in
 /// the paper.
@@ -47,6 +66,13 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let Method::Hierarchical { tiling, .. } = method else {
         return Err(format!("method {}", method.name().name()));
     };
+    if tiling.axes().len() == 3 {
+        let layout = shared_3d::layout(setting, tiling)?;
+        let shared_3d::Layout { file, function, measured, block, bytes, parts_per_block, .. } =
+            layout;
+        let keeps_right = usize::from(layout.keeps_right);
+        return Ok(Layout { function, measured, block, bytes, parts_per_block, keeps_right, file });
+    }
     let all = tiling.bytes_per_tile(precision.bytes());
     if all + OWN_SHARED > *shared_bytes {
         return Err(tile_name(tiling));
@@ -61,7 +87,10 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
         let right = if keeps_right { width * height * precision.bytes() } else { 0 };
         let added = if threads > ADDING { threads * ADDED_BYTES } else { 0 };
         let threads = u32::try_from(threads).map_err(|_| tile_name(tiling))?;
-        return Ok(Layout { function, block: [threads, 1], bytes: added.max(all - right) });
+        let bytes = added.max(all - right);
+        let parts_per_block = (threads as usize).min(ADDING) / WARP as usize;
+        let block = [threads, 1];
+        return Ok(Layout { function, block, bytes, parts_per_block, ..FLAT });
     }
     // A wide and flat tile: threads pass over it several times.
     let across =
@@ -69,7 +98,7 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let down = MOST_THREADS as usize / across;
     let block = [across, down.min(height.next_multiple_of((WARP as usize).div_ceil(across)))];
     let block = block.map(|threads| u32::try_from(threads).unwrap_or(WARP));
-    Ok(Layout { function: "any_tile", block, bytes: all })
+    Ok(Layout { function: "any_tile", block, bytes: all, ..FLAT })
 }
 
 /// Prepares the kernel ([`BuildFn`](super::build::BuildFn)).
@@ -88,6 +117,8 @@ pub(super) fn build<R: Real + DeviceRepr>(
 
 pub(super) struct Shared {
     kernel: Launch,
+    /// For cycles with norms, if it is another kernel.
+    measured: Option<Launch>,
     cycle: Cycle,
     /// Sums of squares that a block writes.
     parts_per_block: usize,
@@ -101,16 +132,18 @@ impl Shared {
         k: usize,
         layout: Layout,
     ) -> Option<Result<Self, SolverError>> {
-        let Layout { function, block, bytes } = layout;
-        let parts_per_block = match function {
-            "any_tile" => 1,
-            _ => (block[0] as usize).min(ADDING) / WARP as usize,
-        };
-        let cycle = Cycle::new(tiling, k, [1, 1])?;
-        let tiles = tiling.x().count() * tiling.y().map_or(system.shape.rows(), |y| y.count());
+        let Layout { function, measured, block, bytes, parts_per_block, keeps_right, file } =
+            layout;
+        let cycle = Cycle::new(tiling, k, [keeps_right, 1])?;
+        let systems = if tiling.y().is_none() { system.shape.rows() } else { 1 };
+        let tiles = tiling
+            .axes()
+            .iter()
+            .try_fold(systems, |tiles, axis| tiles.checked_mul(axis.count()))?;
         let blocks = [counted(tiles)?.unsigned_abs(), 1];
-        let kernel = Launch::new(system, File::Shared, function, blocks, block, bytes);
-        Some(kernel.map(|kernel| Self { kernel, cycle, parts_per_block }))
+        let launch = |function| Launch::new(system, file, function, blocks, block, bytes);
+        let both = || Ok((launch(function)?, measured.map(launch).transpose()?));
+        Some(both().map(|(kernel, measured)| Self { kernel, measured, cycle, parts_per_block }))
     }
 }
 
@@ -125,7 +158,8 @@ impl<R: Real + DeviceRepr> CycleKernel<R> for Shared {
         system: &DeviceSystem<R>,
         step: Step,
     ) -> Result<(), DriverError> {
-        self.kernel.cycle(stream, system, step, &self.cycle)
+        let kernel = self.measured.as_ref().filter(|_| step.squares != 0).unwrap_or(&self.kernel);
+        kernel.cycle(stream, system, step, &self.cycle)
     }
 
     fn footprint(&self) -> Footprint {
@@ -149,7 +183,8 @@ mod tests {
     fn the_papers_tile_is_a_block_of_a_thread_per_point() {
         // Two copies with their halos; the right-hand side stays in registers.
         let bytes = 2 * 34 * 34 * 8;
-        let expected = Layout { function: "one_point", block: [1024, 1], bytes };
+        let expected =
+            Layout { function: "one_point", block: [1024, 1], bytes, parts_per_block: 4, ..FLAT };
         assert_eq!(of_tile([32, 32]), Some(expected));
     }
 
@@ -157,7 +192,13 @@ mod tests {
     fn the_largest_tile_of_the_paper_takes_all_that_a_block_may_have() {
         // Two copies with their halos, and the right-hand side.
         let bytes = (2 * 98 * 98 + 96 * 96) * 8;
-        let expected = Layout { function: "twelve_points", block: [768, 1], bytes };
+        let expected = Layout {
+            function: "twelve_points",
+            block: [768, 1],
+            bytes,
+            parts_per_block: 4,
+            ..FLAT
+        };
         assert_eq!(of_tile([96, 96]), Some(expected));
     }
 

@@ -211,6 +211,13 @@ impl<R: DeviceReal> CudaSolver<R> {
         self.fetch_of(self.current(), stored)
     }
 
+    /// All of an iterate.
+    fn whole(&self, iterate: &CudaSlice<R>) -> Result<Field<f64>, SolverError> {
+        let shape = self.system.shape;
+        let values = self.fetch_of(iterate, 0..shape.stored())?;
+        Ok(Field::from_stored(shape, values).to_f64())
+    }
+
     /// A part of an iterate as it is stored.
     fn fetch_of(
         &self,
@@ -270,10 +277,11 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
     }
 
-    /// Whether a window is the whole grid, however thinned out.
+    /// Whether a window is the whole 1D or 2D grid, however thinned out.
     fn is_whole(&self, window: &Window) -> bool {
         let shape = &self.system.shape;
-        *window == Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) }
+        shape.dim() < 3
+            && *window == Window { most: window.most, ..Window::whole(shape.nx(), shape.rows()) }
     }
 
     /// Calls `observe` with the operands of a field; u* must be known if it is one of them.
@@ -421,15 +429,11 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
     }
 
     fn solution(&self) -> Result<Field<f64>, SolverError> {
-        let shape = &self.system.shape;
-        self.solution_part(0..shape.nx(), 0..shape.rows())
+        self.whole(self.current())
     }
 
     fn previous(&self) -> Result<Field<f64>, SolverError> {
-        let shape = self.system.shape;
-        let before = &self.arrays[self.iterates.before].values;
-        let values = self.fetch_of(before, 0..shape.stored())?;
-        Ok(Field::from_stored(shape, values).to_f64())
+        self.whole(&self.arrays[self.iterates.before].values)
     }
 
     fn solution_part(
@@ -447,7 +451,7 @@ impl<R: DeviceReal> Observe for CudaSolver<R> {
 
     fn solution_row(&self, row: usize) -> Result<Vec<f64>, SolverError> {
         let shape = &self.system.shape;
-        let first = (row + shape.boundary_rows()) * shape.stride() + 1;
+        let first = shape.row_start(row) + 1;
         Ok(self.fetch(first..first + shape.nx())?.into_iter().map(R::to_f64).collect())
     }
 }

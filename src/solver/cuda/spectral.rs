@@ -64,7 +64,10 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let axes = tiling.axes();
     let (width, height) = (axes[0].tile(), axes.get(1).map_or(ROWS_1D, |y| y.tile()));
     let bytes = height * (width | 1) * setting.precision.bytes();
-    if axes.len() > 2 || bytes > setting.shared_bytes {
+    if axes.len() > 2 {
+        return Err("subiterations of 3D tiles in the sine basis".to_owned());
+    }
+    if bytes > setting.shared_bytes {
         return Err(tile_name(tiling));
     }
     let threads = |rows: usize| {

@@ -68,6 +68,8 @@ impl Folder {
         let (quantity, other) = values.arguments();
         let classes = i32::try_from(sorting.count).unwrap_or(i32::MAX);
         let together = turns as i32;
+        let [first_plane, last_plane] = [sorting.planes.start, sorting.planes.end]
+            .map(|plane| counted(plane).unwrap_or(i32::MAX));
         let none: Pointer = 0;
         let config = |blocks: i32| LaunchConfig {
             grid_dim: (blocks.unsigned_abs(), 1, 1),
@@ -94,7 +96,9 @@ impl Folder {
             unsafe { fold.launch(config(blocks)) }?;
             if sorting.folds {
                 let mut fold = stream.launch_builder(&self.fold_tiles);
-                fold.arg(&parts).arg(&columns).arg(&rows).arg(&mut sums);
+                fold.arg(&parts).arg(&columns).arg(&rows);
+                // In 1D and 2D the kernel does not read the planes.
+                fold.arg(&mut sums).arg(&first_plane).arg(&last_plane);
                 let blocks = counted(places.div_ceil(THREADS)).unwrap_or(i32::MAX);
                 // SAFETY: as above.
                 unsafe { fold.launch(config(blocks)) }?;

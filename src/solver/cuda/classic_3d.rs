@@ -1,0 +1,45 @@
+//! Jacobi's iteration in 3D: one sweep through global memory, by blocks that march along z.
+
+use super::arguments::{Pointer, counted};
+use super::classic::Classic;
+use super::cycle_kernel::{DeviceSystem, Launch};
+use super::ptx::File;
+use crate::grid::Real;
+use crate::solver::{Kernel, SolverError};
+use cudarc::driver::{CudaStream, DeviceRepr};
+use std::sync::Arc;
+
+/// Blocks that are timed: threads along x and y.
+const BLOCKS: [[u32; 2]; 4] = [[64, 8], [64, 4], [32, 8], [32, 16]];
+
+/// Points of a row of a thread, and planes that a block marches through: `POINTS` and `PLANES` of `classic_3d.cu`.
+const POINTS: usize = 2;
+const PLANES: usize = 8;
+
+impl Classic {
+    /// The kernel for a 3D grid, with the fastest block.
+    pub fn in_3d<R: Real + DeviceRepr>(
+        system: &DeviceSystem<R>,
+        stream: &Arc<CudaStream>,
+        arrays: [Pointer; 2],
+    ) -> Result<Self, SolverError> {
+        Self::fastest(system, stream, arrays, &BLOCKS, |block| marching(system, block))
+    }
+}
+
+/// The kernel with a block of threads along x and y.
+fn marching<R>(system: &DeviceSystem<R>, block: [u32; 2]) -> Result<Classic, SolverError> {
+    let shape = &system.shape;
+    let [width, height] = block.map(|threads| threads as usize);
+    let blocks = shape.nx().div_ceil(POINTS * width)
+        * shape.ny().div_ceil(height)
+        * shape.nz().div_ceil(PLANES);
+    let blocks = counted(blocks).ok_or_else(|| SolverError::Kernel {
+        kernel: Kernel::CLASSIC,
+        setting: format!("shape {shape}"),
+        instead: "backend cpu".into(),
+    })?;
+    let launch =
+        |name| Launch::new(system, File::Classic3d, name, [blocks.unsigned_abs(), 1], block, 0);
+    Ok(Classic { sweep: launch("sweep")?, measured: launch("sweep_measured")? })
+}

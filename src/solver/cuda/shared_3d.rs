@@ -1,0 +1,190 @@
+//! The kernel of the papers in 3D: one block of threads per tile, which stays in shared memory, or, where it is deep,
+//! passes through it plane by plane.
+
+use super::arguments::counted;
+use super::cycle_kernel::{WARP, tile_name};
+use super::kernels::Setting;
+use super::ptx::File;
+use crate::grid::Tiling;
+use crate::solver::Method;
+
+/// Functions of `shared_3d.cu` that keep columns along z in registers, of which the first that can runs: the depth
+/// that it is made for, the width and height if they are fixed too, and the most threads of a block.
+const COLUMNS: [(&str, usize, Option<[usize; 2]>, usize); 3] =
+    [("cube_16", 16, Some([16, 16]), 128), ("deep_16", 16, None, 256), ("deep_8", 8, None, 256)];
+
+/// Columns of a thread: `ROWS` of `shared_3d.cu`.
+const ROWS: usize = 2;
+
+/// Sweeps of a cycle for which `stream_3d.cu` has functions, without and with norms.
+const STREAMS: [(usize, [&str; 2]); 3] =
+    [(4, ["k_4", "k_4_measured"]), (6, ["k_6", "k_6_measured"]), (7, ["k_7", "k_7_measured"])];
+
+/// Points of a tile across and down, threads of a block and planes of the ring of `stream_3d.cu`.
+const SIDE: usize = 32;
+const THREADS: usize = 256;
+const RING: usize = 16;
+
+/// The most threads of a block of `any_box`.
+const MOST_THREADS: usize = 1024;
+
+/// Bytes of shared memory that the kernel keeps for itself.
+const OWN_SHARED: usize = 1024;
+
+/// How the kernel takes tiles: one block per tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub file: File,
+    pub function: &'static str,
+    /// For cycles with norms, if it is another function.
+    pub measured: Option<&'static str>,
+    /// Threads across and down.
+    pub block: [u32; 2],
+    /// Bytes of shared memory.
+    pub bytes: usize,
+    /// Sums of squares that a block writes.
+    pub parts_per_block: usize,
+    /// Whether the right-hand side is in shared memory.
+    pub keeps_right: bool,
+}
+
+/// How it takes the tiles of a 3D setting.
+///
+/// # Errors
+/// What it does not accept, such as `tile 32x32x32`.
+pub(super) fn layout(setting: &Setting<'_>, tiling: &Tiling) -> Result<Layout, String> {
+    let [x, y, z] = tiling.axes() else {
+        return Err(tile_name(tiling));
+    };
+    let [width, height, depth] = [x, y, z].map(|axis| axis.tile());
+    let room = setting.shared_bytes.saturating_sub(OWN_SHARED);
+    let value = setting.precision.bytes();
+    let with_halo = (width + 2) * (height + 2);
+    if let Some((k, [function, measured])) = stream(setting.method, [width, height]) {
+        let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
+        if bytes <= room {
+            return Ok(Layout {
+                file: File::Stream3d,
+                function,
+                measured: Some(measured),
+                block: [threads_of(THREADS), 1],
+                bytes,
+                parts_per_block: THREADS / WARP as usize,
+                keeps_right: false,
+            });
+        }
+    }
+    for (function, its_depth, its_plane, most_threads) in COLUMNS {
+        let threads = (width * height.div_ceil(ROWS)).next_multiple_of(WARP as usize);
+        let bytes = with_halo * depth * value;
+        let is_made_for = depth == its_depth && its_plane.is_none_or(|its| its == [width, height]);
+        if is_made_for && height >= ROWS && threads <= most_threads && bytes <= room {
+            let parts_per_block = threads / WARP as usize;
+            let block = [threads_of(threads), 1];
+            return Ok(Layout {
+                file: File::Shared3d,
+                function,
+                measured: None,
+                block,
+                bytes,
+                parts_per_block,
+                keeps_right: false,
+            });
+        }
+    }
+    // Two copies of the tile, and its right-hand side if there is room for it.
+    let copies = 2 * with_halo * (depth + 2) * value;
+    let right = width * height * depth * value;
+    let keeps_right = copies + right <= room;
+    if copies > room || counted(copies).is_none() {
+        return Err(tile_name(tiling));
+    }
+    let across = width.next_power_of_two().min(WARP as usize);
+    let fewest = (WARP as usize).div_ceil(across);
+    let down = (height * depth).next_multiple_of(fewest).min(MOST_THREADS / across);
+    Ok(Layout {
+        file: File::Shared3d,
+        function: "any_box",
+        measured: None,
+        block: [across, down].map(threads_of),
+        bytes: if keeps_right { copies + right } else { copies },
+        parts_per_block: 1,
+        keeps_right,
+    })
+}
+
+/// The sweeps of a cycle and the functions that stream tiles of these sides, if there are some.
+fn stream(method: &Method, sides: [usize; 2]) -> Option<(usize, [&'static str; 2])> {
+    let Method::Hierarchical { k, .. } = method else { return None };
+    STREAMS.into_iter().find(|(its, _)| its == k && sides == [SIDE; 2])
+}
+
+/// A number of threads, of which a block has at most 1024.
+fn threads_of(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(WARP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Precision;
+    use crate::solver::Method;
+
+    fn of_tile(tile: [usize; 3], precision: Precision) -> Result<Layout, String> {
+        let tiling = Tiling::new(&[256; 3], &tile, &[0; 3]).unwrap();
+        let method = Method::Hierarchical { k: 4, tiling: tiling.clone() };
+        layout(&Setting { method: &method, precision, shared_bytes: 227 * 1024 }, &tiling)
+    }
+
+    #[test]
+    fn a_cube_of_16_stays_in_registers_and_one_copy() {
+        let expected = Layout {
+            file: File::Shared3d,
+            function: "cube_16",
+            measured: None,
+            block: [128, 1],
+            bytes: 18 * 18 * 16 * 8,
+            parts_per_block: 4,
+            keeps_right: false,
+        };
+        assert_eq!(of_tile([16; 3], Precision::F64), Ok(expected));
+        let function = |tile| of_tile(tile, Precision::F64).map(|layout| layout.function);
+        assert_eq!(function([32, 16, 16]), Ok("deep_16"));
+        assert_eq!(function([32, 15, 8]), Ok("deep_8"));
+        assert_eq!(function([16, 16, 12]), Ok("any_box"));
+    }
+
+    #[test]
+    fn wide_tiles_of_any_depth_stream_past() {
+        let with_k = |k, depth| {
+            let tiling = Tiling::new(&[256; 3], &[32, 32, depth], &[0; 3]).unwrap();
+            let method = Method::Hierarchical { k, tiling: tiling.clone() };
+            let precision = Precision::F64;
+            layout(&Setting { method: &method, precision, shared_bytes: 227 * 1024 }, &tiling)
+        };
+        let found = with_k(7, 256).unwrap();
+        assert_eq!((found.function, found.bytes), ("k_7", (14 * 34 * 34 + 16 * 128) * 8));
+        assert_eq!(with_k(6, 1).unwrap().function, "k_6");
+        assert_eq!(with_k(5, 256), Err("tile 32x32x256".to_owned()));
+        assert_eq!(with_k(5, 8).unwrap().function, "any_box");
+    }
+
+    #[test]
+    fn the_largest_cubes_leave_their_right_hand_side_in_global_memory() {
+        let keeps = |side, precision| of_tile([side; 3], precision).map(|found| found.keeps_right);
+        assert_eq!(keeps(19, Precision::F64), Ok(true));
+        assert_eq!(keeps(22, Precision::F64), Ok(false));
+        assert_eq!(keeps(23, Precision::F64), Err("tile 23x23x23".to_owned()));
+        assert_eq!(keeps(28, Precision::F32), Ok(false));
+    }
+
+    #[test]
+    fn blocks_are_whole_warps() {
+        for (x, y, z) in (1..=40).flat_map(|x| (1..=12).map(move |y| (x, y, 1 + (x * y) % 17))) {
+            if let Ok(Layout { block, .. }) = of_tile([x, y, z], Precision::F64) {
+                assert_eq!(block[0] * block[1] % WARP, 0, "{x} {y} {z}");
+                assert!(block[0] * block[1] <= 1024);
+            }
+        }
+    }
+}
