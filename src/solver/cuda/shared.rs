@@ -63,11 +63,12 @@ const FLAT: Layout = Layout {
 /// What it does not accept, such as `tile 96x96`.
 pub(super) fn layout(setting: &Setting<'_>) -> Result<Layout, String> {
     let Setting { method, precision, shared_bytes } = setting;
-    let Method::Hierarchical { tiling, .. } = method else {
+    let Method::Hierarchical { k, tiling } = method else {
         return Err(format!("method {}", method.name().name()));
     };
     if tiling.axes().len() == 3 {
-        let layout = shared_3d::layout(setting, tiling)?;
+        let layout = shared_3d::layout(tiling, *k, precision.bytes(), *shared_bytes);
+        let layout = layout.ok_or_else(|| tile_name(tiling))?;
         let shared_3d::Layout { file, function, measured, block, bytes, parts_per_block, .. } =
             layout;
         let keeps_right = usize::from(layout.keeps_right);

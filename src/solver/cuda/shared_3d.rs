@@ -1,12 +1,8 @@
 //! The kernel of the papers in 3D: one block of threads per tile, which stays in shared memory, or, where it is deep,
 //! passes through it plane by plane.
 
-use super::arguments::counted;
-use super::cycle_kernel::{WARP, tile_name};
-use super::kernels::Setting;
 use super::ptx::File;
 use crate::grid::Tiling;
-use crate::solver::Method;
 
 /// Functions of `shared_3d.cu` that keep columns along z in registers, of which the first that can runs: the depth
 /// that it is made for, the width and height if they are fixed too, and the most threads of a block.
@@ -24,6 +20,9 @@ const STREAMS: [(usize, [&str; 2]); 3] =
 const SIDE: usize = 32;
 const THREADS: usize = 256;
 const RING: usize = 16;
+
+/// Threads of a warp.
+const WARP: usize = 32;
 
 /// The most threads of a block of `any_box`.
 const MOST_THREADS: usize = 1024;
@@ -48,40 +47,40 @@ pub(super) struct Layout {
     pub keeps_right: bool,
 }
 
-/// How it takes the tiles of a 3D setting.
-///
-/// # Errors
-/// What it does not accept, such as `tile 32x32x32`.
-pub(super) fn layout(setting: &Setting<'_>, tiling: &Tiling) -> Result<Layout, String> {
-    let [x, y, z] = tiling.axes() else {
-        return Err(tile_name(tiling));
-    };
+/// How it takes 3D tiles for `k` sweeps of values of so many bytes, where a block may have `shared_bytes`; `None` if it
+/// does not.
+pub(super) fn layout(
+    tiling: &Tiling,
+    k: usize,
+    value: usize,
+    shared_bytes: usize,
+) -> Option<Layout> {
+    let [x, y, z] = tiling.axes() else { return None };
     let [width, height, depth] = [x, y, z].map(|axis| axis.tile());
-    let room = setting.shared_bytes.saturating_sub(OWN_SHARED);
-    let value = setting.precision.bytes();
+    let room = shared_bytes.saturating_sub(OWN_SHARED);
     let with_halo = (width + 2) * (height + 2);
-    if let Some((k, [function, measured])) = stream(setting.method, [width, height]) {
+    if let Some([function, measured]) = stream(k, [width, height]) {
         let bytes = (2 * k * with_halo + RING * 4 * SIDE) * value;
         if bytes <= room {
-            return Ok(Layout {
+            return Some(Layout {
                 file: File::Stream3d,
                 function,
                 measured: Some(measured),
                 block: [threads_of(THREADS), 1],
                 bytes,
-                parts_per_block: THREADS / WARP as usize,
+                parts_per_block: THREADS / WARP,
                 keeps_right: false,
             });
         }
     }
     for (function, its_depth, its_plane, most_threads) in COLUMNS {
-        let threads = (width * height.div_ceil(ROWS)).next_multiple_of(WARP as usize);
+        let threads = (width * height.div_ceil(ROWS)).next_multiple_of(WARP);
         let bytes = with_halo * depth * value;
         let is_made_for = depth == its_depth && its_plane.is_none_or(|its| its == [width, height]);
         if is_made_for && height >= ROWS && threads <= most_threads && bytes <= room {
-            let parts_per_block = threads / WARP as usize;
+            let parts_per_block = threads / WARP;
             let block = [threads_of(threads), 1];
-            return Ok(Layout {
+            return Some(Layout {
                 file: File::Shared3d,
                 function,
                 measured: None,
@@ -96,13 +95,13 @@ pub(super) fn layout(setting: &Setting<'_>, tiling: &Tiling) -> Result<Layout, S
     let copies = 2 * with_halo * (depth + 2) * value;
     let right = width * height * depth * value;
     let keeps_right = copies + right <= room;
-    if copies > room || counted(copies).is_none() {
-        return Err(tile_name(tiling));
+    if copies > room {
+        return None;
     }
-    let across = width.next_power_of_two().min(WARP as usize);
-    let fewest = (WARP as usize).div_ceil(across);
+    let across = width.next_power_of_two().min(WARP);
+    let fewest = WARP.div_ceil(across);
     let down = (height * depth).next_multiple_of(fewest).min(MOST_THREADS / across);
-    Ok(Layout {
+    Some(Layout {
         file: File::Shared3d,
         function: "any_box",
         measured: None,
@@ -113,27 +112,30 @@ pub(super) fn layout(setting: &Setting<'_>, tiling: &Tiling) -> Result<Layout, S
     })
 }
 
-/// The sweeps of a cycle and the functions that stream tiles of these sides, if there are some.
-fn stream(method: &Method, sides: [usize; 2]) -> Option<(usize, [&'static str; 2])> {
-    let Method::Hierarchical { k, .. } = method else { return None };
-    STREAMS.into_iter().find(|(its, _)| its == k && sides == [SIDE; 2])
+/// The functions that stream tiles of these sides with `k` sweeps, if there are some.
+fn stream(k: usize, sides: [usize; 2]) -> Option<[&'static str; 2]> {
+    let mut streams = STREAMS.into_iter();
+    streams.find(|(its, _)| *its == k && sides == [SIDE; 2]).map(|(_, functions)| functions)
 }
 
 /// A number of threads, of which a block has at most 1024.
 fn threads_of(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(WARP)
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Precision;
-    use crate::solver::Method;
 
-    fn of_tile(tile: [usize; 3], precision: Precision) -> Result<Layout, String> {
+    const MOST_SHARED: usize = 227 * 1024;
+
+    fn of_tile(tile: [usize; 3], k: usize, value: usize) -> Option<Layout> {
         let tiling = Tiling::new(&[256; 3], &tile, &[0; 3]).unwrap();
-        let method = Method::Hierarchical { k: 4, tiling: tiling.clone() };
-        layout(&Setting { method: &method, precision, shared_bytes: 227 * 1024 }, &tiling)
+        layout(&tiling, k, value, MOST_SHARED)
+    }
+
+    fn function(tile: [usize; 3], k: usize) -> Option<&'static str> {
+        of_tile(tile, k, 8).map(|layout| layout.function)
     }
 
     #[test]
@@ -147,42 +149,36 @@ mod tests {
             parts_per_block: 4,
             keeps_right: false,
         };
-        assert_eq!(of_tile([16; 3], Precision::F64), Ok(expected));
-        let function = |tile| of_tile(tile, Precision::F64).map(|layout| layout.function);
-        assert_eq!(function([32, 16, 16]), Ok("deep_16"));
-        assert_eq!(function([32, 15, 8]), Ok("deep_8"));
-        assert_eq!(function([16, 16, 12]), Ok("any_box"));
+        assert_eq!(of_tile([16; 3], 4, 8), Some(expected));
+        assert_eq!(function([32, 16, 16], 4), Some("deep_16"));
+        assert_eq!(function([32, 15, 8], 4), Some("deep_8"));
+        assert_eq!(function([16, 16, 12], 4), Some("any_box"));
     }
 
     #[test]
     fn wide_tiles_of_any_depth_stream_past() {
-        let with_k = |k, depth| {
-            let tiling = Tiling::new(&[256; 3], &[32, 32, depth], &[0; 3]).unwrap();
-            let method = Method::Hierarchical { k, tiling: tiling.clone() };
-            let precision = Precision::F64;
-            layout(&Setting { method: &method, precision, shared_bytes: 227 * 1024 }, &tiling)
-        };
-        let found = with_k(7, 256).unwrap();
+        let found = of_tile([32, 32, 256], 7, 8).unwrap();
         assert_eq!((found.function, found.bytes), ("k_7", (14 * 34 * 34 + 16 * 128) * 8));
-        assert_eq!(with_k(6, 1).unwrap().function, "k_6");
-        assert_eq!(with_k(5, 256), Err("tile 32x32x256".to_owned()));
-        assert_eq!(with_k(5, 8).unwrap().function, "any_box");
+        assert_eq!(function([32, 32, 1], 6), Some("k_6"));
+        assert_eq!(function([32, 32, 256], 5), None);
+        assert_eq!(function([32, 32, 6], 5), Some("any_box"));
     }
 
     #[test]
     fn the_largest_cubes_leave_their_right_hand_side_in_global_memory() {
-        let keeps = |side, precision| of_tile([side; 3], precision).map(|found| found.keeps_right);
-        assert_eq!(keeps(19, Precision::F64), Ok(true));
-        assert_eq!(keeps(22, Precision::F64), Ok(false));
-        assert_eq!(keeps(23, Precision::F64), Err("tile 23x23x23".to_owned()));
-        assert_eq!(keeps(28, Precision::F32), Ok(false));
+        let keeps = |side, value| of_tile([side; 3], 5, value).map(|found| found.keeps_right);
+        assert_eq!(keeps(19, 8), Some(true));
+        assert_eq!(keeps(22, 8), Some(false));
+        assert_eq!(keeps(23, 8), None);
+        assert_eq!(keeps(29, 4), None);
+        assert_eq!(keeps(28, 4), Some(false));
     }
 
     #[test]
     fn blocks_are_whole_warps() {
         for (x, y, z) in (1..=40).flat_map(|x| (1..=12).map(move |y| (x, y, 1 + (x * y) % 17))) {
-            if let Ok(Layout { block, .. }) = of_tile([x, y, z], Precision::F64) {
-                assert_eq!(block[0] * block[1] % WARP, 0, "{x} {y} {z}");
+            if let Some(Layout { block, .. }) = of_tile([x, y, z], 4, 8) {
+                assert_eq!(block[0] * block[1] % 32, 0, "{x} {y} {z}");
                 assert!(block[0] * block[1] <= 1024);
             }
         }
