@@ -11,6 +11,8 @@
 #define FORM_2D_ISOTROPIC 2
 #define FORM_2D_PER_AXIS 3
 #define FORM_2D_GENERAL 4
+// A sparse matrix, which has no stencil.
+#define FORM_MATRIX 5
 
 #if REAL_BITS == 64
 typedef double real;
@@ -18,7 +20,7 @@ typedef double real;
 typedef float real;
 #endif
 
-constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC;
+constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC && FORM <= FORM_2D_GENERAL;
 
 /// Threads of a warp; a thread of a warp is called a lane.
 constexpr int WARP = 32;

@@ -9,6 +9,13 @@ mod cases;
 mod gpu;
 mod iterates;
 mod life;
+mod matrices;
+#[path = "../matrices/cases.rs"]
+#[allow(dead_code, reason = "threads are for the CPU")]
+mod matrix_cases;
+#[path = "../matrices/naive.rs"]
+#[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
+mod naive;
 mod observations;
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -24,7 +31,8 @@ fn main() {
         Ok(_) => {}
         Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
-    let trials = [iterates::TESTS, observations::TESTS, life::TESTS].concat().into_iter();
+    let trials =
+        [iterates::TESTS, matrices::TESTS, observations::TESTS, life::TESTS].concat().into_iter();
     let trials = trials
         .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
         .collect();

@@ -18,6 +18,7 @@ pub(super) enum File {
     Observe,
     Statistics,
     Gather,
+    Blocks,
     Sums,
 }
 
@@ -33,6 +34,7 @@ impl File {
             Self::Observe => "observe",
             Self::Statistics => "statistics",
             Self::Gather => "gather",
+            Self::Blocks => "blocks",
             Self::Sums => "sums",
         }
     }
@@ -51,6 +53,8 @@ pub(super) enum Form {
     Isotropic2d,
     PerAxis2d,
     General2d,
+    /// A sparse matrix, which has no stencil.
+    Matrix,
 }
 
 impl Form {
@@ -72,6 +76,7 @@ impl Form {
             Self::Isotropic2d => "2d-isotropic",
             Self::PerAxis2d => "2d-per-axis",
             Self::General2d => "2d-general",
+            Self::Matrix => "matrix",
         }
     }
 }
@@ -151,6 +156,8 @@ mod tests {
             (File::Observe, &all, &["residual_samples_same", "residual_samples_varied"]),
             (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
             (File::Gather, &all, &["gather"]),
+            (File::Blocks, &[Form::Matrix], &["rows", "reorganised", "hoisted", "resident"]),
+            (File::Blocks, &[Form::Matrix], &["one_sweep"]),
             (File::Sums, &all, &["add_parts", "add_squares", "values_of_ranks"]),
         ] {
             for precision in Precision::ALL {
