@@ -14,6 +14,8 @@
 #define FORM_3D_ISOTROPIC 5
 #define FORM_3D_PER_AXIS 6
 #define FORM_3D_GENERAL 7
+// A sparse matrix, which has no stencil.
+#define FORM_MATRIX 8
 
 #if REAL_BITS == 64
 typedef double real;
@@ -21,9 +23,9 @@ typedef double real;
 typedef float real;
 #endif
 
-constexpr bool IS_3D = FORM >= FORM_3D_ISOTROPIC;
+constexpr bool IS_3D = FORM >= FORM_3D_ISOTROPIC && FORM <= FORM_3D_GENERAL;
 /// Whether points have neighbours along y: in 2D and 3D.
-constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC;
+constexpr bool IS_2D = FORM >= FORM_2D_ISOTROPIC && FORM <= FORM_3D_GENERAL;
 
 /// Threads of a warp; a thread of a warp is called a lane.
 constexpr int WARP = 32;

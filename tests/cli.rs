@@ -248,6 +248,41 @@ fn the_kernel_comparison_as_csv_has_one_line_per_setting_and_plain_numbers() {
     refused(&folder, "bench kernels --csv --json", 2, &["--csv", "--json"]);
 }
 
+/// The kernels for a matrix at k = 1 and at k, whose cycles are those of `solve`.
+#[test]
+fn the_kernels_for_matrices_are_compared_with_jacobis_iteration() {
+    let folder = folder();
+    let bench = "bench matrices --matrix trefethen-2000 --ordering natural --tile 128 --k 4 \
+                 --backend cpu --threads 1 --repeats 1 --csv -o record.md";
+    let output = tilescope(&folder, bench).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Vec<_>> = said.lines().map(|line| line.split(',').collect()).collect();
+    assert_eq!(lines.len(), 1 + 6, "{said}");
+    let column = |name| lines[0].iter().position(|head| *head == name).unwrap();
+    for (line, (kernel, k, cycles)) in lines[1..].iter().zip([
+        ("rows", "1", "76"),
+        ("reorganised", "1", "76"),
+        ("hoisted", "1", "76"),
+        ("rows", "4", "19"),
+        ("reorganised", "4", "19"),
+        ("hoisted", "4", "19"),
+    ]) {
+        let cell = |name| line[column(name)];
+        assert_eq!([cell("kernel"), cell("k"), cell("cycles_to_tolerance")], [kernel, k, cycles]);
+        assert!(cell("processing_seconds").parse::<f64>().unwrap() > 0.0);
+        assert_eq!(cell("sweep_bytes").is_empty(), k != "1", "{said}");
+    }
+    let record = fs::read_to_string(folder.path().join("record.md")).unwrap();
+    assert!(record.contains("`tilescope bench matrices") && record.contains("× Jacobi"));
+    refused(
+        &folder,
+        "bench matrices --matrix heat-1d --backend cpu",
+        2,
+        &["ordering is tiles", "nodes"],
+    );
+}
+
 /// Each experiment of the papers has a row with the published figure; those of the heat plate are
 /// compared with a run on one thread. Each is a whole run with the cycles of `solve`.
 #[test]
@@ -1584,7 +1619,7 @@ fn matrices_that_cannot_be_solved_are_refused_in_one_sentence() {
         ("--matrix good.mtx --ordering tiles", &["ordering is tiles", "nodes"][..]),
         ("--matrix good.mtx --ordering tiles --nodes 3x3", &["nodes is 3x3", "2 rows"]),
         ("--matrix ice-sheet --ordering tiles --tile 250", &["tile is 250", "256"]),
-        ("--matrix heat-1d --backend cuda", &["backend is cuda", "CPU only"]),
+        ("--matrix heat-1d --backend cpu --kernel resident", &["kernel is resident", "hoisted"]),
         ("--matrix heat-1d --kernel shared", &["kernel is shared", "hoisted"]),
         ("--matrix heat-1d --shape 7", &["shape is [7]", "100 rows"]),
         ("--matrix heat-1d --overlap 3", &["overlap 3 is odd"]),

@@ -283,15 +283,26 @@ struct MatrixSummary {
     spectral_radius: f64,
     spectral_radius_error: f64,
     sweeps_per_digit: Option<f64>,
+    /// To read, order, cut and upload it; of the cycles; to download x.
     setup_seconds: f64,
+    processing_seconds: f64,
+    shutdown_seconds: f64,
 }
 
 impl MatrixSummary {
-    fn of(plan: &Plan, setup_seconds: f64) -> Option<Self> {
-        let (spec, matrix) = (plan.spec.problem.matrix.as_ref()?, plan.problem.operator.matrix()?);
+    fn of(run: &Run, setup_seconds: f64) -> anyhow::Result<Option<Self>> {
+        let plan = run.plan();
+        let Some((spec, matrix)) =
+            plan.spec.problem.matrix.as_ref().zip(plan.problem.operator.matrix())
+        else {
+            return Ok(None);
+        };
+        let begin = Instant::now();
+        run.solver().solution()?;
+        let shutdown_seconds = begin.elapsed().as_secs_f64();
         let analysis = Analysis::of(matrix);
         let split = BlockEntries::of(matrix, plan.tiling.x());
-        Some(Self {
+        Ok(Some(Self {
             name: spec.name(),
             ordering: spec.ordering.name(),
             rows: matrix.rows(),
@@ -305,7 +316,9 @@ impl MatrixSummary {
             spectral_radius_error: analysis.spectral_radius.error,
             sweeps_per_digit: analysis.spectral_radius.sweeps_per_digit(),
             setup_seconds,
-        })
+            processing_seconds: run.seconds(),
+            shutdown_seconds,
+        }))
     }
 }
 
@@ -322,12 +335,13 @@ impl MatrixSummary {
             || "Jacobi's iteration does not converge".to_owned(),
             |sweeps| format!("{} sweeps of Jacobi's iteration per digit", rounded(sweeps)),
         );
+        let [setup, shutdown] = [self.setup_seconds, self.shutdown_seconds].map(seconds);
         let (radius, error) = (self.spectral_radius, self.spectral_radius_error);
         [
             ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
             ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
             ("ρ(I − D⁻¹A)", format!("{radius:.6} ± {}, {sweeps}", rounded(error))),
-            ("setup", seconds(self.setup_seconds)),
+            ("setup, shutdown", format!("{setup}, {shutdown}")),
         ]
     }
 }
@@ -350,7 +364,7 @@ impl Summary {
             k: run.k(),
             overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
-            matrix: MatrixSummary::of(plan, setup_seconds),
+            matrix: MatrixSummary::of(run, setup_seconds)?,
             precision: spec.method.precision.name(),
             backend: plan.backend().name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),

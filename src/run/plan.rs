@@ -175,9 +175,6 @@ impl Planner {
     /// A plan of a sparse matrix, cut into blocks of rows.
     fn plan_matrix(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let method_spec = &spec.method;
-        if method_spec.backend == Backend::Cuda {
-            return Err(value("backend", "cuda", "matrices run on the CPU only"));
-        }
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
             || spec.problem.stencil.is_some()
@@ -204,6 +201,7 @@ impl Planner {
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
         let method = method(method_spec, &tiling, &problem.operator)?;
+        let (place, without_gpu) = self.place(method_spec, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
             problem,
@@ -211,26 +209,27 @@ impl Planner {
             method,
             tiling,
             precision: method_spec.precision,
-            place: on_cpu(method_spec),
-            without_gpu: None,
+            place,
+            without_gpu,
             stop: spec.stop,
         })
     }
 
-    /// Where a run on a grid is made, and why not on the GPU that `auto` tried.
+    /// Where a run is made, and why not on the GPU that `auto` tried.
     fn place(
         &mut self,
         spec: &MethodSpec,
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        let is_for_gpus = problem.operator.stencil().is_some();
-        if spec.backend == Backend::Cpu || !is_for_gpus {
+        if spec.backend == Backend::Cpu {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
         // What it stands for was decided by the method.
-        let is_choice = spec.kernel == Kernel::FASTEST;
+        let is_matrix = problem.operator.matrix().is_some();
+        // Of a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
+        let is_choice = spec.kernel == Kernel::FASTEST || is_matrix && *method == Method::Classic;
         let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
         if spec.backend == Backend::Auto {
             let device = &devices[0];
@@ -248,9 +247,13 @@ impl Planner {
                 None if !spec.needs_gpu() => return Ok((on_cpu(spec), None)),
                 Some(Err(why)) if !spec.needs_gpu() => return Ok((on_cpu(spec), Some(why))),
                 Some(Err(SolverError::Unavailable(why))) => {
+                    let of_cpu = match is_matrix {
+                        true => Kernel::of_matrix_on_cpu(),
+                        false => Kernel::on_cpu(spec.name),
+                    };
                     let allowed = format!(
                         "it needs a GPU (backend cuda), and {why}; backend cpu has {}",
-                        names(&Kernel::on_cpu(spec.name))
+                        names(&of_cpu)
                     );
                     return Err(value("kernel", spec.kernel.name(), allowed));
                 }
@@ -370,7 +373,7 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
     if !kernels.contains(&spec.kernel) {
         let is_matrix = run.problem.kind == ProblemKind::Matrix;
         let allowed = match spec.backend {
-            Backend::Auto | Backend::Cpu if is_matrix => {
+            _ if is_matrix => {
                 format!("for a matrix it may be {}", names(&kernels))
             }
             Backend::Cpu => {

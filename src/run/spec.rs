@@ -441,7 +441,10 @@ impl MethodSpec {
         match self.backend {
             Backend::Cpu => false,
             Backend::Cuda => true,
-            Backend::Auto => is_of(Kernel::of(self.name)) && !is_of(Kernel::on_cpu(self.name)),
+            Backend::Auto => {
+                is_of(Kernel::of(self.name)) && !is_of(Kernel::on_cpu(self.name))
+                    || is_of(Kernel::of_matrix()) && !is_of(Kernel::of_matrix_on_cpu())
+            }
         }
     }
 }
@@ -507,10 +510,16 @@ struct Versioned {
 impl RunSpec {
     /// The kernels that go with the problem, the method and the back end.
     pub fn kernels(&self) -> Vec<Kernel> {
-        match (self.problem.kind, self.method.backend) {
-            (ProblemKind::Matrix, Backend::Auto | Backend::Cpu) => Kernel::of_matrix(),
-            (_, Backend::Auto) if self.problem.shape.len() > 2 => Kernel::on_cpu(self.method.name),
-            _ => self.method.kernels(),
+        self.kernels_with(&self.method)
+    }
+
+    /// The kernels that the problem may be solved by with another method.
+    pub fn kernels_with(&self, method: &MethodSpec) -> Vec<Kernel> {
+        match (self.problem.kind, method.backend) {
+            (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix_on_cpu(),
+            (ProblemKind::Matrix, Backend::Auto | Backend::Cuda) => Kernel::of_matrix(),
+            (_, Backend::Auto) if self.problem.shape.len() > 2 => Kernel::on_cpu(method.name),
+            _ => method.kernels(),
         }
     }
 
@@ -659,6 +668,10 @@ mod tests {
             assert!(!needs_gpu(Backend::Auto, kernel) && needs_gpu(Backend::Cuda, kernel));
         }
         assert!(needs_gpu(Backend::Auto, Kernel::REGISTER));
+        for kernel in Kernel::of_matrix() {
+            let is_on_cpu = Kernel::of_matrix_on_cpu().contains(&kernel);
+            assert_eq!(needs_gpu(Backend::Auto, kernel), !is_on_cpu, "{kernel:?}");
+        }
         assert!(!needs_gpu(Backend::Cpu, Kernel::REGISTER), "which is refused");
     }
 

@@ -22,9 +22,17 @@ pub enum SolverError {
         /// Bytes free.
         free: u64,
     },
-    /// A sparse matrix on a GPU.
-    #[error("backend cuda solves problems on grids; use backend cpu for a matrix")]
-    NoMatrix,
+    /// The entries of a matrix, laid out for a GPU, do not fit into the memory of this machine.
+    #[error("the entries of the matrix, padded for the GPU, need {} of memory, and {} is free; backend cpu needs no padding", human(*.needed), human(*.available))]
+    BlocksMemory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        available: u64,
+    },
+    /// A solver of grids was given a sparse matrix, or the other way round.
+    #[error("this solver does not take {0}")]
+    Operator(&'static str),
     /// The chosen kernel does not accept the setting.
     #[error("kernel {} does not accept {setting}; use {instead}", .kernel.name())]
     Kernel {
@@ -63,6 +71,10 @@ mod tests {
             (
                 memory,
                 "NVIDIA H200 has 3.40 MB of memory free, and this run needs 12.0 GB; backend cpu uses main memory",
+            ),
+            (
+                SolverError::BlocksMemory { needed: 12_000_000_000, available: 3_400_000 },
+                "the entries of the matrix, padded for the GPU, need 12.0 GB of memory, and 3.40 MB is free; backend cpu needs no padding",
             ),
             (kernel, "kernel register does not accept tile 96; use kernel shared"),
             (

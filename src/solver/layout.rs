@@ -1,4 +1,5 @@
-//! How a CPU keeps the entries of a sparse matrix.
+//! How a CPU keeps the entries of a sparse matrix. The kernels of GPUs for matrices have the same names
+//! (`cuda/kernels.rs`).
 
 use super::Kernel;
 
@@ -34,7 +35,7 @@ impl Layout {
     }
 
     /// The name in menus and titles.
-    pub fn label(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Rows => "Rows",
             Self::Reorganised => "Reorganised",
@@ -43,7 +44,7 @@ impl Layout {
     }
 
     /// How it works, in one sentence.
-    pub fn about(self) -> &'static str {
+    pub const fn about(self) -> &'static str {
         match self {
             Self::Rows => {
                 "One list per matrix row; each entry is tested for being inside its block."

@@ -9,6 +9,13 @@ mod cases;
 mod gpu;
 mod iterates;
 mod life;
+mod matrices;
+#[path = "../matrices/cases.rs"]
+#[allow(dead_code, reason = "threads are for the CPU")]
+mod matrix_cases;
+#[path = "../matrices/naive.rs"]
+#[allow(dead_code, reason = "Jacobi's sweeps and residuals are compared with the CPU's")]
+mod naive;
 mod observations;
 mod volumes;
 
@@ -26,8 +33,10 @@ fn main() {
         Err(why) => eprintln!("CUDA: not run, no device ({why})"),
     }
     let trials =
-        [iterates::TESTS, observations::TESTS, life::TESTS, volumes::TESTS].concat().into_iter();
+        [iterates::TESTS, volumes::TESTS, matrices::TESTS, observations::TESTS, life::TESTS]
+            .concat();
     let trials = trials
+        .into_iter()
         .map(|(name, test)| Trial::test(name, move || done(test)).with_ignored_flag(gpus.is_err()))
         .collect();
     libtest_mimic::run(&arguments, trials).exit();

@@ -101,10 +101,10 @@ fn auto_is_the_cpu_where_no_gpu_takes_the_run() {
         assert_eq!(summary["backend"], "cpu", "{failure}");
         assert_eq!(summary["cycles"], 500, "{failure}");
     }
-    // A matrix and tiles that no kernel accepts run on the CPU.
+    // Tiles and blocks that no kernel accepts run on the CPU.
     for (system, note) in [
         ("--shape 40x40x40 --tile 36", "does not accept tile 36x36x36"),
-        ("--matrix heat-1d --shape 100 --tile 10", ""),
+        ("--matrix poisson-200x200 --tile 40000", "does not accept blocks of 40000 rows"),
         ("--shape 600x600 --tile 512", "does not accept tile 512x512"),
     ] {
         let output = tilescope(

@@ -2,6 +2,7 @@
 //! a reference that was written straight from them, whatever the layout and the number of threads; and the
 //! cycles that a run takes are those that were counted independently.
 
+mod cases;
 mod figures;
 mod grids;
 mod naive;

@@ -246,7 +246,7 @@ pub(super) fn on_cpu(run: &RunSpec) -> Option<(&'static str, Command)> {
 fn with_cpu(run: &RunSpec) -> (&'static str, Command) {
     let mut run = run.clone();
     run.method.backend = Backend::Cpu;
-    if !run.method.kernels().contains(&run.method.kernel) {
+    if !run.kernels().contains(&run.method.kernel) {
         run.method.kernel = Kernel::AUTO;
     }
     ("Run on the CPU", Command::Change(run))

@@ -5,7 +5,7 @@ use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::row;
 use crate::grid::Tiling;
 use crate::problem::Stencil;
-use crate::run::{Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec};
+use crate::run::{Backend, MOST_SWEEPS, MOST_THREADS, MethodName, MethodSpec, ProblemKind};
 use crate::solver::cuda::{self, Unavailable};
 use crate::solver::{Kernel, Method, Spectral};
 use eframe::egui::{Button, ComboBox, Ui};
@@ -65,7 +65,7 @@ impl Backends {
             });
             named(response.response, "Runs on").on_hover_text(about);
             // A kernel of another method or back end is reset.
-            if !method.kernels().contains(&method.kernel) {
+            if !session.spec.kernels_with(method).contains(&method.kernel) {
                 method.kernel = Kernel::AUTO;
             }
             match session.backend() {
@@ -122,7 +122,9 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
     let about = "The GPU kernel that makes cycles. Results do not depend on it, except with Spectral, which rounds differently.";
     let combo = ComboBox::from_id_salt("kernel").width(WIDTH).selected_text(method.kernel.label());
     let response = combo.show_ui(ui, |ui| {
-        for kernel in Kernel::on_gpu() {
+        let is_matrix = session.spec.problem.kind == ProblemKind::Matrix;
+        let of_gpu = if is_matrix { Kernel::of_matrix() } else { Kernel::of_grid() };
+        for kernel in of_gpu {
             let takes = takes(kernel, session, method);
             let selected = kernel == method.kernel;
             let button =
@@ -151,6 +153,10 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
         }
         (MethodName::Hierarchical, None) => return Err("It does not run tiles.".to_owned()),
     };
+    if session.spec.problem.kind == ProblemKind::Matrix && method == Method::Classic {
+        // Its sweeps have a kernel of their own, whichever is chosen for blocks.
+        return Ok(kernel);
+    }
     // The method determines which kernel is the fastest.
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
@@ -216,9 +222,8 @@ mod tests {
         let session = Session::default();
         let allowed = |name| {
             let chosen = MethodSpec { name, backend: Backend::Cuda, ..MethodSpec::default() };
-            Kernel::on_gpu()
-                .map(|kernel| takes(kernel, &session, &chosen).is_ok())
-                .collect::<Vec<_>>()
+            let kernels = Kernel::of_grid().into_iter();
+            kernels.map(|kernel| takes(kernel, &session, &chosen).is_ok()).collect::<Vec<_>>()
         };
         for (method, expected) in [
             (MethodName::Classic, [Kernel::AUTO, Kernel::CLASSIC].as_slice()),
@@ -233,7 +238,7 @@ mod tests {
                 ],
             ),
         ] {
-            let goes = Kernel::on_gpu().zip(allowed(method)).filter(|(_, is)| *is);
+            let goes = Kernel::of_grid().into_iter().zip(allowed(method)).filter(|(_, is)| *is);
             assert_eq!(goes.map(|(kernel, _)| kernel).collect::<Vec<_>>(), expected);
         }
     }

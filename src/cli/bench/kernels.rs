@@ -4,10 +4,11 @@ use super::super::console::{FAILED, print_note};
 use super::super::lists::ListArgs;
 use super::super::progress::Progress;
 use super::super::values::{self, Axes};
+use super::frames;
 use super::machine::Machine;
 use super::measure::{self, Row, row};
+use super::output::{Output, backends};
 use super::record::Record;
-use super::{Output, backends, frames};
 use crate::cli::gpu_notes::print_gpu_notes;
 use crate::grid::Precision;
 use crate::run::{

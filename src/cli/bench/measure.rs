@@ -135,6 +135,7 @@ pub(super) fn name(plan: &Plan) -> &'static str {
     let method = &plan.spec.method;
     match (method.name, plan.backend()) {
         (MethodName::Classic, _) => Kernel::CLASSIC.name(),
+        _ if plan.problem.operator.matrix().is_some() => method.kernel.name(),
         (MethodName::Hierarchical, _) if matches!(plan.method, Method::Spectral(_)) => {
             Kernel::SPECTRAL.name()
         }

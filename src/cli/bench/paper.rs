@@ -5,7 +5,7 @@ mod record;
 use super::super::progress::Progress;
 use super::machine::Machine;
 use super::measure::{self, Timing, Transfers};
-use super::{Output, backends};
+use super::output::{Output, backends};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;

@@ -1,8 +1,8 @@
 //! The record of a kernel comparison: tables as text and Markdown, rows as CSV and JSON.
 
-use super::Formats;
 use super::machine::Machine;
 use super::measure::{Row, Timing, Transfers};
+use super::output::Formats;
 use super::table::{NOTHING, Table, axes, csv, known, percent};
 use crate::picture::{digits, grouped, number, problem_title};
 use crate::run::Plan;

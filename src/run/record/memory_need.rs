@@ -41,7 +41,18 @@ impl MemoryNeed {
             (shape.stored() as u64).saturating_mul((count * precision.bytes()) as u64)
         };
         let mut need = Self::default();
-        if let Place::Cpu { .. } = plan.place {
+        let matrix = plan.problem.operator.matrix();
+        if let Some(matrix) = matrix {
+            // Once by rows and once by blocks, on its way to a GPU too.
+            let entry = size_of::<u32>() + plan.precision.bytes();
+            let entries = matrix.entries() - matrix.rows();
+            need.add(
+                "the entries of the matrix",
+                (2 * entries as u64).saturating_mul(entry as u64),
+            );
+        }
+        // A matrix on a GPU is observed on this machine.
+        if matches!(plan.place, Place::Cpu { .. }) || matrix.is_some() {
             need.add("the solver", arrays(SOLVER, plan.precision));
             if field == FieldKind::Staleness {
                 need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
@@ -95,7 +106,7 @@ impl MemoryNeed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Planner, RunSpec};
+    use crate::run::{Backend, MatrixSpec, Planner, ProblemKind, RunSpec};
 
     #[test]
     fn all_parts_are_summed_before_anything_is_allocated() {
@@ -115,5 +126,17 @@ mod tests {
         for part in ["(the solver 12.0 MB, the exact solution ", ", the figure 7 B)", "f32"] {
             assert!(said.contains(part), "{said}");
         }
+    }
+
+    #[test]
+    fn the_entries_of_a_matrix_count() {
+        let mut spec = RunSpec::default();
+        spec.problem.kind = ProblemKind::Matrix;
+        spec.problem.shape = vec![100];
+        spec.problem.matrix = Some(MatrixSpec::new("heat-1d"));
+        spec.method.backend = Backend::Cpu;
+        let plan = Planner::default().plan(&spec).unwrap();
+        let need = MemoryNeed::of(&plan, FieldKind::Residual);
+        assert_eq!(need.bytes(), 2 * 198 * (4 + 8) + 3 * 102 * 8);
     }
 }

@@ -86,19 +86,9 @@ impl<R: Real> Blocks<R> {
         tiling: &AxisTiling,
         layout: Layout,
     ) -> Self {
-        let levels = tiling.overlap() / 2;
-        let graph = (levels > 0).then(|| Graph::new(matrix));
-        let mut reached = vec![false; system.rows()];
-        let block = |j| {
-            let owned = tiling.owned(j);
-            let rows = owned.clone().map(|row| row as u32);
-            let computed = match &graph {
-                Some(graph) => graph.around(rows, levels, &mut reached),
-                None => rows.collect(),
-            };
-            Block::new(system, owned, computed, layout)
-        };
-        let blocks: Vec<_> = (0..tiling.count()).map(block).collect();
+        let rows = computed_rows(matrix, tiling);
+        let block = |(owned, computed)| Block::new(system, owned, computed, layout);
+        let blocks: Vec<_> = rows.map(block).collect();
         Self { sweeps, layout, tasks: tasks(&blocks), blocks }
     }
 
@@ -140,6 +130,25 @@ impl<R: Real> Blocks<R> {
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
     }
+}
+
+/// The rows that each block owns, and all that it computes, ascending; the overlap of `tiling` counts levels.
+pub(in crate::solver) fn computed_rows(
+    matrix: &Csr,
+    tiling: &AxisTiling,
+) -> impl Iterator<Item = (Range<usize>, Vec<u32>)> {
+    let levels = tiling.overlap() / 2;
+    let graph = (levels > 0).then(|| Graph::new(matrix));
+    let mut reached = vec![false; matrix.rows()];
+    (0..tiling.count()).map(move |j| {
+        let owned = tiling.owned(j);
+        let rows = owned.clone().map(|row| row as u32);
+        let computed = match &graph {
+            Some(graph) => graph.around(rows, levels, &mut reached),
+            None => rows.collect(),
+        };
+        (owned, computed)
+    })
 }
 
 /// Consecutive blocks, grouped into tasks that each own enough rows.

@@ -14,7 +14,7 @@ pub(super) const ROWS_OF_TASK: usize = 2048;
 /// The numbers of a matrix problem that its solvers share: weights w_ij = −a_ij / a_ii and g_i = b_i / a_ii,
 /// each rounded once.
 #[derive(Debug)]
-pub(super) struct MatrixSystem<R> {
+pub(in crate::solver) struct MatrixSystem<R> {
     /// The entries of row `i` beside the diagonal are those from `offsets[i]` to `offsets[i + 1]`.
     pub offsets: Vec<usize>,
     /// Their columns, ascending in each row.

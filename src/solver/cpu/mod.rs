@@ -16,6 +16,8 @@ mod team;
 mod thin_out;
 mod update;
 
+#[cfg(feature = "cuda")]
+pub(super) use blocks::computed_rows;
 pub use inside::{Followed, Inside, NextCycle};
 pub use level::Level;
 
@@ -30,7 +32,11 @@ use crate::problem::{Operator, Problem, System};
 use crate::solver::Layout;
 use blocks::Blocks;
 use hierarchical::Hierarchical;
-use matrix::{MatrixPass, MatrixSystem};
+use matrix::MatrixPass;
+#[cfg(not(feature = "cuda"))]
+use matrix::MatrixSystem;
+#[cfg(feature = "cuda")]
+pub(super) use matrix::MatrixSystem;
 use norms::PartialNorms;
 use observe::Rows;
 use patch::Local;
@@ -322,6 +328,31 @@ impl<R: Real> CpuSolver<R> {
         begin.elapsed().as_secs_f64()
     }
 
+    /// The numbers of its matrix; `None` on a grid.
+    #[cfg(feature = "cuda")]
+    pub(super) fn matrix(&self) -> Option<&Arc<MatrixSystem<R>>> {
+        match &self.system {
+            Divided::Grid(_) => None,
+            Divided::Matrix(system) => Some(system),
+        }
+    }
+
+    /// The values of the rows of its matrix: of the iterate, and of the one before.
+    #[cfg(feature = "cuda")]
+    pub(super) fn values_mut(&mut self) -> (&mut [R], &mut [R]) {
+        (self.current.interior_mut(0), self.previous.interior_mut(0))
+    }
+
+    /// Another method on the same system, at the initial guess.
+    pub(super) fn beside(&self, method: &Method) -> Result<Self, OutOfMemory> {
+        memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
+        let (problem, system) = (Arc::clone(&self.problem), self.system.clone());
+        let team = self.team.clone();
+        let mut solver = Self::at_start(problem, system, method, self.layout, self.level, team);
+        solver.exact.clone_from(&self.exact);
+        Ok(solver)
+    }
+
     /// The iterate, with its boundary values.
     pub fn iterate(&self) -> &Field<R> {
         &self.current
@@ -428,16 +459,6 @@ impl<R: Real> Describe for CpuSolver<R> {
 
 impl<R: Real> Solver for CpuSolver<R> {
     fn with_method(&self, method: Method, _: Kernel) -> Result<Box<dyn Solver>, SolverError> {
-        memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
-        let mut solver = Self::at_start(
-            Arc::clone(&self.problem),
-            self.system.clone(),
-            &method,
-            self.layout,
-            self.level,
-            self.team.clone(),
-        );
-        solver.exact.clone_from(&self.exact);
-        Ok(Box::new(solver))
+        Ok(Box::new(self.beside(&method)?))
     }
 }

@@ -159,6 +159,24 @@ impl Launch {
     ) -> Result<Self, SolverError> {
         let gpu = &system.gpu;
         let function = gpu.function(file, system.precision, system.form, name)?;
+        let operations = 2.0 * system.shape.dim() as f64;
+        let most = gpu.check(operations_per_second(gpu, system.precision))? / operations;
+        Self::of(gpu, function, blocks, threads, shared_bytes, most)
+    }
+
+    /// A function that is launched in this shape, on a GPU whose arithmetic can make that many point updates
+    /// per second.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the driver refuses it.
+    pub fn of(
+        gpu: &Gpu,
+        function: CudaFunction,
+        blocks: [u32; 2],
+        threads: [u32; 2],
+        shared_bytes: usize,
+        points_per_second: f64,
+    ) -> Result<Self, SolverError> {
         let bytes = u32::try_from(shared_bytes).unwrap_or(u32::MAX);
         gpu.check(function.set_attribute(
             CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -184,7 +202,7 @@ impl Launch {
                 blocks: u64::from(blocks[0]) * u64::from(blocks[1]),
                 blocks_per_multiprocessor: resident,
                 multiprocessors: gpu.multiprocessors,
-                points_per_second: limit(system)?,
+                points_per_second,
             })
         };
         let footprint = gpu.check(call())?;
@@ -231,12 +249,12 @@ impl Launch {
     }
 }
 
-/// Point updates per second that the arithmetic of the GPU can make at its highest clock, by the
-/// operations of a point (see the order of operations in `problem/stencil.rs`).
-fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
-    let context = &system.gpu.context;
+/// Multiplications with an addition that the arithmetic of the GPU can make per second at its highest clock. A
+/// point of a grid takes 2, 4 or 6 operations (see the order of operations in `problem/stencil.rs`).
+pub(super) fn operations_per_second(gpu: &Gpu, precision: Precision) -> Result<f64, DriverError> {
+    let context = &gpu.context;
     let clock = context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?;
-    let lanes = match (system.precision, context.compute_capability()?) {
+    let lanes = match (precision, context.compute_capability()?) {
         // CUDA C++ Programming Guide, arithmetic instructions: results per clock and multiprocessor.
         (Precision::F64, (7 | 8, 0)) => 32.0,
         (Precision::F64, (9, _) | (10, 0)) => 64.0,
@@ -244,6 +262,5 @@ fn limit<R>(system: &DeviceSystem<R>) -> Result<f64, DriverError> {
         (Precision::F32, (7, _) | (8, 0)) => 64.0,
         (Precision::F32, _) => 128.0,
     };
-    let operations = 2.0 * system.shape.dim() as f64;
-    Ok(f64::from(clock) * 1e3 * lanes * f64::from(system.gpu.multiprocessors) / operations)
+    Ok(f64::from(clock) * 1e3 * lanes * f64::from(gpu.multiprocessors))
 }

@@ -5,7 +5,7 @@ use super::gpu::Gpu;
 #[cfg(feature = "cuda")]
 use super::kernels::{self, Setting};
 #[cfg(feature = "cuda")]
-use super::solver;
+use super::{matrix, solver};
 use crate::grid::Precision;
 use crate::problem::Problem;
 use crate::solver::{Kernel, Method, SolverError, Unavailable};
@@ -111,7 +111,11 @@ impl Device {
     /// [`SolverError`] if they do not, or the GPU cannot be used.
     #[cfg(feature = "cuda")]
     pub fn check_memory(&self, problem: &Problem, precision: Precision) -> Result<(), SolverError> {
-        solver::check_memory(&*self.open()?, problem, solver::ARRAYS, precision.bytes())
+        let needed = match problem.operator.matrix() {
+            Some(matrix) => matrix::least_bytes(matrix, precision),
+            None => solver::bytes_of(problem, solver::ARRAYS, precision.bytes()),
+        };
+        self.open()?.check_room(needed)
     }
 
     /// Checks the memory of a GPU: there is none in this build.

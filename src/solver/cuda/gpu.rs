@@ -253,6 +253,15 @@ impl Gpu {
         self.check(self.context.mem_get_info()).map(|(free, _)| free as u64)
     }
 
+    /// Refuses arrays of that many bytes if they do not fit into the memory that is free.
+    pub fn check_room(&self, needed: u64) -> Result<(), SolverError> {
+        let free = self.free()?;
+        if needed <= free {
+            return Ok(());
+        }
+        Err(SolverError::DeviceMemory { gpu: self.name.clone(), needed, free })
+    }
+
     /// Whether it takes memory and work.
     pub fn works(&self) -> bool {
         let try_out = || {

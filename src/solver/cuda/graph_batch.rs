@@ -2,12 +2,11 @@
 //! launches cost next to nothing.
 
 use super::arguments::{Norms, Pointer};
-use super::cycle_kernel::{CycleKernel, DeviceSystem, Step};
+use super::cycle_kernel::Step;
 use super::gpu::Gpu;
-use super::observe::OtherNorms;
-use super::ptx::File;
+use super::ptx::{File, Form};
 use crate::clock::Instant;
-use crate::grid::Real;
+use crate::grid::Precision;
 use crate::solver::SolverError;
 use cudarc::driver::sys::{CUevent_flags, CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{
@@ -115,13 +114,45 @@ struct Pending {
     until: Instant,
 }
 
+/// What batches are made of: the cycles of a grid, or those of a matrix.
+pub(super) trait Cycles {
+    /// The GPU that makes them.
+    fn gpu(&self) -> &Gpu;
+
+    /// Enqueues one cycle, with the norms that `step` and `others` name.
+    fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        step: Step,
+        others: Others,
+    ) -> Result<(), DriverError>;
+}
+
+/// The norms of a cycle beside the sum of squares of its residual.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Others {
+    /// Where their parts go; 0 if they are not requested.
+    pub parts: Pointer,
+    /// The first interior point of u*; 0 if it is not known.
+    pub exact: Pointer,
+}
+
+/// In how many parts the norms of a cycle come.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts {
+    /// Sums of squares.
+    pub squares: usize,
+    /// The other norms; 0 if they are not requested.
+    pub others: usize,
+}
+
 /// Makes batches of cycles with one kernel.
 pub(super) struct GraphBatch {
     /// Sums of squares of the parts of the cycles that are made together, cycle by cycle.
     parts: CudaSlice<f64>,
     parts_of_a_cycle: usize,
-    /// Finds the norms that do not come with a cycle, if they are requested.
-    others: Option<OtherNorms>,
+    /// Whether it finds all norms of the cycles that it measures, and not ‖r‖₂ alone.
+    finds_all_norms: bool,
     /// How many cycles fit into `parts`.
     together: usize,
     /// Of each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
@@ -144,24 +175,18 @@ pub(super) struct GraphBatch {
 }
 
 impl GraphBatch {
-    pub fn new<R>(
-        system: &DeviceSystem<R>,
-        stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
-        all: bool,
-    ) -> Result<Self, SolverError> {
-        let gpu = &system.gpu;
-        let others = all.then(|| OtherNorms::new(system)).transpose()?;
-        let parts_of_a_cycle = kernel.parts();
+    pub fn new(gpu: &Gpu, stream: &Arc<CudaStream>, parts: Parts) -> Result<Self, SolverError> {
+        let parts_of_a_cycle = parts.squares;
         let blocks_of_a_cycle = parts_of_a_cycle.div_ceil(ADDED_TOGETHER);
-        let sums_of_a_cycle = blocks_of_a_cycle + others.as_ref().map_or(0, OtherNorms::parts);
+        let sums_of_a_cycle = blocks_of_a_cycle + parts.others;
         let bytes = parts_of_a_cycle * size_of::<f64>() + sums_of_a_cycle * size_of::<Norms>();
         // Even, for the same reason as in a graph.
         let together = (PARTS_BYTES / bytes).clamp(2, MOST_RECORDED) / 2 * 2;
-        let function = |name| gpu.function(File::Sums, system.precision, system.form, name);
+        // They depend on neither.
+        let function = |name| gpu.function(File::Sums, Precision::F64, Form::Isotropic2d, name);
         let event = || gpu.check(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT)));
         // SAFETY: nothing is read of these arrays before it was written.
-        let (parts, sums, cycles, pinned) = unsafe {
+        let (squares, sums, cycles, pinned) = unsafe {
             (
                 gpu.allocate(stream, parts_of_a_cycle * together)?,
                 gpu.allocate(stream, sums_of_a_cycle * together)?,
@@ -170,9 +195,9 @@ impl GraphBatch {
             )
         };
         Ok(Self {
-            parts,
+            parts: squares,
             parts_of_a_cycle,
-            others,
+            finds_all_norms: parts.others > 0,
             sums,
             sums_of_a_cycle,
             blocks_of_a_cycle,
@@ -191,7 +216,7 @@ impl GraphBatch {
 
     /// Whether it finds all norms of the cycles that it measures, and not ‖r‖₂ alone.
     pub fn finds_all_norms(&self) -> bool {
-        self.others.is_some()
+        self.finds_all_norms
     }
 
     /// Drops recorded graphs and pending cycles, which were made for another request.
@@ -208,18 +233,17 @@ impl GraphBatch {
 
     /// Begins cycles, at least one and at most `most`, for the next batch: the iterate and
     /// the one before stay where they are until then.
-    pub fn begin<R: Real + DeviceRepr>(
+    pub fn begin(
         &mut self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         iterates: Iterates,
         most: u64,
         measure: bool,
     ) -> Result<(), SolverError> {
         if self.pending.is_none() {
-            let queued = self.enqueue(system, stream, kernel, iterates.apart(), most, measure);
-            self.pending = Some(system.gpu.check(queued)?);
+            let queued = self.enqueue(cycles, stream, iterates.apart(), most, measure);
+            self.pending = Some(cycles.gpu().check(queued)?);
         }
         Ok(())
     }
@@ -227,11 +251,10 @@ impl GraphBatch {
     /// Makes at least one and at most `most` cycles, with norms or without: gives those of each
     /// cycle, how many there were, and the seconds that the GPU took. Pending cycles
     /// are used, unless they are too many or lack norms.
-    pub fn batch<R: Real + DeviceRepr>(
+    pub fn batch(
         &mut self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         most: u64,
         measure: bool,
@@ -244,21 +267,20 @@ impl GraphBatch {
             }
             let queued = match self.pending.take() {
                 Some(pending) => pending,
-                None => self.enqueue(system, stream, kernel, *iterates, most, measure)?,
+                None => self.enqueue(cycles, stream, *iterates, most, measure)?,
             };
             let found = self.wait(&queued)?;
             *iterates = queued.iterates;
             Ok(found)
         };
-        system.gpu.check(make())
+        cycles.gpu().check(make())
     }
 
     /// Puts at least one and at most `most` cycles into the stream.
-    fn enqueue<R: Real + DeviceRepr>(
+    fn enqueue(
         &mut self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         mut iterates: Iterates,
         most: u64,
         measure: bool,
@@ -275,7 +297,7 @@ impl GraphBatch {
         // Fewer cycles than a graph are not worth single launches: the next batch makes them.
         while made < count && count - made >= graph {
             let (some, is_graph) =
-                self.some(system, stream, kernel, &mut iterates, made..count, measure)?;
+                self.some(cycles, stream, &mut iterates, made..count, measure)?;
             made += some;
             graph = if is_graph { some } else { graph };
         }
@@ -301,16 +323,15 @@ impl GraphBatch {
 
     /// Puts some cycles into the stream, at most as many as `room` has places in `self.cycles` for their
     /// norms. Returns how many, and whether as a graph.
-    fn some<R: Real + DeviceRepr>(
+    fn some(
         &mut self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         room: Range<usize>,
         measure: bool,
     ) -> Result<(usize, bool), DriverError> {
-        let (count, is_graph) = match self.graph(system, stream, kernel, *iterates, measure)? {
+        let (count, is_graph) = match self.graph(cycles, stream, *iterates, measure)? {
             Some(recorded) if recorded.length <= room.len() => {
                 recorded.graph.launch()?;
                 // It ends where it began, and came from the other array.
@@ -321,7 +342,7 @@ impl GraphBatch {
                 // Where a graph cannot begin yet, one cycle precedes it.
                 let is_before = recorded.is_none() && self.seconds[usize::from(measure)].is_some();
                 let count = if is_before { 1 } else { room.len().min(self.together) };
-                self.launch(system, stream, kernel, iterates, count, measure)?;
+                self.launch(cycles, stream, iterates, count, measure)?;
                 (count, false)
             }
         };
@@ -367,11 +388,10 @@ impl GraphBatch {
     }
 
     /// Puts cycles into the stream one by one.
-    fn launch<R: Real + DeviceRepr>(
+    fn launch(
         &self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         iterates: &mut Iterates,
         count: usize,
         measure: bool,
@@ -382,23 +402,20 @@ impl GraphBatch {
             let at = |first: Pointer, index: usize, bytes: usize| first + (index * bytes) as u64;
             let own = at(parts, cycle * self.parts_of_a_cycle, size_of::<f64>());
             let step = iterates.step(if measure { own } else { 0 });
-            kernel.launch(stream, system, step)?;
-            if let Some(others) = self.others.as_ref().filter(|_| measure) {
-                let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
-                let own = at(sums, first, size_of::<Norms>());
-                others.launch(stream, system, [step.from, step.to], iterates.exact, own)?;
-            }
+            let first = cycle * self.sums_of_a_cycle + self.blocks_of_a_cycle;
+            let own = at(sums, first, size_of::<Norms>());
+            let parts = if measure && self.finds_all_norms { own } else { 0 };
+            cycles.launch(stream, step, Others { parts, exact: iterates.exact })?;
         }
         Ok(())
     }
 
     /// The graph that begins at the present iterate, recorded as soon as the time of a cycle is known;
     /// `None` where no graph begins.
-    fn graph<R: Real + DeviceRepr>(
+    fn graph(
         &mut self,
-        system: &DeviceSystem<R>,
+        cycles: &dyn Cycles,
         stream: &Arc<CudaStream>,
-        kernel: &dyn CycleKernel<R>,
         iterates: Iterates,
         measure: bool,
     ) -> Result<Option<&Recorded>, DriverError> {
@@ -416,7 +433,7 @@ impl GraphBatch {
             .retain(|recorded| !is_here(recorded) || 3 * recorded.length > 2 * length);
         if !self.recorded[kind].iter().any(is_here) {
             stream.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
-            let queued = self.launch(system, stream, kernel, &mut { iterates }, length, measure);
+            let queued = self.launch(cycles, stream, &mut { iterates }, length, measure);
             let graph = stream.end_capture(CUgraphInstantiate_flags(0))?;
             queued?;
             let recorded = graph.map(|graph| Recorded { graph, arrays, length });

@@ -6,53 +6,102 @@
 #[cfg(feature = "cuda")]
 use super::build::Build;
 #[cfg(feature = "cuda")]
-use super::{classic, register, shared, spectral};
+use super::{blocks, classic, register, shared, spectral};
 use crate::grid::Precision;
 #[cfg(feature = "cuda")]
 use crate::solver::SolverError;
-use crate::solver::{Kernel, Method, MethodName};
+use crate::solver::{Kernel, Layout, Method, MethodName};
 
-/// The kernels, the fastest first on every setting that was measured (`benches/results`).
-pub(super) static KERNELS: [KernelType; 4] = [
+/// The kernels, the fastest first on every setting that was measured (`benches/results`): those of grids,
+/// then those of matrices, the fastest first at several sweeps per cycle.
+pub(super) static KERNELS: [KernelType; 8] = [
     KernelType {
         name: "spectral",
         label: "Spectral",
         about: "All k subiterations of a tile at once, in its sine basis: the cost does not depend on k. Equal to sweeps up to rounding.",
+        is_for_blocks: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| spectral::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
-        build: Build { f32: spectral::build, f64: spectral::build },
+        build: Build::Grid { f32: spectral::build, f64: spectral::build },
     },
     KernelType {
         name: "register",
         label: "Register",
         about: "A tile stays in the registers of warps for k sweeps; neighbours are read by shuffles.",
+        is_for_blocks: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| register::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
-        build: Build { f32: register::build, f64: register::build },
+        build: Build::Grid { f32: register::build, f64: register::build },
     },
     KernelType {
         name: "shared",
         label: "Shared",
         about: "The papers' kernel: one block of threads per tile, which stays in shared memory for k sweeps.",
+        is_for_blocks: false,
         methods: &[MethodName::Hierarchical],
         #[cfg(feature = "cuda")]
         accepts: |setting| shared::layout(setting).map(drop),
         #[cfg(feature = "cuda")]
-        build: Build { f32: shared::build, f64: shared::build },
+        build: Build::Grid { f32: shared::build, f64: shared::build },
     },
     KernelType {
         name: "classic",
         label: "Classic",
         about: "Every sweep goes through global memory.",
+        is_for_blocks: false,
         methods: &[MethodName::Classic],
         #[cfg(feature = "cuda")]
         accepts: |_| Ok(()),
         #[cfg(feature = "cuda")]
-        build: Build { f32: classic::build, f64: classic::build },
+        build: Build::Grid { f32: classic::build, f64: classic::build },
+    },
+    KernelType {
+        name: "resident",
+        label: "Resident",
+        about: "As hoisted, with a thread per row that keeps its dynamic entries in registers for all sweeps of a cycle (GPU only).",
+        is_for_blocks: true,
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| blocks::accept(&blocks::RESIDENT, setting),
+        #[cfg(feature = "cuda")]
+        build: Build::Blocks(&blocks::RESIDENT),
+    },
+    KernelType {
+        name: Layout::Hoisted.name(),
+        label: Layout::Hoisted.label(),
+        about: Layout::Hoisted.about(),
+        is_for_blocks: true,
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| blocks::accept(&blocks::HOISTED, setting),
+        #[cfg(feature = "cuda")]
+        build: Build::Blocks(&blocks::HOISTED),
+    },
+    KernelType {
+        name: Layout::Reorganised.name(),
+        label: Layout::Reorganised.label(),
+        about: Layout::Reorganised.about(),
+        is_for_blocks: true,
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| blocks::accept(&blocks::REORGANISED, setting),
+        #[cfg(feature = "cuda")]
+        build: Build::Blocks(&blocks::REORGANISED),
+    },
+    KernelType {
+        name: Layout::Rows.name(),
+        label: Layout::Rows.label(),
+        about: Layout::Rows.about(),
+        is_for_blocks: true,
+        methods: &[MethodName::Hierarchical],
+        #[cfg(feature = "cuda")]
+        accepts: |setting| blocks::accept(&blocks::ROWS, setting),
+        #[cfg(feature = "cuda")]
+        build: Build::Blocks(&blocks::ROWS),
     },
 ];
 
@@ -64,6 +113,8 @@ pub(super) struct KernelType {
     pub label: &'static str,
     /// How it works, in one sentence.
     pub about: &'static str,
+    /// Whether it runs blocks of rows of a matrix, and not tiles of a grid.
+    pub is_for_blocks: bool,
     /// The methods that it runs.
     pub methods: &'static [MethodName],
     /// Whether it accepts a setting; if not, what it does not accept, such as `tile 96x96`.
@@ -103,7 +154,7 @@ impl Refused {
 }
 
 /// What to choose where no kernel accepts the setting.
-const NO_KERNEL: &str = "a smaller tile or backend cpu";
+pub(super) const NO_KERNEL: &str = "a smaller tile or backend cpu";
 
 /// The kernel that runs where `chosen` is: for [`Kernel::AUTO`], the first of the table that accepts the
 /// setting.
@@ -144,6 +195,12 @@ impl KernelType {
     fn runs(&self, method: &Method) -> Result<(), String> {
         if !self.methods.contains(&method.name()) {
             return Err(format!("method {}", method.name().name()));
+        }
+        let has_blocks = method.tiling().is_some_and(|tiling| tiling.x().are_blocks());
+        match (self.is_for_blocks, has_blocks) {
+            (false, true) => return Err("blocks of a matrix".to_owned()),
+            (true, false) => return Err("tiles of a grid".to_owned()),
+            _ => {}
         }
         match (method, self.name == Kernel::SPECTRAL.name()) {
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
@@ -235,5 +292,25 @@ mod tests {
         assert_eq!(said, ["method classic", "kernel classic"]);
         let said = refused(Kernel::CLASSIC, &tiles(&[64, 64], &[32, 32]), MOST_SHARED);
         assert_eq!(said, ["method hierarchical", "kernel register"]);
+    }
+
+    #[test]
+    fn blocks_of_a_matrix_have_kernels_of_their_own() {
+        let blocks = |rows, overlap| Method::Hierarchical {
+            k: 4,
+            tiling: Tiling::blocks(100_000, rows, overlap).unwrap(),
+        };
+        assert_eq!(chosen(Kernel::AUTO, &blocks(256, 4), MOST_SHARED), Ok("resident"));
+        assert_eq!(chosen(Kernel::AUTO, &blocks(1025, 0), MOST_SHARED), Ok("hoisted"));
+        let hoisted = Kernel::named("hoisted");
+        assert_eq!(chosen(hoisted, &blocks(256, 0), MOST_SHARED), Ok("hoisted"));
+        let said = refused(hoisted, &blocks(10_000, 0), MOST_SHARED);
+        assert_eq!(said, ["blocks of 10000 rows", "kernel reorganised"]);
+        let said = refused(Kernel::AUTO, &blocks(20_000, 0), MOST_SHARED);
+        assert_eq!(said, ["blocks of 20000 rows", NO_KERNEL]);
+        let said = refused(Kernel::SHARED, &blocks(256, 0), MOST_SHARED);
+        assert_eq!(said, ["blocks of a matrix", "kernel resident"]);
+        let said = refused(hoisted, &tiles(&[64, 64], &[32, 32]), MOST_SHARED);
+        assert_eq!(said, ["tiles of a grid", "kernel register"]);
     }
 }

@@ -6,6 +6,8 @@
 #[cfg(feature = "cuda")]
 mod arguments;
 #[cfg(feature = "cuda")]
+mod blocks;
+#[cfg(feature = "cuda")]
 mod build;
 #[cfg(feature = "cuda")]
 mod classic;
@@ -21,6 +23,8 @@ mod gpu;
 #[cfg(feature = "cuda")]
 mod graph_batch;
 mod kernels;
+#[cfg(feature = "cuda")]
+mod matrix;
 mod names;
 #[cfg(feature = "cuda")]
 mod observe;
@@ -117,14 +121,10 @@ pub fn solver(
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
     let device = device::single(devices)?;
-    Ok(match precision {
-        Precision::F32 => {
-            Box::new(solver::CudaSolver::<f32>::new(problem, method, device, kernel)?)
-        }
-        Precision::F64 => {
-            Box::new(solver::CudaSolver::<f64>::new(problem, method, device, kernel)?)
-        }
-    })
+    match precision {
+        Precision::F32 => set_up::<f32>(problem, method, device, kernel, false),
+        Precision::F64 => set_up::<f64>(problem, method, device, kernel, false),
+    }
 }
 
 /// A solver for tests: what its first cycle does not write is NaN.
@@ -140,18 +140,32 @@ pub fn poisoned_solver(
     device: &Device,
     kernel: Kernel,
 ) -> Result<Box<dyn Solver>, SolverError> {
-    Ok(match precision {
-        Precision::F32 => {
-            let mut solver = solver::CudaSolver::<f32>::new(problem, method, device, kernel)?;
+    match precision {
+        Precision::F32 => set_up::<f32>(problem, method, device, kernel, true),
+        Precision::F64 => set_up::<f64>(problem, method, device, kernel, true),
+    }
+}
+
+#[cfg(feature = "cuda")]
+fn set_up<R: arguments::DeviceReal>(
+    problem: &Arc<Problem>,
+    method: Method,
+    device: &Device,
+    kernel: Kernel,
+    is_poisoned: bool,
+) -> Result<Box<dyn Solver>, SolverError> {
+    if let Some(matrix) = problem.operator.matrix() {
+        let mut solver = matrix::MatrixSolver::<R>::new(problem, matrix, &method, device, kernel)?;
+        if is_poisoned {
             solver.poison()?;
-            Box::new(solver)
         }
-        Precision::F64 => {
-            let mut solver = solver::CudaSolver::<f64>::new(problem, method, device, kernel)?;
-            solver.poison()?;
-            Box::new(solver)
-        }
-    })
+        return Ok(Box::new(solver));
+    }
+    let mut solver = solver::CudaSolver::<R>::new(problem, method, device, kernel)?;
+    if is_poisoned {
+        solver.poison()?;
+    }
+    Ok(Box::new(solver))
 }
 
 /// There is none in this build.

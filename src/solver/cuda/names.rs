@@ -1,6 +1,6 @@
 //! The kernels of the table by their names: what menus, options and files list.
 
-use super::kernels::KERNELS;
+use super::kernels::{KERNELS, KernelType};
 use crate::solver::{Kernel, Layout, MethodName};
 use serde::{Deserialize, Deserializer, de};
 
@@ -8,20 +8,15 @@ impl Kernel {
     /// Those that stand for another.
     const CHOICES: [Self; 2] = [Self::AUTO, Self::FASTEST];
 
-    /// All of them: auto and fastest, then the table's, the fastest first, then the layouts of a matrix.
-    pub const ALL: [Self; Self::CHOICES.len() + KERNELS.len() + Layout::ALL.len()] = {
-        let mut all = [Self::AUTO; Self::CHOICES.len() + KERNELS.len() + Layout::ALL.len()];
+    /// All of them: auto and fastest, then the table's: those of grids, the fastest first, then those of
+    /// matrices.
+    pub const ALL: [Self; Self::CHOICES.len() + KERNELS.len()] = {
+        let mut all = [Self::AUTO; Self::CHOICES.len() + KERNELS.len()];
         all[1] = Self::FASTEST;
         let mut row = 0;
         while row < KERNELS.len() {
             all[Self::CHOICES.len() + row] = Self::named(KERNELS[row].name);
             row += 1;
-        }
-        let mut layout = 0;
-        while layout < Layout::ALL.len() {
-            all[Self::CHOICES.len() + KERNELS.len() + layout] =
-                Self::named(Layout::ALL[layout].name());
-            layout += 1;
         }
         all
     };
@@ -37,19 +32,27 @@ impl Kernel {
         names
     };
 
-    /// Those that a method runs on: auto and fastest, then the table's, the fastest first.
+    /// Those that a method runs on on a grid: auto and fastest, then the table's, the fastest first.
     pub fn of(method: MethodName) -> Vec<Self> {
-        let rows = KERNELS.iter().filter(|row| row.methods.contains(&method));
-        Self::choices(method).chain(rows.map(|row| Self::named(row.name))).collect()
+        let runs = |row: &&KernelType| !row.is_for_blocks && row.methods.contains(&method);
+        let rows = KERNELS.iter().filter(runs).map(|row| Self::named(row.name));
+        Self::choices(method).chain(rows).collect()
     }
 
-    /// Those of a GPU: auto and fastest, then the table's, the fastest first.
-    pub fn on_gpu() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().take(Self::CHOICES.len() + KERNELS.len())
+    /// Those that a GPU has for grids: auto and fastest, then the table's, the fastest first.
+    pub fn of_grid() -> Vec<Self> {
+        let rows = KERNELS.iter().filter(|row| !row.is_for_blocks);
+        Self::CHOICES.into_iter().chain(rows.map(|row| Self::named(row.name))).collect()
+    }
+
+    /// Those that a GPU has for a matrix: auto, then the table's, the fastest first.
+    pub fn of_matrix() -> Vec<Self> {
+        let rows = KERNELS.iter().filter(|row| row.is_for_blocks);
+        [Self::AUTO].into_iter().chain(rows.map(|row| Self::named(row.name))).collect()
     }
 
     /// Those that a CPU has for a matrix: auto, then its layouts, the fastest first.
-    pub fn of_matrix() -> Vec<Self> {
+    pub fn of_matrix_on_cpu() -> Vec<Self> {
         let layouts = Layout::ALL.into_iter().map(|layout| Self::named(layout.name()));
         [Self::AUTO].into_iter().chain(layouts).collect()
     }
@@ -76,24 +79,22 @@ impl Kernel {
     /// The name in menus and titles.
     pub fn label(self) -> &'static str {
         let other = if self == Self::FASTEST { "Fastest" } else { "Auto" };
-        let layout = || self.layout().map_or(other, Layout::label);
-        KERNELS.iter().find(|row| row.name == self.name()).map_or_else(layout, |row| row.label)
+        self.row().map_or(other, |row| row.label)
     }
 
     /// How it works, in one sentence.
     pub fn about(self) -> &'static str {
-        let row = KERNELS.iter().find(|row| row.name == self.name());
         let choice = if self == Self::FASTEST {
             "The fastest that accepts the setting; it may be spectral, which rounds differently."
         } else {
             "The fastest that makes sweeps; above k = 1,024, spectral."
         };
-        row.map_or_else(|| self.layout().map_or(choice, Layout::about), |row| row.about)
+        self.row().map_or(choice, |row| row.about)
     }
 
-    /// The layout of a matrix of this name.
-    fn layout(self) -> Option<Layout> {
-        Layout::ALL.into_iter().find(|layout| layout.name() == self.name())
+    /// Its row of the table.
+    fn row(self) -> Option<&'static KernelType> {
+        KERNELS.iter().find(|row| row.name == self.name())
     }
 }
 
@@ -135,5 +136,11 @@ mod tests {
             let kernels = Kernel::of(method);
             assert!(kernels.len() > 1 && kernels[0] == Kernel::AUTO, "{method:?}");
         }
+    }
+
+    #[test]
+    fn a_gpu_has_every_layout_of_a_cpu() {
+        let on_gpu = Kernel::of_matrix();
+        assert!(Kernel::of_matrix_on_cpu().iter().all(|kernel| on_gpu.contains(kernel)));
     }
 }

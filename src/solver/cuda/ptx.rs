@@ -21,6 +21,7 @@ pub(super) enum File {
     Observe,
     Statistics,
     Gather,
+    Blocks,
     Sums,
 }
 
@@ -39,6 +40,7 @@ impl File {
             Self::Observe => "observe",
             Self::Statistics => "statistics",
             Self::Gather => "gather",
+            Self::Blocks => "blocks",
             Self::Sums => "sums",
         }
     }
@@ -60,6 +62,8 @@ pub(super) enum Form {
     Isotropic3d,
     PerAxis3d,
     General3d,
+    /// A sparse matrix, which has no stencil.
+    Matrix,
 }
 
 impl Form {
@@ -87,6 +91,7 @@ impl Form {
             Self::Isotropic3d => "3d-isotropic",
             Self::PerAxis3d => "3d-per-axis",
             Self::General3d => "3d-general",
+            Self::Matrix => "matrix",
         }
     }
 }
@@ -173,6 +178,8 @@ mod tests {
             (File::Observe, &flat, &["residual_samples_same", "residual_samples_varied"]),
             (File::Statistics, &all, &["fold_rows", "fold_tiles"]),
             (File::Gather, &all, &["gather"]),
+            (File::Blocks, &[Form::Matrix], &["rows", "reorganised", "hoisted", "resident"]),
+            (File::Blocks, &[Form::Matrix], &["one_sweep"]),
             (File::Sums, &all, &["add_parts", "add_squares", "values_of_ranks"]),
         ] {
             for precision in Precision::ALL {

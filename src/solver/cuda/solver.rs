@@ -3,13 +3,13 @@
 use super::arguments::{
     self, DeviceReal, GridArgument, Pointer, RightHandSideArgument, WeightsArgument,
 };
-use super::cycle_kernel::{Array, CycleKernel, DeviceSystem};
+use super::cycle_kernel::{Array, CycleKernel, DeviceSystem, Step};
 use super::device::Device;
 use super::gather;
 use super::gpu::Gpu;
-use super::graph_batch::{GraphBatch, Iterates, MOST_ARRAYS};
+use super::graph_batch::{Cycles, GraphBatch, Iterates, MOST_ARRAYS, Others, Parts};
 use super::kernels::{self, Refused, Setting};
-use super::observe::{Observer, Values};
+use super::observe::{Observer, OtherNorms, Values};
 use super::ptx::Form;
 use super::statistics::Folder;
 use crate::grid::{self, Field, Tiling, memory};
@@ -50,7 +50,36 @@ pub(super) struct CudaSolver<R: DeviceReal> {
     exact: Option<Arc<Array<f64>>>,
     device: DeviceInfo,
     cycle_kernel: Box<dyn CycleKernel<R>>,
+    /// Finds the norms that do not come with a cycle, once they are requested.
+    others: Option<OtherNorms>,
     observer: Observer,
+}
+
+/// The cycles of a grid: a kernel, and the pass that finds the norms that do not come with a cycle.
+struct GridCycles<'a, R> {
+    system: &'a DeviceSystem<R>,
+    kernel: &'a dyn CycleKernel<R>,
+    others: Option<&'a OtherNorms>,
+}
+
+impl<R: DeviceReal> Cycles for GridCycles<'_, R> {
+    fn gpu(&self) -> &Gpu {
+        &self.system.gpu
+    }
+
+    fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        step: Step,
+        others: Others,
+    ) -> Result<(), DriverError> {
+        self.kernel.launch(stream, self.system, step)?;
+        let Others { parts, exact } = others;
+        match self.others.filter(|_| parts != 0) {
+            Some(pass) => pass.launch(stream, self.system, [step.from, step.to], exact, parts),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<R: DeviceReal> DeviceSystem<R> {
@@ -61,7 +90,7 @@ impl<R: DeviceReal> DeviceSystem<R> {
         problem: &Problem,
     ) -> Result<Self, SolverError> {
         let shape = problem.shape;
-        let stencil = problem.operator.stencil().ok_or(SolverError::NoMatrix)?;
+        let stencil = problem.operator.stencil().ok_or(SolverError::Operator("a matrix"))?;
         // One array on the host at a time.
         memory::check(&shape, 1, R::PRECISION)?;
         let grid = GridArgument::of(&shape).ok_or_else(|| SolverError::Kernel {
@@ -92,7 +121,7 @@ impl<R: DeviceReal> CudaSolver<R> {
         kernel: Kernel,
     ) -> Result<Self, SolverError> {
         let gpu = device.open()?;
-        check_memory(&gpu, problem, ARRAYS, R::PRECISION.bytes())?;
+        gpu.check_room(bytes_of(problem, ARRAYS, R::PRECISION.bytes()))?;
         // Before anything is copied.
         let (precision, shared_bytes) = (R::PRECISION, gpu.most_shared);
         kernels::choose(kernel, &Setting { method: &method, precision, shared_bytes })
@@ -122,11 +151,14 @@ impl<R: DeviceReal> CudaSolver<R> {
         let exact_at = exact.as_ref().map_or(0, |exact| exact.interior);
         let iterates = Iterates::at_start([one, other, 0, 0], exact_at);
         let build = R::of(row.build);
-        let cycle_kernel = build(&system, &setting, &stream, [one, other])?.ok_or_else(|| {
+        let built =
+            build.map(|build| build(&system, &setting, &stream, [one, other])).transpose()?;
+        let cycle_kernel = built.flatten().ok_or_else(|| {
             let instead = "a larger tile or backend cpu".to_owned();
             Refused { setting: "this number of tiles".to_owned(), instead }.error(chosen)
         })?;
-        let batches = GraphBatch::new(&system, &stream, &*cycle_kernel, false)?;
+        let parts = Parts { squares: cycle_kernel.parts(), others: 0 };
+        let batches = GraphBatch::new(&system.gpu, &stream, parts)?;
         let device = DeviceInfo {
             ordinal: gpu.ordinal,
             name: gpu.name.clone(),
@@ -145,6 +177,7 @@ impl<R: DeviceReal> CudaSolver<R> {
             exact,
             device,
             cycle_kernel,
+            others: None,
             batches,
             observer,
         };
@@ -239,7 +272,10 @@ impl<R: DeviceReal> CudaSolver<R> {
         }
         let all = !self.free_norms().covers(norms);
         if self.batches.finds_all_norms() != all {
-            self.batches = GraphBatch::new(&self.system, &self.stream, &*self.cycle_kernel, all)?;
+            self.others = all.then(|| OtherNorms::new(&self.system)).transpose()?;
+            let others = self.others.as_ref().map_or(0, OtherNorms::parts);
+            let parts = Parts { squares: self.cycle_kernel.parts(), others };
+            self.batches = GraphBatch::new(&self.system.gpu, &self.stream, parts)?;
         }
         Ok(())
     }
@@ -313,19 +349,9 @@ impl<R: DeviceReal> CudaSolver<R> {
     }
 }
 
-/// Refuses arrays that do not fit onto the GPU.
-pub(super) fn check_memory(
-    gpu: &Gpu,
-    problem: &Problem,
-    arrays: u64,
-    bytes: usize,
-) -> Result<(), SolverError> {
-    let needed = problem.shape.stored() as u64 * arrays * bytes as u64;
-    let free = gpu.free()?;
-    if needed <= free {
-        return Ok(());
-    }
-    Err(SolverError::DeviceMemory { gpu: gpu.name.clone(), needed, free })
+/// Bytes of that many arrays of the grid.
+pub(super) fn bytes_of(problem: &Problem, arrays: u64, bytes: usize) -> u64 {
+    problem.shape.stored() as u64 * arrays * bytes as u64
 }
 
 impl<R: DeviceReal> Advance for CudaSolver<R> {
@@ -333,10 +359,10 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
         self.prepare(norms)?;
         let (diagonal, knows_exact) = (self.system.diagonal, self.exact.is_some());
         let all = self.batches.finds_all_norms();
-        let Self { system, stream, cycle_kernel, batches, iterates, .. } = self;
+        let Self { system, stream, cycle_kernel, others, batches, iterates, .. } = self;
+        let cycles = GridCycles { system, kernel: &**cycle_kernel, others: others.as_ref() };
         let measure = !norms.is_empty();
-        let (found, cycles, seconds) =
-            batches.batch(system, stream, &**cycle_kernel, iterates, most, measure)?;
+        let (found, cycles, seconds) = batches.batch(&cycles, stream, iterates, most, measure)?;
         let of_cycle = |norms: &arguments::Norms| norms.of_cycle(diagonal, all, knows_exact);
         let norms = if measure { found.iter().map(of_cycle).collect() } else { Vec::new() };
         Ok(Batch { cycles, norms, seconds })
@@ -347,8 +373,9 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
             return Ok(());
         }
         self.prepare(norms)?;
-        let Self { system, stream, cycle_kernel, batches, iterates, .. } = self;
-        batches.begin(system, stream, &**cycle_kernel, *iterates, most, !norms.is_empty())
+        let Self { system, stream, cycle_kernel, others, batches, iterates, .. } = self;
+        let cycles = GridCycles { system, kernel: &**cycle_kernel, others: others.as_ref() };
+        batches.begin(&cycles, stream, *iterates, most, !norms.is_empty())
     }
 
     fn restart(&mut self) -> Result<(), SolverError> {
@@ -365,7 +392,7 @@ impl<R: DeviceReal> Advance for CudaSolver<R> {
 
     fn set_exact(&mut self, exact: Arc<Field<f64>>) -> Result<(), SolverError> {
         let gpu = &self.system.gpu;
-        check_memory(gpu, &self.problem, 1, size_of::<f64>())?;
+        gpu.check_room(bytes_of(&self.problem, 1, size_of::<f64>()))?;
         let array = gpu.check(self.stream.clone_htod(exact.as_slice()))?;
         gpu.check(self.stream.synchronize())?;
         let array = Array::new(array, &self.system.shape, &self.stream);
@@ -473,7 +500,7 @@ impl<R: DeviceReal> Describe for CudaSolver<R> {
 impl<R: DeviceReal> Solver for CudaSolver<R> {
     fn with_method(&self, method: Method, kernel: Kernel) -> Result<Box<dyn Solver>, SolverError> {
         let gpu = &self.system.gpu;
-        check_memory(gpu, &self.problem, ARRAYS - 1, R::PRECISION.bytes())?;
+        gpu.check_room(bytes_of(&self.problem, ARRAYS - 1, R::PRECISION.bytes()))?;
         let (problem, system) = (Arc::clone(&self.problem), Arc::clone(&self.system));
         let exact = self.exact.clone();
         let stream = gpu.stream()?;

@@ -1,7 +1,7 @@
 //! The record of the repeated experiments: measured figures beside the published ones.
 
-use super::super::Formats;
 use super::super::machine::Machine;
+use super::super::output::Formats;
 use super::super::table::{Table, csv, known, percent};
 use super::Row;
 use crate::picture::{digits, grouped};

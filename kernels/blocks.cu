@@ -1,0 +1,304 @@
+// Block Jacobi on a sparse matrix: one cycle, a block of threads per block of rows, everything outside it frozen.
+// Source: Flagg, Monk, Zhu and Segee, "Optimizing Data Locality for Iterative Matrix Solvers on CUDA", sections 3.2,
+// 4.5 and figure 5.
+// Variants: matrix
+//
+// Of a row, static entries have columns outside its block, dynamic ones inside. Every kernel adds the static entries
+// by ascending columns, then the dynamic ones, as `solver/cpu/blocks.rs` does: the same bits.
+#include "norms.cuh"
+
+/// Rows of a group, whose lists lie side by side: those of a warp.
+constexpr unsigned GROUP = WARP;
+
+/// Entries of a row that are requested before the first is used, where registers allow that.
+constexpr int SEVERAL = 4;
+
+/// Dynamic entries of a row that kernel `resident` keeps in registers.
+constexpr int KEPT = 8;
+
+/// Lists of entries. Those of a group of rows are padded to the longest, and lie entry by entry: the first entries
+/// of all its rows, then the second ones. Columns of padding are `NONE`; it is skipped, because to add 0 x would
+/// change a NaN and the sign of a zero.
+template <class Column> struct List {
+    static constexpr Column NONE = Column(-1);
+
+    /// Where the lists of a group begin, in entries of a row; one more than there are groups.
+    const unsigned *starts;
+    const Column *columns;
+    const real *weights;
+};
+
+/// A block of rows. `RowBlock` in `solver/cuda/blocks/lists.rs` has the same layout.
+struct RowBlock {
+    /// Its first group.
+    unsigned group;
+    /// How many rows it computes.
+    unsigned rows;
+    /// The rows that it owns, and where they lie among the computed ones.
+    unsigned first, owned, place;
+};
+
+static_assert(sizeof(RowBlock) == 20);
+
+/// The arguments of a cycle. `BlocksArguments` in `solver/cuda/blocks/kernel.rs` has the same layout.
+struct BlocksArguments {
+    /// The iterate, b_i / a_ii, and the next iterate.
+    const real *from, *g;
+    real *to;
+    /// Of each block: the sum of squares of the residual before the cycle, and its other norms. Null if not wanted.
+    double *squares;
+    Norms *others;
+    /// a_ii, and the exact solution, null if it is not known.
+    const double *diagonal, *exact;
+    const RowBlock *blocks;
+    /// The computed rows, group by group; null where these are the owned ones.
+    const unsigned *rows;
+    List<unsigned> outside;
+    /// Columns are places among the computed rows. Kernel `rows` has no such list.
+    List<unsigned short> inside;
+    /// Sweeps of the cycle, and the rows that an array in shared memory has room for.
+    int sweeps, capacity;
+};
+
+static_assert(sizeof(BlocksArguments) == 128);
+static_assert(OFFSET(BlocksArguments, outside) == 72 && OFFSET(BlocksArguments, sweeps) == 120);
+
+/// `sum` + the products of the entries of a row from number `first` on, where `value` gives x of a column. `TOGETHER`
+/// entries are requested before the first is used.
+template <int TOGETHER, class Column, class Value>
+__device__ __forceinline__ real add(const List<Column> &list, unsigned group, unsigned first, real sum, Value value) {
+    constexpr Column NONE = List<Column>::NONE;
+    unsigned start = list.starts[group] + first, end = list.starts[group + 1];
+    long long at = (long long)start * GROUP + threadIdx.x % GROUP;
+    for (; start + TOGETHER <= end; start += TOGETHER, at += TOGETHER * GROUP) {
+        Column columns[TOGETHER];
+        real weights[TOGETHER], values[TOGETHER];
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            columns[i] = __ldg(list.columns + at + i * GROUP);
+            weights[i] = __ldg(list.weights + at + i * GROUP);
+        }
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) values[i] = columns[i] == NONE ? real(0) : value(columns[i]);
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++) {
+            if (columns[i] != NONE) sum = multiply_add(weights[i], values[i], sum);
+        }
+    }
+    for (; start < end; start++, at += GROUP) {
+        Column column = __ldg(list.columns + at);
+        if (column != NONE) sum = multiply_add(__ldg(list.weights + at), value(column), sum);
+    }
+    return sum;
+}
+
+/// A block of rows, and the norms that a thread finds of it.
+struct Work {
+    const BlocksArguments &a;
+    RowBlock block;
+    Norms norms;
+
+    __device__ __forceinline__ explicit Work(const BlocksArguments &a)
+        : a(a), block(a.blocks[blockIdx.x]), norms{} {}
+
+    __device__ __forceinline__ unsigned group(unsigned place) const { return block.group + place / GROUP; }
+
+    /// The row at a place among the computed ones.
+    __device__ __forceinline__ unsigned row(unsigned place) const {
+        return a.rows ? __ldg(a.rows + block.group * (long long)GROUP + place) : block.first + place;
+    }
+
+    /// Where a row lies among the computed ones; no less than `block.rows` if it does not.
+    __device__ __forceinline__ unsigned place(unsigned row) const {
+        if (!a.rows) return row - block.first;
+        const unsigned *rows = a.rows + block.group * (long long)GROUP;
+        unsigned low = 0, high = block.rows;
+        while (low < high) {
+            unsigned middle = (low + high) / 2;
+            if (rows[middle] < row) low = middle + 1;
+            else high = middle;
+        }
+        return low < block.rows && rows[low] == row ? low : block.rows;
+    }
+
+    __device__ __forceinline__ bool owns(unsigned place) const { return place - block.place < block.owned; }
+
+    /// The static entries of a row.
+    __device__ __forceinline__ real add_outside(unsigned place) const {
+        const real *from = a.from;
+        auto value = [from](unsigned column) { return __ldg(from + column); };
+        return add<SEVERAL>(a.outside, group(place), 0, __ldg(a.g + row(place)), value);
+    }
+
+    /// The dynamic entries of a row from number `first` on.
+    template <int TOGETHER>
+    __device__ __forceinline__ real add_inside(unsigned place, unsigned first, real sum, const real *y) const {
+        return add<TOGETHER>(a.inside, group(place), first, sum, [y](unsigned short column) { return y[column]; });
+    }
+
+    /// Measures the first update of a row: its residual.
+    __device__ __forceinline__ void first_sweep(unsigned place, real difference) {
+        if (a.squares && owns(place)) norms.first_sweep(__ldg(a.diagonal + row(place)) * double(difference));
+    }
+
+    /// Writes the next value of an owned row.
+    __device__ __forceinline__ void write(unsigned row, real value, real before) {
+        a.to[row] = value;
+        if (a.others) {
+            norms.whole_cycle(double(value - before));
+            if (a.exact) norms.distance(double(value) - a.exact[row]);
+        }
+    }
+
+    /// Writes the norms of the block.
+    __device__ __forceinline__ void write_norms() {
+        if (!a.squares) return;
+        if (a.others) {
+            Norms of = of_block(norms);
+            if (threadIdx.x > 0) return;
+            a.squares[blockIdx.x] = of.squares;
+            // They are added up from `squares`.
+            of.squares = 0;
+            a.others[blockIdx.x] = of;
+            return;
+        }
+        __shared__ double warps[1024 / WARP];
+        double sum = sum_of_lanes(norms.squares);
+        if (threadIdx.x % WARP == 0) warps[threadIdx.x / WARP] = sum;
+        __syncthreads();
+        if (threadIdx.x >= WARP) return;
+        sum = sum_of_lanes(threadIdx.x < blockDim.x / WARP ? warps[threadIdx.x] : 0.0);
+        if (threadIdx.x == 0) a.squares[blockIdx.x] = sum;
+    }
+};
+
+extern __shared__ __align__(8) unsigned char shared_memory[];
+
+/// Makes all sweeps of a block, with two iterates in shared memory. `begin(work, place, arrays)` prepares a row;
+/// `update(work, place, y)` gives its next value.
+template <class Begin, class Update>
+__device__ __forceinline__ void cycle(const BlocksArguments &a, Begin begin, Update update) {
+    Work work(a);
+    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
+    for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
+        y[place] = __ldg(a.from + work.row(place));
+        begin(work, place);
+    }
+    __syncthreads();
+    for (int sweep = 0; sweep < a.sweeps; sweep++) {
+        for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
+            real value = update(work, place, y);
+            next[place] = value;
+            if (sweep == 0) work.first_sweep(place, value - y[place]);
+        }
+        __syncthreads();
+        real *last = y;
+        y = next;
+        next = last;
+    }
+    for (unsigned own = threadIdx.x; own < work.block.owned; own += blockDim.x) {
+        unsigned row = work.block.first + own;
+        work.write(row, y[work.block.place + own], a.others ? __ldg(a.from + row) : real(0));
+    }
+    work.write_norms();
+}
+
+/// One list per row, static entries before dynamic ones, with the columns of the matrix: each entry is tested for
+/// being inside.
+extern "C" __global__ void __launch_bounds__(1024, 1) rows(const __grid_constant__ BlocksArguments a) {
+    cycle(
+        a, [](Work &, unsigned) {},
+        [](const Work &work, unsigned place, const real *y) {
+            auto value = [&](unsigned column) {
+                unsigned inside = work.place(column);
+                return inside < work.block.rows ? y[inside] : __ldg(work.a.from + column);
+            };
+            return add<SEVERAL>(work.a.outside, work.group(place), 0, __ldg(work.a.g + work.row(place)), value);
+        });
+}
+
+/// Static and dynamic entries in lists of their own.
+extern "C" __global__ void __launch_bounds__(1024, 1) reorganised(const __grid_constant__ BlocksArguments a) {
+    cycle(
+        a, [](Work &, unsigned) {},
+        [](const Work &work, unsigned place, const real *y) {
+            return work.add_inside<SEVERAL>(place, 0, work.add_outside(place), y);
+        });
+}
+
+/// The same; the sums over the static entries are made once, and kept in shared memory.
+extern "C" __global__ void __launch_bounds__(1024, 1) hoisted(const __grid_constant__ BlocksArguments a) {
+    real *sums = reinterpret_cast<real *>(shared_memory) + 2 * a.capacity;
+    cycle(
+        a, [sums](Work &work, unsigned place) { sums[place] = work.add_outside(place); },
+        [sums](const Work &work, unsigned place, const real *y) {
+            return work.add_inside<SEVERAL>(place, 0, sums[place], y);
+        });
+}
+
+/// The same with one thread per row, which keeps its static sum and the first `KEPT` of its dynamic entries in
+/// registers.
+extern "C" __global__ void __launch_bounds__(1024, 1) resident(const __grid_constant__ BlocksArguments a) {
+    Work work(a);
+    real *y = reinterpret_cast<real *>(shared_memory), *next = y + a.capacity;
+    const unsigned place = threadIdx.x;
+    const bool computes = place < work.block.rows;
+    // Two columns in each number.
+    unsigned columns[KEPT / 2] = {};
+    real weights[KEPT] = {}, sum = 0, value = 0, first_change = 0;
+    int count = 0;
+    bool has_more = false;
+    if (computes) {
+        y[place] = value = __ldg(a.from + work.row(place));
+        unsigned start = a.inside.starts[work.group(place)], length = a.inside.starts[work.group(place) + 1] - start;
+        has_more = length > KEPT;
+        long long at = (long long)start * GROUP + place % GROUP;
+#pragma unroll
+        for (int i = 0; i < KEPT; i++) {
+            if (i < length) {
+                unsigned column = __ldg(a.inside.columns + at + i * GROUP);
+                count += column != List<unsigned short>::NONE;
+                columns[i / 2] |= column << i % 2 * 16;
+                weights[i] = __ldg(a.inside.weights + at + i * GROUP);
+            }
+        }
+        sum = work.add_outside(place);
+    }
+    __syncthreads();
+    for (int sweep = 0; sweep < a.sweeps; sweep++) {
+        if (computes) {
+            value = sum;
+#pragma unroll
+            for (int i = 0; i < KEPT; i++) {
+                if (i < count) value = multiply_add(weights[i], y[columns[i / 2] >> i % 2 * 16 & 0xffff], value);
+            }
+            if (has_more) value = work.add_inside<1>(place, KEPT, value, y);
+            next[place] = value;
+            if (sweep == 0) first_change = value - y[place];
+        }
+        __syncthreads();
+        real *last = y;
+        y = next;
+        next = last;
+    }
+    if (computes && work.owns(place)) {
+        work.first_sweep(place, first_change);
+        unsigned row = work.row(place);
+        work.write(row, value, a.others ? __ldg(a.from + row) : real(0));
+    }
+    work.write_norms();
+}
+
+/// Static and dynamic entries in lists of their own, one sweep, no overlap: nothing needs to be kept.
+extern "C" __global__ void __launch_bounds__(1024, 1) one_sweep(const __grid_constant__ BlocksArguments a) {
+    Work work(a);
+    const real *from = a.from + work.block.first;
+    auto inside = [from](unsigned short column) { return __ldg(from + column); };
+    for (unsigned place = threadIdx.x; place < work.block.rows; place += blockDim.x) {
+        real value = add<SEVERAL>(a.inside, work.group(place), 0, work.add_outside(place), inside);
+        real before = a.squares ? __ldg(from + place) : real(0);
+        work.first_sweep(place, value - before);
+        work.write(work.block.first + place, value, before);
+    }
+    work.write_norms();
+}

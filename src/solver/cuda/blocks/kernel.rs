@@ -1,0 +1,210 @@
+//! A kernel of `blocks.cu` with its lists on a GPU.
+
+use super::lists::{Entries, Lengths, Lists, RowBlock};
+use super::{Cut, GROUP};
+use crate::grid::{Real, memory};
+use crate::problem::Csr;
+use crate::solver::cpu::MatrixSystem;
+use crate::solver::cuda::arguments::Pointer;
+use crate::solver::cuda::cycle_kernel::{Launch, Step, operations_per_second};
+use crate::solver::cuda::gpu::Gpu;
+use crate::solver::cuda::graph_batch::Others;
+use crate::solver::cuda::ptx::{File, Form};
+use crate::solver::{Footprint, Kernel, Method, SolverError};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, PushKernelArg};
+use std::mem::offset_of;
+use std::sync::Arc;
+
+/// `List` of `blocks.cu`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct ListArgument {
+    starts: Pointer,
+    columns: Pointer,
+    weights: Pointer,
+}
+
+/// `BlocksArguments` of `blocks.cu`, where each member is explained.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct BlocksArguments {
+    from: Pointer,
+    g: Pointer,
+    to: Pointer,
+    squares: Pointer,
+    others: Pointer,
+    diagonal: Pointer,
+    exact: Pointer,
+    blocks: Pointer,
+    rows: Pointer,
+    outside: ListArgument,
+    inside: ListArgument,
+    sweeps: i32,
+    capacity: i32,
+}
+
+const _: () = {
+    assert!(size_of::<BlocksArguments>() == 128 && size_of::<RowBlock>() == 20);
+    assert!(offset_of!(BlocksArguments, outside) == 72);
+    assert!(offset_of!(BlocksArguments, sweeps) == 120);
+};
+
+// SAFETY: laid out as in C; its pointers are addresses on the GPU.
+unsafe impl DeviceRepr for BlocksArguments {}
+// SAFETY: five numbers.
+unsafe impl DeviceRepr for RowBlock {}
+
+/// A list on a GPU.
+struct DeviceEntries<C, R> {
+    starts: CudaSlice<u32>,
+    columns: CudaSlice<C>,
+    weights: CudaSlice<R>,
+}
+
+impl<C: DeviceRepr, R: DeviceRepr> DeviceEntries<C, R> {
+    fn new(stream: &Arc<CudaStream>, entries: &Entries<C, R>) -> Result<Self, DriverError> {
+        Ok(Self {
+            starts: stream.clone_htod(&entries.starts)?,
+            columns: stream.clone_htod(&entries.columns)?,
+            weights: stream.clone_htod(&entries.weights)?,
+        })
+    }
+
+    fn argument(&self, stream: &CudaStream) -> ListArgument {
+        ListArgument {
+            starts: self.starts.device_ptr(stream).0,
+            columns: self.columns.device_ptr(stream).0,
+            weights: self.weights.device_ptr(stream).0,
+        }
+    }
+}
+
+/// A kernel with the lists of a matrix.
+pub(in crate::solver::cuda) struct BlocksKernel<R> {
+    launch: Launch,
+    kernel: Kernel,
+    parts: usize,
+    /// Those of a cycle, without what differs from cycle to cycle.
+    arguments: BlocksArguments,
+    _blocks: CudaSlice<RowBlock>,
+    _rows: Option<CudaSlice<u32>>,
+    _outside: DeviceEntries<u32, R>,
+    _inside: DeviceEntries<u16, R>,
+}
+
+/// Where the numbers of a matrix lie on a GPU that every cycle needs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::solver::cuda) struct Numbers {
+    /// b_i / a_ii.
+    pub g: Pointer,
+    /// a_ii.
+    pub diagonal: Pointer,
+}
+
+impl<R: Real + DeviceRepr> BlocksKernel<R> {
+    /// Cuts a matrix into the blocks of a method, and copies their lists to the GPU.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the kernel does not accept the blocks, the lists do not fit into the memory of this
+    /// machine or of the GPU, or the GPU fails.
+    pub fn new(
+        gpu: &Gpu,
+        stream: &Arc<CudaStream>,
+        matrix: &Csr,
+        system: &MatrixSystem<R>,
+        numbers: Numbers,
+        method: &Method,
+        chosen: Kernel,
+    ) -> Result<Self, SolverError> {
+        let cut = Cut::new(matrix, method, chosen, R::PRECISION, gpu.most_shared)
+            .map_err(|refused| refused.error(chosen))?;
+        let split = cut.kernel.split;
+        let lengths = Lengths::new(system, &cut.blocks, split);
+        let needed = lengths.bytes(size_of::<R>());
+        gpu.check_room(needed)?;
+        let available = memory::available();
+        if needed > available {
+            return Err(SolverError::BlocksMemory { needed, available });
+        }
+        let lists = Lists::new(system, &cut.blocks, split, &lengths);
+        let call = || -> Result<_, DriverError> {
+            let blocks = stream.clone_htod(&lists.blocks)?;
+            let rows = match lists.rows.is_empty() {
+                true => None,
+                false => Some(stream.clone_htod(&lists.rows)?),
+            };
+            let outside = DeviceEntries::new(stream, &lists.outside)?;
+            let inside = DeviceEntries::new(stream, &lists.inside)?;
+            stream.synchronize()?;
+            Ok((blocks, rows, outside, inside))
+        };
+        let (blocks, rows, outside, inside) = gpu.check(call())?;
+        let function =
+            gpu.function(File::Blocks, R::PRECISION, Form::Matrix, cut.kernel.function)?;
+        let operations = system.columns.len() as f64 / system.rows() as f64;
+        let most = gpu.check(operations_per_second(gpu, R::PRECISION))? / operations.max(1.0);
+        let size = cut.size;
+        let count = cut.blocks.len();
+        let launch =
+            Launch::of(gpu, function, [count as u32, 1], [size.threads, 1], size.bytes, most)?;
+        let arguments = BlocksArguments {
+            from: 0,
+            g: numbers.g,
+            to: 0,
+            squares: 0,
+            others: 0,
+            diagonal: numbers.diagonal,
+            exact: 0,
+            blocks: blocks.device_ptr(stream).0,
+            rows: rows.as_ref().map_or(0, |rows| rows.device_ptr(stream).0),
+            outside: outside.argument(stream),
+            inside: inside.argument(stream),
+            sweeps: cut.sweeps as i32,
+            capacity: cut.most_rows as i32,
+        };
+        Ok(Self {
+            launch,
+            kernel: Kernel::named(cut.name),
+            parts: count,
+            arguments,
+            _blocks: blocks,
+            _rows: rows,
+            _outside: outside,
+            _inside: inside,
+        })
+    }
+
+    /// In how many parts the norms of a cycle come.
+    pub fn parts(&self) -> usize {
+        self.parts
+    }
+
+    /// The row of the table of kernels.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// What it takes of the GPU.
+    pub fn footprint(&self) -> Footprint {
+        self.launch.footprint()
+    }
+
+    /// Enqueues one cycle.
+    pub fn launch(
+        &self,
+        stream: &Arc<CudaStream>,
+        step: Step,
+        others: Others,
+    ) -> Result<(), DriverError> {
+        let Step { from, to, squares } = step;
+        let Others { parts, exact } = others;
+        let arguments =
+            BlocksArguments { from, to, squares, others: parts, exact, ..self.arguments };
+        let mut launch = stream.launch_builder(&self.launch.function);
+        // SAFETY: all kernels of `blocks.cu` take these arguments, whose arrays are those of the matrix.
+        unsafe { launch.arg(&arguments).launch(self.launch.config) }.map(|_| ())
+    }
+}
+
+/// Groups are those of a warp.
+const _: () = assert!(GROUP == crate::solver::cuda::cycle_kernel::WARP as usize);

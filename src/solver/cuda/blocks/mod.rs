@@ -1,0 +1,190 @@
+//! Block Jacobi on a sparse matrix on a GPU (`kernels/blocks.cu`): a block of threads makes all sweeps of a
+//! block of rows. One row of the table of kernels (`kernels.rs`) for each way to keep the entries.
+
+mod kernel;
+mod lists;
+
+pub(super) use kernel::{BlocksKernel, Numbers};
+
+use super::cycle_kernel::WARP;
+use super::kernels::{KERNELS, NO_KERNEL, Refused, Setting};
+use crate::grid::{AxisTiling, Precision};
+use crate::problem::Csr;
+use crate::solver::cpu::computed_rows;
+use crate::solver::cuda::build::Build;
+use crate::solver::{Kernel, Method};
+use lists::{BlockRows, GROUP, Split};
+
+/// Threads of a block at most: the launch bounds in `blocks.cu`.
+const MOST_THREADS: usize = 1024;
+
+/// Rows of a block at most where dynamic entries have 16 bits for their places; the last place stands for
+/// none.
+const MOST_PLACES: usize = u16::MAX as usize;
+
+/// Rows of a block of Jacobi's iteration, where blocks change nothing.
+const ROWS_OF_A_SWEEP: usize = 256;
+
+/// How a kernel of `blocks.cu` keeps the entries.
+#[derive(Debug)]
+pub(super) struct BlocksType {
+    function: &'static str,
+    split: Split,
+    /// Arrays of the rows of a block in shared memory.
+    arrays: usize,
+    /// Whether a thread has one row at most.
+    has_thread_per_row: bool,
+}
+
+pub(super) static ROWS: BlocksType =
+    BlocksType { function: "rows", split: Split::Sorted, arrays: 2, has_thread_per_row: false };
+pub(super) static REORGANISED: BlocksType = BlocksType {
+    function: "reorganised",
+    split: Split::Apart,
+    arrays: 2,
+    has_thread_per_row: false,
+};
+pub(super) static HOISTED: BlocksType =
+    BlocksType { function: "hoisted", split: Split::Apart, arrays: 3, has_thread_per_row: false };
+pub(super) static RESIDENT: BlocksType =
+    BlocksType { function: "resident", split: Split::Apart, arrays: 2, has_thread_per_row: true };
+
+/// Jacobi's iteration: every entry is static.
+static CLASSIC: BlocksType =
+    BlocksType { function: "one_sweep", split: Split::None, arrays: 0, has_thread_per_row: false };
+
+/// One sweep of kernels with two lists: nothing is kept.
+static ONE_SWEEP: BlocksType = BlocksType { function: "one_sweep", split: Split::Apart, ..CLASSIC };
+
+/// The threads of a block and its bytes of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Size {
+    threads: u32,
+    bytes: usize,
+}
+
+impl BlocksType {
+    /// The size of the block of threads for blocks of at most `rows` rows; `None` if they are too many.
+    fn size(&self, rows: usize, precision: Precision, shared_bytes: usize) -> Option<Size> {
+        let warps = rows.div_ceil(WARP as usize).max(1);
+        let threads = (warps * WARP as usize).min(MOST_THREADS);
+        let bytes = self.arrays * rows * precision.bytes();
+        // The last bytes hold what warps add up.
+        let fits = bytes + NORMS_BYTES <= shared_bytes
+            && (self.split != Split::Apart || rows <= MOST_PLACES)
+            && (!self.has_thread_per_row || rows <= threads);
+        fits.then_some(Size { threads: threads as u32, bytes })
+    }
+}
+
+/// Bytes of shared memory for the norms of warps: `warps` of `norms.cuh` and of `blocks.cu`.
+const NORMS_BYTES: usize = 32 * (32 + 8);
+
+/// Whether a kernel accepts the blocks of a setting; if not, what it does not accept. With an overlap, blocks
+/// compute more rows than they own, which is known only once the matrix is cut.
+pub(super) fn accept(kernel: &BlocksType, setting: &Setting<'_>) -> Result<(), String> {
+    let Setting { method: Method::Hierarchical { tiling, .. }, precision, shared_bytes } = setting
+    else {
+        return Err(SINE_BASIS.to_owned());
+    };
+    let rows = tiling.x().tile();
+    kernel.size(rows, *precision, *shared_bytes).map(drop).ok_or_else(|| refused(rows))
+}
+
+/// What no kernel for matrices makes.
+const SINE_BASIS: &str = "subiterations in the sine basis";
+
+fn refused(rows: usize) -> String {
+    format!("blocks of {rows} rows")
+}
+
+/// The kernel for blocks of at most `rows` rows: its name, how it keeps the entries, and the size of its
+/// block of threads. It is the one that was chosen, or the first of the table that accepts them.
+fn choose(
+    chosen: Kernel,
+    rows: usize,
+    precision: Precision,
+    shared_bytes: usize,
+) -> Result<(&'static str, &'static BlocksType, Size), Refused> {
+    let mut accepting = KERNELS.iter().filter_map(|row| {
+        let Build::Blocks(kernel) = row.build else { return None };
+        Some((row.name, kernel, kernel.size(rows, precision, shared_bytes)?))
+    });
+    let is_meant = |name: &str| chosen == Kernel::AUTO || chosen.name() == name;
+    if let Some(found) = accepting.clone().find(|(name, ..)| is_meant(name)) {
+        return Ok(found);
+    }
+    let other = accepting.next().map(|(name, ..)| format!("kernel {name}"));
+    let instead = other.unwrap_or_else(|| NO_KERNEL.to_owned());
+    Err(Refused { setting: refused(rows), instead })
+}
+
+/// A matrix that is cut into blocks, and the kernel for them.
+struct Cut {
+    kernel: &'static BlocksType,
+    /// The name of the kernel's row.
+    name: &'static str,
+    sweeps: usize,
+    blocks: Vec<BlockRows>,
+    size: Size,
+    /// Rows of the largest block.
+    most_rows: usize,
+}
+
+impl Cut {
+    /// Cuts a matrix for a method, with the kernel that was chosen or the fastest that accepts the blocks.
+    ///
+    /// # Errors
+    /// [`Refused`] if no kernel, or not that one, accepts them.
+    fn new(
+        matrix: &Csr,
+        method: &Method,
+        chosen: Kernel,
+        precision: Precision,
+        shared_bytes: usize,
+    ) -> Result<Self, Refused> {
+        let refuse = |setting| Refused { setting, instead: NO_KERNEL.to_owned() };
+        let (k, tiling) = match method {
+            Method::Hierarchical { k, tiling } => (*k, tiling.x().clone()),
+            Method::Classic => {
+                let tiling = AxisTiling::blocks(matrix.rows(), ROWS_OF_A_SWEEP, 0);
+                (1, tiling.map_err(|error| refuse(error.to_string()))?)
+            }
+            Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
+        };
+        let is_classic = matches!(method, Method::Classic);
+        let choose = |rows| match is_classic {
+            true => {
+                let size = Size { threads: ROWS_OF_A_SWEEP as u32, bytes: 0 };
+                Ok((Kernel::CLASSIC.name(), &CLASSIC, size))
+            }
+            false => choose(chosen, rows, precision, shared_bytes),
+        };
+        // Before all rows are listed.
+        choose(tiling.tile())?;
+        let blocks: Vec<_> = computed_rows(matrix, &tiling).collect();
+        let most_rows = blocks.iter().map(|(_, computed)| computed.len()).max().unwrap_or(0);
+        let (name, mut kernel, mut size) = choose(most_rows)?;
+        if k == 1 && kernel.split == Split::Apart && tiling.overlap() == 0 {
+            kernel = &ONE_SWEEP;
+            size.bytes = 0;
+        }
+        Ok(Self { kernel, name, sweeps: k, blocks, size, most_rows })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_of_blocks() {
+        let size = |kernel: &BlocksType, rows| kernel.size(rows, Precision::F64, 227 * 1024);
+        assert_eq!(size(&HOISTED, 256), Some(Size { threads: 256, bytes: 3 * 256 * 8 }));
+        assert_eq!(size(&ROWS, 1), Some(Size { threads: 32, bytes: 2 * 8 }));
+        assert_eq!(size(&ROWS, 5000), Some(Size { threads: 1024, bytes: 2 * 5000 * 8 }));
+        assert_eq!((size(&RESIDENT, 1025), size(&HOISTED, 10_000)), (None, None));
+        assert!(size(&RESIDENT, 1024).is_some() && size(&REORGANISED, 10_000).is_some());
+        assert_eq!(ONE_SWEEP.size(70_000, Precision::F32, 227 * 1024), None);
+    }
+}
