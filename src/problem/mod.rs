@@ -7,6 +7,7 @@ pub mod input;
 pub mod matrix;
 mod operator;
 mod residual;
+mod spectral_radius;
 mod stencil;
 mod system;
 
@@ -14,5 +15,6 @@ pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
 pub use matrix::Csr;
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};
+pub use spectral_radius::SpectralRadius;
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

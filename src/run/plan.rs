@@ -9,7 +9,7 @@ use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
-use crate::problem::{Boundary, Operator, Problem, Source, Stencil, StencilError};
+use crate::problem::{Boundary, Operator, Problem, Source, SpectralRadius, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
     Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError, Subiterations,
@@ -23,6 +23,9 @@ pub struct Plan {
     pub spec: RunSpec,
     /// The system.
     pub problem: Arc<Problem>,
+    /// The spectral radius of Jacobi's iteration; of a matrix only where its diagonal is not dominant, since a
+    /// power iteration takes time.
+    pub spectral_radius: Option<SpectralRadius>,
     /// The method.
     pub method: Method,
     /// Of a matrix in another order: row `i` is row `order[i]` of the file.
@@ -164,6 +167,8 @@ impl Planner {
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
+            spectral_radius: (problem.operator.stencil())
+                .map(|stencil| SpectralRadius::of_stencil(stencil, &shape)),
             problem,
             order: None,
             method,
@@ -203,7 +208,8 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order } = self.matrices.problem(&spec.problem, block)?;
+        let Ordered { problem, order, spectral_radius } =
+            self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
         let method = method(method_spec, &tiling, &problem.operator)?;
@@ -211,6 +217,7 @@ impl Planner {
             spec: spec.clone(),
             problem,
             order,
+            spectral_radius,
             method,
             tiling,
             precision: method_spec.precision,
@@ -334,7 +341,7 @@ impl Plan {
         (self.precision == Precision::F64 && speedup >= SLOW_F64).then_some(speedup)
     }
 
-    /// A sentence that warns of possible divergence, or `None`.
+    /// A sentence that warns where the matrix is not diagonally dominant, or `None`.
     pub fn warning(&self) -> Option<String> {
         let operator = &self.problem.operator;
         if operator.is_dominant() {
@@ -347,10 +354,23 @@ impl Plan {
             }
             _ => "raise the diagonal, or lower the other entries",
         };
-        Some(format!(
-            "The matrix is not diagonally dominant (Σ|w| = {:.3} > 1), so Jacobi's iteration may diverge; {cure}.",
-            operator.dominance()
-        ))
+        let what = match (self.spectral_radius, &self.method) {
+            (Some(radius), _) if radius.value >= 1.0 => {
+                format!(", and ρ = {radius} ≥ 1: Jacobi's iteration diverges; {cure}")
+            }
+            // Without dominance, stale values may keep an iteration from converging that does so without
+            // them (Chazan and Miranker, "Chaotic relaxation", 1969).
+            (Some(radius), method) => {
+                let tiles = match method {
+                    Method::Classic => "",
+                    _ => ", but with tiles it may diverge",
+                };
+                format!("; ρ = {radius} < 1, so Jacobi's iteration converges{tiles}")
+            }
+            (None, _) => format!(", so Jacobi's iteration may diverge; {cure}"),
+        };
+        let dominance = operator.dominance();
+        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
     }
 }
 

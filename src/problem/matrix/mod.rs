@@ -6,7 +6,7 @@ mod generated;
 mod market;
 mod order;
 
-pub use analysis::{Analysis, BlockEntries, SpectralRadius};
+pub use analysis::{Analysis, BlockEntries};
 pub use csr::{Csr, Dominance, Entry, MatrixError};
 pub use generated::Generated;
 pub use market::{MarketError, is_market, read_matrix, read_rows, read_vector, save_matrix};

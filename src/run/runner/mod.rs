@@ -570,14 +570,16 @@ impl Run {
     fn outcome_at(&self, record: &Record) -> Option<Outcome> {
         let cycle = record.cycle;
         let hint = || {
-            if self.plan.problem.operator.is_dominant() {
-                String::new()
-            } else {
-                let dominance = self.plan.problem.operator.dominance();
-                format!(
-                    "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1): lower the velocity, raise the diagonal, or refine the grid"
-                )
+            let plan = &self.plan;
+            if plan.problem.operator.is_dominant() {
+                return String::new();
             }
+            let dominance = plan.problem.operator.dominance();
+            let radius =
+                plan.spectral_radius.map_or_else(String::new, |radius| format!(", ρ = {radius}"));
+            format!(
+                "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
+            )
         };
         let finite = self.growth.last.is_finite()
             && record.residual.is_none_or(|residual| residual.l2.is_finite())
