@@ -329,7 +329,7 @@ mod tests {
             errors.push(error);
         }
         errors.sort_by(f64::total_cmp);
-        assert!(errors.len() == 18 && errors[9] < 1e-3, "{errors:?}");
+        assert!(errors.len() == 24 && errors[12] < 1e-3, "{errors:?}");
     }
 
     #[test]
