@@ -12,9 +12,8 @@ mod stencil;
 mod system;
 
 pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
-pub use matrix::Csr;
+pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};
-pub use spectral_radius::SpectralRadius;
 pub use stencil::{Stencil, StencilError, Weights};
 pub use system::{Boundary, Problem, Source, System};

@@ -1,26 +1,16 @@
-//! The spectral radius of Jacobi's iteration.
+//! The spectral radius of Jacobi's iteration on a grid.
 
 use super::Stencil;
+use super::matrix::SpectralRadius;
 use crate::grid::Shape;
 use std::f64::consts::PI;
-use std::fmt;
-
-/// The spectral radius ρ(I − D⁻¹A), or an estimate of it: Jacobi's iteration converges where it is below 1
-/// (Islam & Wang, long version, Eq. 3).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SpectralRadius {
-    /// ρ.
-    pub value: f64,
-    /// Of an estimate, how much it still changed over the last half of the steps; 0 of a formula.
-    pub error: f64,
-}
 
 impl SpectralRadius {
     /// That of a stencil with zero boundary values, from the eigenvalues of a tridiagonal matrix along each
     /// axis, 2 √(a c) cos(p π / (n + 1)) (Golub and Van Loan, *Matrix Computations*, section 4.8): those of the
     /// axes add up. Along an axis whose entries have opposite signs they are imaginary, so that the moduli of
-    /// the two kinds combine as √(x² + y²).
-    pub fn of_stencil(stencil: &Stencil, shape: &Shape) -> Self {
+    /// the two kinds combine as √(x² + y²). Damping by ω makes 1 − ω + ω λ of every eigenvalue λ; without, ω is 1.
+    pub fn of_stencil(stencil: &Stencil, shape: &Shape, omega: f64) -> Self {
         let (mut real, mut imaginary) = (0.0, 0.0);
         for ([previous, next], &n) in stencil.neighbours().into_iter().zip(shape.axes()) {
             // Each weight by itself: a product of entries may overflow.
@@ -30,23 +20,8 @@ impl SpectralRadius {
             let part = if (previous < 0.0) == (next < 0.0) { &mut real } else { &mut imaginary };
             *part += largest;
         }
-        Self { value: f64::hypot(real, imaginary), error: 0.0 }
-    }
-
-    /// Sweeps of Jacobi's iteration for each decimal digit, once the slowest mode alone is left: ln 10 / −ln ρ;
-    /// `None` where it does not converge.
-    pub fn sweeps_per_digit(&self) -> Option<f64> {
-        let sweeps = -(10.0_f64.ln()) / self.value.ln();
-        (self.value < 1.0).then_some(sweeps)
-    }
-}
-
-/// With as many decimals as its distance from 1 takes, three at least: 0.850, 0.9999953.
-impl fmt::Display for SpectralRadius {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let distance = (1.0 - self.value).abs().max(1e-14);
-        let decimals = (1.0 - distance.log10().floor()).max(3.0) as usize;
-        write!(f, "{:.decimals$}", self.value)
+        let of = |real: f64| f64::hypot(1.0 - omega + omega * real, omega * imaginary);
+        Self { value: of(real).max(of(-real)), error: 0.0 }
     }
 }
 
@@ -91,7 +66,7 @@ mod tests {
                 d,
                 a: of(0, 0), c: of(0, 1), e: of(1, 0), f: of(1, 1), p: of(2, 0), q: of(2, 1),
             };
-            let formula = SpectralRadius::of_stencil(&stencil, &shape);
+            let formula = SpectralRadius::of_stencil(&stencil, &shape, 1.0);
             let matrix = problem(shape, stencil).as_matrix().unwrap();
             let power = SpectralRadius::of_matrix(matrix.operator.matrix().unwrap());
             let off = (formula.value - power.value).abs();
@@ -104,17 +79,28 @@ mod tests {
     fn real_and_imaginary_axes_combine_as_moduli() {
         let shape = Shape::grid_2d(2, 2).unwrap();
         let stencil = Stencil { d: 2.0, a: 1.0, c: 4.0, e: -9.0, f: 1.0, ..Stencil::default() };
-        let value = SpectralRadius::of_stencil(&stencil, &shape).value;
+        let value = SpectralRadius::of_stencil(&stencil, &shape, 1.0).value;
         assert!((value - 13.0_f64.sqrt() / 2.0).abs() < 1e-14, "{value}");
+    }
+
+    /// Below 1 the slowest smooth mode decides, above 1 its mirror image, which changes sign.
+    #[test]
+    fn damping_shifts_the_modes() {
+        let shape = Shape::grid_1d(9, 1).unwrap();
+        let of = |omega| SpectralRadius::of_stencil(&Stencil::poisson(&shape), &shape, omega).value;
+        let slowest = (PI / 10.0).cos();
+        assert!((of(1.0) - slowest).abs() < 1e-14);
+        assert!((of(0.5) - 0.5 * (1.0 + slowest)).abs() < 1e-14);
+        assert!((of(1.5) - (0.5 + 1.5 * slowest)).abs() < 1e-14);
     }
 
     #[test]
     fn a_radius_has_the_digits_that_count() {
         let text = |value| SpectralRadius { value, error: 0.0 }.to_string();
         let shape = Shape::grid_1d(1024, 1).unwrap();
-        let poisson = SpectralRadius::of_stencil(&Stencil::poisson(&shape), &shape);
+        let poisson = SpectralRadius::of_stencil(&Stencil::poisson(&shape), &shape, 1.0);
         assert_eq!(poisson.to_string(), "0.9999953");
-        assert_eq!(poisson.sweeps_per_digit().unwrap().round(), 490_209.0);
+        assert_eq!(poisson.sweeps_per_digit().unwrap().round(), 490_222.0);
         assert_eq!(
             (text(0.0), text(0.85), text(1.0651)),
             ("0.000".into(), "0.850".into(), "1.065".into())

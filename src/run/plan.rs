@@ -149,6 +149,7 @@ impl Planner {
             check_3d(spec)?;
         }
         check_stop(&spec.stop)?;
+        check_damping(&spec.method)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
@@ -162,13 +163,14 @@ impl Planner {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
         };
-        let method = method(&spec.method, &tiling, &problem.operator)?;
+        let omega = spec.method.omega;
+        let method = method(&spec.method, &tiling, &problem.operator)?.damped(omega);
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
             spectral_radius: (problem.operator.stencil())
-                .map(|stencil| SpectralRadius::of_stencil(stencil, &shape)),
+                .map(|stencil| SpectralRadius::of_stencil(stencil, &shape, omega)),
             problem,
             order: None,
             method,
@@ -185,6 +187,9 @@ impl Planner {
         let method_spec = &spec.method;
         if method_spec.backend == Backend::Cuda {
             return Err(value("backend", "cuda", "matrices run on the CPU only"));
+        }
+        if method_spec.omega != 1.0 {
+            return Err(value("omega", method_spec.omega, "for a matrix it must be 1"));
         }
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
@@ -235,7 +240,7 @@ impl Planner {
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
         let is_for_gpus = problem.operator.stencil().is_some() && problem.shape.dim() < 3;
-        if spec.backend == Backend::Cpu || !is_for_gpus {
+        if spec.backend == Backend::Cpu || !is_for_gpus || spec.omega != 1.0 {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
@@ -396,6 +401,9 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
             Backend::Auto | Backend::Cpu if is_matrix => {
                 format!("for a matrix it may be {}", names(&kernels))
             }
+            _ if spec.omega != 1.0 => {
+                format!("with omega {} it may be {}", spec.omega, names(&kernels))
+            }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
                     .to_owned()
@@ -447,6 +455,29 @@ fn check_3d(spec: &RunSpec) -> Result<(), PlanError> {
     }
     if spec.method.backend == Backend::Cuda {
         return Err(value("backend", "cuda", "3D grids run on the CPU only"));
+    }
+    Ok(())
+}
+
+/// Refuses what damped sweeps cannot have.
+fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
+    let MethodSpec { omega, .. } = *spec;
+    if omega == 1.0 {
+        return Ok(());
+    }
+    if !(omega > 0.0 && omega < 2.0) {
+        return Err(value(
+            "omega",
+            omega,
+            "it must be above 0 and below 2; 1 is Jacobi's iteration",
+        ));
+    }
+    if spec.backend == Backend::Cuda {
+        return Err(value("omega", omega, "backend cuda has no damping; use backend cpu or auto"));
+    }
+    if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
+        let allowed = format!("with omega {omega} it must be at most {MOST_SWEEPS}");
+        return Err(value("k", spec.k, allowed));
     }
     Ok(())
 }

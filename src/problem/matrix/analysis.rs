@@ -1,8 +1,8 @@
 //! Properties of a matrix that are found before it is used to solve a system.
 
 use super::csr::{Csr, Dominance};
+use super::spectral_radius::SpectralRadius;
 use crate::grid::AxisTiling;
-use crate::problem::SpectralRadius;
 use crate::random::random;
 
 /// Properties of a matrix that are found before it is used to solve a system.
