@@ -15,7 +15,7 @@ use std::sync::Arc;
 const TABLES: [(Group, &str, &str); 4] = [
     (Group::Table1, "Table I", "1D, no overlap"),
     (Group::Table2, "Table II", "1D, best overlap"),
-    (Group::Table3Long, "Table 3 (long version)", "2D, no overlap"),
+    (Group::Table3Long, "Table 3, long", "2D, no overlap"),
     (Group::Table3, "Table III", "2D, best overlap"),
 ];
 
