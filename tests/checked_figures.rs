@@ -61,6 +61,17 @@ fn grid_1d_classic() {
     check(line(), Method::Classic, 128_760);
 }
 
+/// Damping removes the checkerboard mode, and slows down all others.
+#[test]
+fn grid_1d_damped() {
+    check(line(), Method::Classic.damped(0.999), 115_854);
+}
+
+#[test]
+fn grid_1d_damped_by_two_thirds() {
+    check(line(), Method::Classic.damped(2.0 / 3.0), 173_608);
+}
+
 #[test]
 fn line_16_subiterations_without_overlap() {
     check(line(), hierarchical(&line(), 16, 0), 19_555);

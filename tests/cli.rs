@@ -299,8 +299,15 @@ fn experiments_of_the_papers_are_repeated_beside_the_published_figures() {
     assert!(notes.contains("measuring the CPU only") && notes.lines().count() == 1, "{notes}");
     let said: Value = serde_json::from_str(&said).unwrap();
     let rows = said["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 23);
-    for row in rows {
+    assert_eq!(rows.len(), 33);
+    let (quoted, run): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| row["source"] == "Islam & Wang (long), 3.4");
+    assert!(quoted.len() == 4 && quoted.iter().all(|row| row["measured_ms"].is_null()));
+    assert!(rows.iter().all(|row| {
+        let is_plate = row["preset"] == "heat-plate-2048";
+        row["published_us_per_cycle"].is_null() == is_plate
+    }));
+    for row in run {
         assert!(row["published_ms"].is_f64() != row["published_speedup"].is_f64(), "{row}");
         assert!(row["measured_ms"].as_f64().unwrap() > 0.0);
         assert!(row["measured_speedup"].as_f64().unwrap() > 0.0);
@@ -309,7 +316,16 @@ fn experiments_of_the_papers_are_repeated_beside_the_published_figures() {
     let row = rows.iter().find(|row| row["source"] == "Islam & Wang, table III").unwrap();
     assert_eq!((&row["cycles"], &row["published_speedup"]), (&solved["cycles"], &2.18.into()));
     let record = fs::read_to_string(folder.path().join("paper.md")).unwrap();
-    for part in ["7901", "not comparable", "TITAN V", "`tilescope bench paper", "one thread"] {
+    for part in [
+        "7901",
+        "not comparable",
+        "7248",
+        "within 1.3 %",
+        "0.57 k",
+        "TITAN V",
+        "`tilescope bench paper",
+        "one thread",
+    ] {
         let plain = record.replace(',', "");
         assert!(plain.contains(part), "{part}: {record}");
     }
@@ -555,8 +571,45 @@ fn a_run_that_diverges_says_why_and_still_saves_its_curve() {
     let lines: Vec<_> = stderr.lines().collect();
     assert_eq!(lines.len(), 2, "{stderr}");
     assert!(lines[0].contains("not diagonally dominant"), "{stderr}");
+    // Imaginary along x and real along y: √(29,620² + 2,076²) cos(π / 33) / 4,356.
+    assert!(lines[0].contains("ρ = 6.786 ≥ 1: Jacobi's iteration diverges"), "{stderr}");
+    assert!((said["spectral_radius"].as_f64().unwrap() - 6.786).abs() < 1e-3);
+    assert_eq!(said["sweeps_per_digit"], Value::Null);
     assert!(lines[1].contains("lower the velocity"), "{stderr}");
     assert!(folder.path().join("c.csv").exists());
+}
+
+#[test]
+fn damping_is_for_sweeps_on_the_cpu() {
+    let folder = folder();
+    let refuse = |options: &str, parts: &[&str]| {
+        refused(&folder, &format!("solve {SMALL} {options}"), 2, parts);
+    };
+    refuse("--omega 0.9 --backend cuda", &["omega is 0.9; backend cuda has no damping"]);
+    refuse("--omega 2", &["omega is 2; it must be above 0 and below 2"]);
+    refuse("--omega=-0.5", &["omega is -0.5"]);
+    refuse("--omega 0.9 --kernel spectral", &["with omega 0.9 it may be auto, fastest"]);
+    let endless = "solve --shape 24x20 --tile 8 --k inf --omega 0.9";
+    refused(&folder, endless, 2, &["k is inf; with omega 0.9 it must be at most 4096"]);
+    let matrix = "solve --matrix poisson-9x8 --tile 8 --omega 0.9";
+    refused(&folder, matrix, 2, &["omega is 0.9; for a matrix it must be 1"]);
+    tilescope(&folder, &format!("solve {SMALL} --omega 0.9"))
+        .assert()
+        .success()
+        .stdout(predicate::str::contains(", ω = 0.9"));
+    // The same run in a file, and with ω = 1 the same bits as without.
+    let saved = |options: &str, name: &str| {
+        let line = format!("solve {options} --max-cycles 5 --tol none --save-field {name}");
+        tilescope(&folder, &line).assert().success();
+        fs::read(folder.path().join(name)).unwrap()
+    };
+    let mut damped = small();
+    damped.method.omega = 0.9;
+    save_run(&folder.path().join("damped.toml"), &damped).unwrap();
+    let by_option = saved(&format!("{SMALL} --omega 0.9"), "a.npy");
+    assert_eq!(saved("--run damped.toml", "b.npy"), by_option);
+    assert_ne!(saved(SMALL, "c.npy"), by_option);
+    assert_eq!(saved("--run damped.toml --omega 1", "d.npy"), saved(SMALL, "c.npy"));
 }
 
 #[test]

@@ -252,6 +252,13 @@ struct Summary {
     kernel: Option<&'static str>,
     device: Option<String>,
     cycles: u64,
+    /// Σ|w|: the largest Σ|a_ij| / |a_ii| of a row, j ≠ i.
+    dominance: f64,
+    /// ρ(I − D⁻¹A) of a grid; of a matrix it is found with `matrix`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spectral_radius: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sweeps_per_digit: Option<f64>,
     /// None for k = ∞.
     sweeps: Option<u64>,
     converged: bool,
@@ -331,10 +338,7 @@ impl MatrixSummary {
             0 => "diagonally dominant".to_owned(),
             rows => format!("{rows} rows not diagonally dominant"),
         };
-        let sweeps = self.sweeps_per_digit.map_or_else(
-            || "Jacobi's iteration does not converge".to_owned(),
-            |sweeps| format!("{} sweeps of Jacobi's iteration per digit", rounded(sweeps)),
-        );
+        let sweeps = sweeps_per_digit(self.sweeps_per_digit);
         let [setup, shutdown] = [self.setup_seconds, self.shutdown_seconds].map(seconds);
         let (radius, error) = (self.spectral_radius, self.spectral_radius_error);
         [
@@ -344,6 +348,14 @@ impl MatrixSummary {
             ("setup, shutdown", format!("{setup}, {shutdown}")),
         ]
     }
+}
+
+/// The sweeps that a digit takes in the end, where the iteration converges.
+fn sweeps_per_digit(sweeps: Option<f64>) -> String {
+    sweeps.map_or_else(
+        || "Jacobi's iteration does not converge".to_owned(),
+        |sweeps| format!("{} sweeps of Jacobi's iteration per digit", rounded(sweeps)),
+    )
 }
 
 fn residual_share<S: serde::Serializer>(share: &EdgeShare, out: S) -> Result<S::Ok, S::Error> {
@@ -357,6 +369,7 @@ impl Summary {
         let latest = run.history().latest();
         let residual = latest.residual.map(|norms| norms.l2);
         let axes = 0..problem.shape.dim();
+        let radius = plan.spectral_radius.filter(|_| problem.operator.stencil().is_some());
         Ok(Self {
             problem: spec.problem.kind.name(),
             shape: problem.shape.axes().to_vec(),
@@ -369,6 +382,9 @@ impl Summary {
             backend: plan.backend().name(),
             kernel: run.solver().device().map(|device| device.kernel.name()),
             device: run.solver().device().map(|device| device.name.clone()),
+            dominance: problem.operator.dominance(),
+            spectral_radius: radius.map(|radius| radius.value),
+            sweeps_per_digit: radius.and_then(|radius| radius.sweeps_per_digit()),
             cycles: run.cycle(),
             sweeps: run.k().finite().map(|_| run.sweeps()),
             converged: run.outcome() == Some(&Outcome::Converged),
@@ -434,6 +450,12 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
+        if self.matrix.is_none()
+            && let Some(radius) = plan.spectral_radius
+        {
+            let (dominance, sweeps) = (self.dominance, sweeps_per_digit(self.sweeps_per_digit));
+            row("ρ(I − D⁻¹A)", format!("{radius}, Σ|w| = {dominance:.3}, {sweeps}"));
+        }
         if let Some(matrix) = &self.matrix {
             for (name, value) in matrix.rows() {
                 row(name, value);

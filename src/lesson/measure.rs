@@ -4,6 +4,7 @@
 use super::error::Fault;
 use crate::grid::AxisTiling;
 use crate::picture::{grouped, rounded, two_digits};
+use crate::problem::SpectralRadius;
 use crate::problem::matrix::BlockEntries;
 use crate::run::{FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot};
 use std::fmt;
@@ -116,6 +117,8 @@ enum Format {
     Number,
     /// A ratio: `1.27×`.
     Factor,
+    /// A spectral radius, with the digits that its distance from 1 takes.
+    Radius,
 }
 
 /// A value that a lesson may quote, by its name.
@@ -287,6 +290,20 @@ impl Measure {
             ..BLANK
         },
         Self {
+            name: "spectral_radius",
+            about: "The spectral radius ρ of Jacobi's iteration on a grid, which converges where it is below 1.",
+            format: Format::Radius,
+            value: |it| Some(it.plan.spectral_radius?.value),
+            ..BLANK
+        },
+        Self {
+            name: "sweeps_per_digit",
+            about: "Sweeps of Jacobi's iteration on a grid for each digit of the residual, in the end: ln 10 / −ln ρ.",
+            format: Format::Count,
+            value: |it| it.plan.spectral_radius?.sweeps_per_digit(),
+            ..BLANK
+        },
+        Self {
             name: "entries_inside",
             about: "Of a matrix, the part of the off-diagonal entries whose column lies in the block of their row.",
             format: Format::Percent,
@@ -320,6 +337,7 @@ impl Measure {
         match self.format {
             Format::Count if value.is_finite() => grouped(value.round() as u64),
             Format::Percent if value.is_finite() => format!("{} %", two_digits(100.0 * value)),
+            Format::Radius => SpectralRadius { value, error: 0.0 }.to_string(),
             Format::Factor => format!("{}×", rounded(value)),
             Format::Count | Format::Percent | Format::Number => rounded(value),
         }

@@ -7,11 +7,12 @@ pub mod input;
 pub mod matrix;
 mod operator;
 mod residual;
+mod spectral_radius;
 mod stencil;
 mod system;
 
 pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
-pub use matrix::Csr;
+pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};
 pub use stencil::{Stencil, StencilError, Weights};

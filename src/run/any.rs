@@ -57,7 +57,7 @@ prop_compose! {
         k in prop_oneof![(0..5000_usize).prop_map(Subiterations::Finite), Just(Subiterations::Infinite)],
         tile in prop::collection::vec(0..300_usize, 1..=2),
         overlap in prop::collection::vec(0..300_usize, 1..=2),
-        single in any::<bool>(),
+        (single, omega) in (any::<bool>(), prop_oneof![3 => Just(1.0), 1 => number()]),
         threads in prop_oneof![Just(0), 0..64_usize],
         backend in proptest::sample::select(&Backend::ALL[..]),
         devices in prop_oneof![Just(vec![0]), prop::collection::vec(0..9_u32, 1..=2)],
@@ -74,7 +74,7 @@ prop_compose! {
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, precision, backend, threads, devices, kernel },
+            method: MethodSpec { name, k, tile, overlap, omega, precision, backend, threads, devices, kernel },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

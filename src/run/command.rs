@@ -82,6 +82,9 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     }
     line.option("overlap", &lists.overlap);
     line.option("tile", &lists.tile);
+    if method.omega != 1.0 {
+        line.option("omega", &format!("{:?}", method.omega));
+    }
     if method.precision != Precision::default() {
         line.option("precision", method.precision.name());
     }

@@ -6,7 +6,7 @@ use crate::grid::Shape;
 use crate::problem::matrix::{
     Generated, Graph, Ordering, read_matrix, read_rows, read_vector, shuffled, tiles,
 };
-use crate::problem::{Boundary, Csr, Operator, Problem, Source, input};
+use crate::problem::{Boundary, Csr, Operator, Problem, Source, SpectralRadius, input};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -141,12 +141,14 @@ pub(super) struct Ordered {
     pub problem: Arc<Problem>,
     /// Row `i` is row `order[i]` of the matrix; `None` where it is row `i`.
     pub order: Option<Arc<[u32]>>,
+    /// Where the diagonal is not dominant.
+    pub spectral_radius: Option<SpectralRadius>,
 }
 
 /// The last matrices that were loaded and ordered, so that a change of the method reads no file again.
 #[derive(Debug, Default)]
 pub(super) struct Matrices {
-    loaded: Option<(ProblemSpec, Arc<Problem>)>,
+    loaded: Option<(ProblemSpec, Arc<Problem>, Option<SpectralRadius>)>,
     ordered: Option<(ProblemSpec, usize, Ordered)>,
 }
 
@@ -172,16 +174,22 @@ impl Matrices {
             matrix: Some(MatrixSpec { ordering: Ordering::Natural, nodes: None, ..matrix.clone() }),
             ..spec.clone()
         };
-        let loaded = match &self.loaded {
-            Some((known, problem)) if *known == unordered => Arc::clone(problem),
-            _ => Arc::new(load(&unordered, matrix)?),
+        let (loaded, spectral_radius) = match &self.loaded {
+            Some((known, problem, radius)) if *known == unordered => (Arc::clone(problem), *radius),
+            _ => {
+                let problem = load(&unordered, matrix)?;
+                let not_dominant =
+                    problem.operator.matrix().filter(|_| !problem.operator.is_dominant());
+                let radius = not_dominant.map(|matrix| SpectralRadius::of_matrix(matrix));
+                (Arc::new(problem), radius)
+            }
         };
-        self.loaded = Some((unordered, Arc::clone(&loaded)));
+        self.loaded = Some((unordered, Arc::clone(&loaded), spectral_radius));
         let order = order(spec, matrix, &loaded, block)?;
         let problem = order
             .as_deref()
             .map_or_else(|| Arc::clone(&loaded), |order| Arc::new(in_order(&loaded, order)));
-        let ordered = Ordered { problem, order: order.map(Arc::from) };
+        let ordered = Ordered { problem, order: order.map(Arc::from), spectral_radius };
         self.ordered = Some((spec.clone(), block, ordered.clone()));
         Ok(ordered)
     }

@@ -13,6 +13,8 @@ pub enum Group {
     Table1,
     /// Islam & Wang, table II: 1D, with the best overlap
     Table2,
+    /// Islam & Wang, long version, table 3: 2D, without overlap
+    Table3Long,
     /// Islam & Wang, table III: 2D, with the best overlap
     Table3,
     /// The article's heat plate
@@ -21,8 +23,14 @@ pub enum Group {
 
 impl Group {
     /// All of them, in the order of the publications.
-    pub const ALL: [Self; 5] =
-        [Self::Classic, Self::Table1, Self::Table2, Self::Table3, Self::HeatPlate];
+    pub const ALL: [Self; 6] = [
+        Self::Classic,
+        Self::Table1,
+        Self::Table2,
+        Self::Table3Long,
+        Self::Table3,
+        Self::HeatPlate,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
@@ -30,6 +38,7 @@ impl Group {
             Self::Classic => "classic",
             Self::Table1 => "table-1",
             Self::Table2 => "table-2",
+            Self::Table3Long => "table-3-long",
             Self::Table3 => "table-3",
             Self::HeatPlate => "heat-plate",
         }
@@ -41,8 +50,23 @@ impl Group {
             Self::Classic => "Islam & Wang's timings of the classic iteration.",
             Self::Table1 => "Islam & Wang, table I: 1D, without overlap.",
             Self::Table2 => "Islam & Wang, table II: 1D, with the best overlap.",
+            Self::Table3Long => "Islam & Wang, long version, table 3: 2D, without overlap.",
             Self::Table3 => "Islam & Wang, table III: 2D, with the best overlap.",
             Self::HeatPlate => "The article's heat plate.",
+        }
+    }
+
+    /// What explains the published figures, where something does: published time over the cycles that this
+    /// program counted.
+    pub const fn explained(self) -> Option<&'static str> {
+        match self {
+            Self::Table1 | Self::Table2 => Some(
+                "What explains tables I and II: a cycle took 57.6 µs at k = 4 and 510 µs at k = 128, so the time grows with k while the cycles that it saves do not; table II's cycles took longer than table I's by the ratio of their blocks (Eq. 9, rounded up to whole blocks) within 1.3 %. Overlap saves cycles and costs blocks.",
+            ),
+            Self::Table3Long | Self::Table3 => Some(
+                "What explains the tables in 2D: a cycle took about max(10.5, 5.1 + 0.57 k) µs for each 160 blocks begun, within 5 %: the TITAN V's 80 multiprocessors hold two blocks of 1,024 threads each, and further blocks wait.",
+            ),
+            Self::Classic | Self::HeatPlate => None,
         }
     }
 
@@ -50,13 +74,13 @@ impl Group {
     pub fn differs(self) -> &'static str {
         match self {
             Self::Classic => {
-                "Classic: the paper used a TITAN V. Its 1D runs took 7,248.11, 5,690.35, 5,675.69, 5,677.27 and 5,680.42 ms with 32, 64, 128, 256 and 512 threads per block; the least is shown. This program uses the fastest of 32 × 4, 8, 16 and 32 threads on a GPU, as the paper does in 2D."
+                "Classic: the paper used a TITAN V. In 1D it took the least time with 128 threads per block, which the speedups refer to; its times with other blocks are listed without a measurement, since this program has no such choice. It uses the fastest of 32 × 4, 8, 16 and 32 threads on a GPU, as the paper does in 2D."
             }
-            Self::Table1 | Self::Table2 | Self::Table3 => {
+            Self::Table1 | Self::Table2 | Self::Table3Long | Self::Table3 => {
                 "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
             Self::HeatPlate => {
-                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows. This program cools a hot square until the largest change is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the change to the host in each iteration; this program copies about a hundred at once."
+                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows, and 0.118 s would mean 8.5·10¹² bytes per second. This program cools a hot square until the largest change is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the change to the host in each iteration; this program copies about a hundred at once."
             }
         }
     }
@@ -69,6 +93,12 @@ pub enum How {
     Serial,
     /// The classic iteration.
     Classic,
+    /// The classic iteration with another number of threads per block than the fastest: published, but
+    /// nothing that this program could run.
+    ClassicBlock {
+        /// Threads per block.
+        threads: usize,
+    },
     /// The hierarchical iteration.
     Tiled {
         /// Points of a tile along every axis.
@@ -111,9 +141,16 @@ const BATCH_1D: &str = "paper-1d-batch";
 const GRID_2D: &str = "paper-2d";
 const PLATE: &str = "heat-plate-2048";
 
+/// Blocks of 1,024 threads that a TITAN V holds at once: two on each of its 80 multiprocessors.
+const TITAN_V_BLOCKS: usize = 160;
+
 /// All experiments. Of those with the same preset, the first is the reference.
-pub const EXPERIMENTS: [Experiment; 23] = [
+pub const EXPERIMENTS: [Experiment; 33] = [
     timed(Group::Classic, "Islam & Wang, III-A", BATCH_1D, How::Classic, 5675.69, 128_760),
+    classic_block(32, 7248.11),
+    classic_block(64, 5690.35),
+    classic_block(256, 5677.27),
+    classic_block(512, 5680.42),
     timed(Group::Classic, "Islam & Wang (long), 4.2", GRID_2D, How::Classic, 7901.1, 179_306),
     table_1(4, 2.45, 40_241),
     table_1(8, 3.82, 25_481),
@@ -127,6 +164,12 @@ pub const EXPERIMENTS: [Experiment; 23] = [
     table_2(32, 8, 7.50, 4_123),
     table_2(64, 10, 5.84, 2_545),
     table_2(128, 12, 3.75, 1_864),
+    table_3_long(4, 2.17, 48_475),
+    table_3_long(8, 3.67, 28_524),
+    table_3_long(16, 3.98, 20_153),
+    table_3_long(32, 2.96, 16_486),
+    table_3_long(64, 1.86, 14_536),
+    table_3_long(128, 1.09, 13_485),
     table_3(4, 0, 2.18, 48_475),
     table_3(8, 2, 4.22, 23_167),
     table_3(16, 2, 5.58, 12_614),
@@ -164,12 +207,21 @@ const fn timed(
     }
 }
 
+const fn classic_block(threads: usize, published_ms: f64) -> Experiment {
+    let how = How::ClassicBlock { threads };
+    timed(Group::Classic, "Islam & Wang (long), 3.4", BATCH_1D, how, published_ms, 128_760)
+}
+
 const fn table_1(k: usize, speedup: f64, cycles: u64) -> Experiment {
     faster(Group::Table1, "Islam & Wang, table I", BATCH_1D, [k, 0], speedup, cycles)
 }
 
 const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
     faster(Group::Table2, "Islam & Wang, table II", BATCH_1D, [k, overlap], speedup, cycles)
+}
+
+const fn table_3_long(k: usize, speedup: f64, cycles: u64) -> Experiment {
+    faster(Group::Table3Long, "Islam & Wang (long), table 3", GRID_2D, [k, 0], speedup, cycles)
 }
 
 const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
@@ -200,16 +252,58 @@ impl Experiment {
         match self.how {
             How::Serial => "one thread".to_owned(),
             How::Classic => "classic".to_owned(),
+            How::ClassicBlock { threads } => format!("{threads} threads per block"),
             How::Tiled { tile, k, overlap } => format!("T {tile}, k {k}, o {overlap}"),
         }
     }
 
+    /// The experiment that it is compared with: the first with its preset.
+    fn reference(&self) -> Option<&'static Self> {
+        EXPERIMENTS.iter().find(|first| first.preset == self.preset)
+    }
+
     /// Whether other experiments are compared with it.
     pub fn is_reference(&self) -> bool {
-        EXPERIMENTS
-            .iter()
-            .find(|first| first.preset == self.preset)
-            .is_some_and(|first| first.how == self.how)
+        self.reference().is_some_and(|first| first.how == self.how)
+    }
+
+    /// Whether this program can run it, and not only quote it.
+    pub fn is_run(&self) -> bool {
+        !matches!(self.how, How::ClassicBlock { .. })
+    }
+
+    /// The published time in seconds, directly or from the speedup.
+    pub fn published_seconds(&self) -> Option<f64> {
+        let ms = |experiment: &Self| experiment.published_ms.map(|ms| ms * 1e-3);
+        ms(self).or_else(|| Some(ms(self.reference()?)? / self.published_speedup?))
+    }
+
+    /// The published time over the cycles that this program counts, in seconds; `None` for the heat plate,
+    /// whose number of iterations is not known.
+    pub fn published_seconds_per_cycle(&self) -> Option<f64> {
+        let is_known = self.group != Group::HeatPlate;
+        self.published_seconds().filter(|_| is_known).map(|seconds| seconds / self.cycles as f64)
+    }
+
+    /// Seconds per cycle according to [`Group::explained`]: in 1D with overlap those without it times the
+    /// ratio of blocks, in 2D a formula.
+    pub fn explained_seconds_per_cycle(&self) -> Option<f64> {
+        let How::Tiled { tile, k, overlap } = self.how else { return None };
+        let side = self.run().problem.shape[0];
+        let blocks = |overlap: usize| (side - overlap).div_ceil(tile - overlap);
+        match self.group {
+            Group::Table2 => {
+                let table_1 = EXPERIMENTS.iter().filter(|other| other.group == Group::Table1);
+                let same = |other: &&Self| other.how == How::Tiled { tile, k, overlap: 0 };
+                let seconds = table_1.clone().find(same)?.published_seconds_per_cycle()?;
+                Some(seconds * blocks(overlap) as f64 / blocks(0) as f64)
+            }
+            Group::Table3Long | Group::Table3 => {
+                let rounds = blocks(overlap).pow(2).div_ceil(TITAN_V_BLOCKS) as f64;
+                Some(1e-6 * f64::max(10.5, 5.1 + 0.57 * k as f64) * rounds)
+            }
+            Group::Classic | Group::Table1 | Group::HeatPlate => None,
+        }
     }
 
     /// Whether the published times include the transfers to and from the GPU.
@@ -236,5 +330,26 @@ mod tests {
         }
         let references = EXPERIMENTS.iter().filter(|experiment| experiment.is_reference());
         assert_eq!(references.count(), 3);
+    }
+
+    /// The sentences of [`Group::explained`], checked on every row.
+    #[test]
+    fn a_formula_explains_the_published_times() {
+        let micros =
+            |experiment: &Experiment| 1e6 * experiment.published_seconds_per_cycle().unwrap();
+        let of = |group: Group| EXPERIMENTS.iter().filter(move |other| other.group == group);
+        let table_1: Vec<_> =
+            of(Group::Table1).map(|row| (10.0 * micros(row)).round() / 10.0).collect();
+        assert_eq!(table_1, [57.6, 58.3, 76.6, 138.2, 262.5, 510.2]);
+        for (group, most) in
+            [(Group::Table2, 0.013), (Group::Table3Long, 0.03), (Group::Table3, 0.05)]
+        {
+            for row in of(group) {
+                let explained = 1e6 * row.explained_seconds_per_cycle().unwrap();
+                let off = (micros(row) / explained - 1.0).abs();
+                assert!(off < most, "{group:?} {}: {off}", row.setting());
+            }
+        }
+        assert!(of(Group::HeatPlate).all(|row| row.published_seconds_per_cycle().is_none()));
     }
 }

@@ -9,7 +9,7 @@ use crate::grid::memory::{self, OutOfMemory};
 use crate::grid::{Geometry, Precision, Shape, ShapeError, Slice, Tiling, TilingError};
 use crate::problem::input::{self, InputError};
 use crate::problem::matrix::MarketError;
-use crate::problem::{Boundary, Operator, Problem, Source, Stencil, StencilError};
+use crate::problem::{Boundary, Operator, Problem, Source, SpectralRadius, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
     Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError, Subiterations,
@@ -23,6 +23,9 @@ pub struct Plan {
     pub spec: RunSpec,
     /// The system.
     pub problem: Arc<Problem>,
+    /// The spectral radius of Jacobi's iteration; of a matrix only where its diagonal is not dominant, since a
+    /// power iteration takes time.
+    pub spectral_radius: Option<SpectralRadius>,
     /// The method.
     pub method: Method,
     /// Of a matrix in another order: row `i` is row `order[i]` of the file.
@@ -143,6 +146,7 @@ impl Planner {
         }
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
+        check_damping(&spec.method)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
@@ -156,11 +160,14 @@ impl Planner {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
         };
-        let method = method(&spec.method, &tiling, &problem.operator)?;
+        let omega = spec.method.omega;
+        let method = method(&spec.method, &tiling, &problem.operator)?.damped(omega);
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
             spec: spec.clone(),
+            spectral_radius: (problem.operator.stencil())
+                .map(|stencil| SpectralRadius::of_stencil(stencil, &shape, omega)),
             problem,
             order: None,
             method,
@@ -175,6 +182,9 @@ impl Planner {
     /// A plan of a sparse matrix, cut into blocks of rows.
     fn plan_matrix(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let method_spec = &spec.method;
+        if method_spec.omega != 1.0 {
+            return Err(value("omega", method_spec.omega, "for a matrix it must be 1"));
+        }
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
             || spec.problem.stencil.is_some()
@@ -197,7 +207,8 @@ impl Planner {
             }
         }
         let block = method_spec.tile_of(0);
-        let Ordered { problem, order } = self.matrices.problem(&spec.problem, block)?;
+        let Ordered { problem, order, spectral_radius } =
+            self.matrices.problem(&spec.problem, block)?;
         let tiling = Tiling::blocks(problem.shape.nx(), block, method_spec.overlap_of(0))?;
         check_k(method_spec)?;
         let method = method(method_spec, &tiling, &problem.operator)?;
@@ -206,6 +217,7 @@ impl Planner {
             spec: spec.clone(),
             problem,
             order,
+            spectral_radius,
             method,
             tiling,
             precision: method_spec.precision,
@@ -222,7 +234,7 @@ impl Planner {
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        if spec.backend == Backend::Cpu {
+        if spec.backend == Backend::Cpu || spec.omega != 1.0 {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
@@ -334,7 +346,7 @@ impl Plan {
         (self.precision == Precision::F64 && speedup >= SLOW_F64).then_some(speedup)
     }
 
-    /// A sentence that warns of possible divergence, or `None`.
+    /// A sentence that warns where the matrix is not diagonally dominant, or `None`.
     pub fn warning(&self) -> Option<String> {
         let operator = &self.problem.operator;
         if operator.is_dominant() {
@@ -347,10 +359,23 @@ impl Plan {
             }
             _ => "raise the diagonal, or lower the other entries",
         };
-        Some(format!(
-            "The matrix is not diagonally dominant (Σ|w| = {:.3} > 1), so Jacobi's iteration may diverge; {cure}.",
-            operator.dominance()
-        ))
+        let what = match (self.spectral_radius, &self.method) {
+            (Some(radius), _) if radius.value >= 1.0 => {
+                format!(", and ρ = {radius} ≥ 1: Jacobi's iteration diverges; {cure}")
+            }
+            // Without dominance, stale values may keep an iteration from converging that does so without
+            // them (Chazan and Miranker, "Chaotic relaxation", 1969).
+            (Some(radius), method) => {
+                let tiles = match method {
+                    Method::Classic => "",
+                    _ => ", but with tiles it may diverge",
+                };
+                format!("; ρ = {radius} < 1, so Jacobi's iteration converges{tiles}")
+            }
+            (None, _) => format!(", so Jacobi's iteration may diverge; {cure}"),
+        };
+        let dominance = operator.dominance();
+        Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
     }
 }
 
@@ -375,6 +400,9 @@ fn check_place(run: &RunSpec) -> Result<(), PlanError> {
         let allowed = match spec.backend {
             _ if is_matrix => {
                 format!("for a matrix it may be {}", names(&kernels))
+            }
+            _ if spec.omega != 1.0 => {
+                format!("with omega {} it may be {}", spec.omega, names(&kernels))
             }
             Backend::Cpu => {
                 "backend cpu has auto, fastest and spectral; the others go with backend cuda"
@@ -417,6 +445,29 @@ fn shape(spec: &ProblemSpec) -> Result<Shape, PlanError> {
             Err(value("shape", shape, "it must have one, two or three numbers, one for each axis"))
         }
     }
+}
+
+/// Refuses what damped sweeps cannot have.
+fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
+    let MethodSpec { omega, .. } = *spec;
+    if omega == 1.0 {
+        return Ok(());
+    }
+    if !(omega > 0.0 && omega < 2.0) {
+        return Err(value(
+            "omega",
+            omega,
+            "it must be above 0 and below 2; 1 is Jacobi's iteration",
+        ));
+    }
+    if spec.backend == Backend::Cuda {
+        return Err(value("omega", omega, "backend cuda has no damping; use backend cpu or auto"));
+    }
+    if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
+        let allowed = format!("with omega {omega} it must be at most {MOST_SWEEPS}");
+        return Err(value("k", spec.k, allowed));
+    }
+    Ok(())
 }
 
 fn check_stop(stop: &StopSpec) -> Result<(), PlanError> {

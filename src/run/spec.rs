@@ -167,6 +167,9 @@ pub struct MethodSpec {
     pub tile: Vec<usize>,
     /// Points that neighbouring tiles share, even; one number stands for all axes.
     pub overlap: Vec<usize>,
+    /// ω of damped Jacobi: the part of every update that is made, above 0 and below 2. 1 is Jacobi's iteration.
+    #[serde(skip_serializing_if = "is_one")]
+    pub omega: f64,
     /// The precision of the arithmetic.
     pub precision: Precision,
     /// Where it runs. A file leaves `auto` out, so that older programs, which do not know it, take the CPU.
@@ -251,6 +254,7 @@ impl Default for MethodSpec {
             k: Subiterations::Finite(16),
             tile: vec![32],
             overlap: vec![0],
+            omega: 1.0,
             precision: Precision::F64,
             backend: Backend::Auto,
             threads: 0,
@@ -414,7 +418,7 @@ impl MethodSpec {
     /// Whether the subiterations are made in the sine basis, as far as the kernel and k decide.
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
-            _ if self.name == MethodName::Classic => false,
+            _ if self.name == MethodName::Classic || self.omega != 1.0 => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
@@ -430,6 +434,7 @@ impl MethodSpec {
     /// of a CPU.
     pub fn kernels(&self) -> Vec<Kernel> {
         match self.backend {
+            _ if self.omega != 1.0 => vec![Kernel::AUTO, Kernel::FASTEST],
             Backend::Cpu => Kernel::on_cpu(self.name),
             Backend::Auto | Backend::Cuda => Kernel::of(self.name),
         }
@@ -451,6 +456,10 @@ impl MethodSpec {
 
 fn is_auto_backend(backend: &Backend) -> bool {
     *backend == Backend::Auto
+}
+
+fn is_one(omega: &f64) -> bool {
+    *omega == 1.0
 }
 
 fn is_single(batch: &usize) -> bool {
@@ -518,7 +527,6 @@ impl RunSpec {
         match (self.problem.kind, method.backend) {
             (ProblemKind::Matrix, Backend::Cpu) => Kernel::of_matrix_on_cpu(),
             (ProblemKind::Matrix, Backend::Auto | Backend::Cuda) => Kernel::of_matrix(),
-            (_, Backend::Auto) if self.problem.shape.len() > 2 => Kernel::on_cpu(method.name),
             _ => method.kernels(),
         }
     }
@@ -541,9 +549,10 @@ impl RunSpec {
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
         let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
         let is_matrix = self.problem.kind == ProblemKind::Matrix || self.problem.matrix.is_some();
+        let is_damped = self.method.omega != 1.0;
         let is_spectral = [Kernel::SPECTRAL, Kernel::FASTEST].contains(kernel)
             || self.method.k > Subiterations::Finite(MOST_SWEEPS);
-        let version = if is_matrix || is_spectral {
+        let version = if is_matrix || is_spectral || is_damped {
             VERSION
         } else if is_newest || !is_first_gpu(devices) {
             GRIDS

@@ -31,14 +31,42 @@ pub enum Method {
     /// The same with the subiterations of a tile made in its sine basis, at a cost that does not
     /// depend on k, which may be infinite. Its iterates are those of the sweeps up to rounding.
     Spectral(Spectral),
+    /// Damped (weighted) Jacobi: the sweeps of the classic or of the hierarchical method, each of which goes
+    /// the part ω of the way, `fma(ω, u_jacobi − u, u)`. On CPUs only.
+    Damped {
+        /// ω: not 1, which is the method without damping.
+        omega: f64,
+        /// Whose sweeps.
+        sweeps: Box<Method>,
+    },
 }
 
 impl Method {
+    /// The same with its sweeps damped by ω; with ω = 1 the method itself.
+    #[must_use]
+    pub fn damped(self, omega: f64) -> Self {
+        if omega == 1.0 { self } else { Self::Damped { omega, sweeps: Box::new(self) } }
+    }
+
+    /// ω, and the method without damping.
+    pub fn undamped(&self) -> (f64, &Self) {
+        match self {
+            Self::Damped { omega, sweeps } => (*omega, sweeps),
+            other => (1.0, other),
+        }
+    }
+
+    /// Jacobi's iteration with the same damping.
+    pub fn classic(&self) -> Self {
+        Self::Classic.damped(self.undamped().0)
+    }
+
     /// Its name.
     pub fn name(&self) -> MethodName {
         match self {
             Self::Classic => MethodName::Classic,
             Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
+            Self::Damped { sweeps, .. } => sweeps.name(),
         }
     }
 
@@ -48,6 +76,7 @@ impl Method {
             Self::Classic => Subiterations::Finite(1),
             Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
             Self::Spectral(spectral) => spectral.k(),
+            Self::Damped { sweeps, .. } => sweeps.k(),
         }
     }
 
@@ -57,6 +86,7 @@ impl Method {
             Self::Classic => None,
             Self::Hierarchical { tiling, .. } => Some(tiling),
             Self::Spectral(spectral) => Some(spectral.tiling()),
+            Self::Damped { sweeps, .. } => sweeps.tiling(),
         }
     }
 

@@ -18,6 +18,7 @@ fn followed<R: Num>(
         problem: &case.problem,
         tiling: &tiling,
         k: case.k,
+        omega: 1.0,
         precision: R::PRECISION,
     };
     next.inside(followed, subiteration).expect("the CPU does not fail")

@@ -34,6 +34,30 @@ fn classic_matches_naive<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Damped sweeps of both methods, and the residual that comes with a cycle.
+fn damped_matches_naive<R: Num>(case: &Case, omega: f64) -> Result<(), TestCaseError> {
+    let damped = || {
+        let mut naive = Naive::<R>::new(&case.problem);
+        naive.omega = omega;
+        naive
+    };
+    let (mut tiled, mut classic) = (damped(), damped());
+    let mut tiled_solver = case.plain::<R>(case.hierarchical().damped(omega));
+    let mut classic_solver = case.plain::<R>(Method::Classic.damped(omega));
+    for cycle in 0..case.cycles {
+        let [found, _] = [tiled_solver.cycle(), classic_solver.cycle()];
+        let own = tiled.residual().iter().map(|r| r * r).sum::<f64>().sqrt();
+        let points = case.problem.shape.points() as f64;
+        let rounding = (4.0 + 1.0 / omega) * points.sqrt() * tiled.residual_rounding();
+        prop_assert!((found.residual_before.l2 - own).abs() <= 1e-6 * own + rounding);
+        tiled.cycle(case.k, case.tile, case.overlap);
+        classic.sweep();
+        prop_assert_eq!(bits(tiled_solver.iterate()), bits_of(&tiled.u), "cycle {}", cycle);
+        prop_assert_eq!(bits(classic_solver.iterate()), bits_of(&classic.u), "sweep {}", cycle);
+    }
+    Ok(())
+}
+
 /// The hierarchical method takes `cycles` cycles, Jacobi's iteration `k` sweeps for each.
 fn equals_classic<R: Num>(case: &Case) -> Result<(), TestCaseError> {
     let mut hierarchical = case.plain::<R>(case.hierarchical());
@@ -109,6 +133,15 @@ proptest! {
     fn hierarchical_cycles_are_those_of_the_rules(case in any_case()) {
         matches_naive::<f64>(&case)?;
         matches_naive::<f32>(&case)?;
+    }
+
+    #[test]
+    fn damped_sweeps_are_those_of_the_rules(
+        case in any_case(),
+        omega in prop_oneof![Just(2.0 / 3.0), Just(0.999), 0.05..1.95_f64],
+    ) {
+        damped_matches_naive::<f64>(&case, omega)?;
+        damped_matches_naive::<f32>(&case, omega)?;
     }
 
     #[test]

@@ -74,6 +74,8 @@ pub struct Naive<R> {
     /// The iterate's interior, in the order of memory.
     pub u: Vec<R>,
     g: Vec<R>,
+    /// How much of every update is made.
+    pub omega: f64,
 }
 
 /// A point of the grid or of its boundary. In 1D the second number is the system of the batch.
@@ -88,6 +90,7 @@ impl<R: Num> Naive<R> {
         };
         Self {
             problem: problem.clone(),
+            omega: 1.0,
             u: each(&|i, row| problem.initial_guess.at(shape.nx(), i, row)),
             g: each(&|i, row| {
                 problem.rhs.at(shape.nx(), i, row) / problem.operator.stencil().unwrap().d
@@ -133,8 +136,17 @@ impl<R: Num> Naive<R> {
         self.u[self.index(point.map(|i| i as usize))]
     }
 
-    /// The update of a point whose neighbours are `at`: the table of the order of operations.
+    /// The update of a point: Jacobi's, or the part ω of it.
     fn update(&self, point: [usize; 3], at: impl Fn(Point) -> R) -> R {
+        let (jacobi, old) = (self.jacobi(point, &at), at(point.map(|i| i as isize)));
+        match self.omega {
+            1.0 => jacobi,
+            omega => R::from_f64(omega).fused(jacobi - old, old),
+        }
+    }
+
+    /// Jacobi's update of a point whose neighbours are `at`: the table of the order of operations.
+    fn jacobi(&self, point: [usize; 3], at: impl Fn(Point) -> R) -> R {
         let s = self.stencil();
         let weight = |entry: f64| R::from_f64(-entry / s.d);
         let [x, y, z] = point.map(|i| i as isize);

@@ -5,9 +5,9 @@ use crate::app::state::session::Session;
 use crate::app::widgets::labels::{explained, named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::AXIS_NAMES;
-use crate::picture::{parse_number, two_digits};
+use crate::picture::{digits, parse_number, two_digits};
 use crate::problem::matrix::Ordering;
-use crate::run::{ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
+use crate::run::{Plan, ProblemKind, Report, RunSpec, StopRule, TOLERANCE};
 use eframe::egui::{ComboBox, DragValue, RichText, Ui};
 
 /// Sides to choose from.
@@ -19,14 +19,19 @@ const LARGEST_3D: usize = 512;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Problem");
-    ui.label(RichText::new(spec.problem.kind.about()).weak());
+    let about = ui.label(RichText::new(spec.problem.kind.about()).weak());
+    if let Some(rate) = report.and_then(|report| convergence(&report.plan)) {
+        about.on_hover_text(rate);
+    }
     if spec.problem.kind != ProblemKind::Matrix {
         sides(ui, &mut spec);
     }
     details(ui, &mut spec);
     if let Some(warning) = report.and_then(|report| report.plan.warning()) {
-        ui.label(RichText::new("⚠ not diagonally dominant").color(ui.visuals().warn_fg_color))
-            .on_hover_text(warning);
+        let radius = report.and_then(|report| report.plan.spectral_radius);
+        let radius = radius.map_or_else(String::new, |radius| format!(" · ρ = {radius}"));
+        let text = format!("⚠ not diagonally dominant{radius}");
+        ui.label(RichText::new(text).color(ui.visuals().warn_fg_color)).on_hover_text(warning);
     }
     ui.label(
         RichText::new("Drop an image, an array, a run or a figure on the window to open it.")
@@ -37,6 +42,18 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     if spec != *session.spec {
         commands.push(Command::Change(spec));
     }
+}
+
+/// How fast Jacobi's iteration converges, in a sentence.
+fn convergence(plan: &Plan) -> Option<String> {
+    let (dominance, radius) = (plan.problem.operator.dominance(), plan.spectral_radius?);
+    let sweeps = radius.sweeps_per_digit().map_or_else(
+        || "Jacobi's iteration diverges".to_owned(),
+        |sweeps| {
+            format!("in the end Jacobi's iteration needs about {} sweeps per digit", digits(sweeps))
+        },
+    );
+    Some(format!("Σ|w| = {dominance:.3}, spectral radius ρ = {radius}: {sweeps}."))
 }
 
 fn sides(ui: &mut Ui, spec: &mut RunSpec) {

@@ -15,8 +15,12 @@ pub(super) enum Beside {
 }
 
 impl Beside {
-    const ALL: [Self; 3] =
-        [Self::Charts(SweepFigure::Overlap), Self::Charts(SweepFigure::K), Self::Papers];
+    const ALL: [Self; 4] = [
+        Self::Charts(SweepFigure::Overlap),
+        Self::Charts(SweepFigure::K),
+        Self::Charts(SweepFigure::KTime),
+        Self::Papers,
+    ];
 
     fn label(self) -> &'static str {
         match self {

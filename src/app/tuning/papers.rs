@@ -5,16 +5,17 @@ use crate::app::state::session::Session;
 use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
-use crate::picture::{grouped, is_of_paper, seconds as time};
+use crate::picture::{digits, grouped, is_of_paper, seconds as time};
 use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
 use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
 use std::sync::Arc;
 
-const TABLES: [(Group, &str, &str); 3] = [
+const TABLES: [(Group, &str, &str); 4] = [
     (Group::Table1, "Table I", "1D, no overlap"),
     (Group::Table2, "Table II", "1D, best overlap"),
+    (Group::Table3Long, "Table 3, long", "2D, no overlap"),
     (Group::Table3, "Table III", "2D, best overlap"),
 ];
 
@@ -81,8 +82,17 @@ pub(super) fn ui(
                 }
             });
             table(ui, group, measured);
+            // Once for tables with the same explanation, below the last of them.
+            let next = TABLES.iter().skip_while(|(other, ..)| *other != group).nth(1);
+            if let Some(text) = group.explained()
+                && next.and_then(|(next, ..)| next.explained()) != Some(text)
+            {
+                ui.label(RichText::new(text).weak());
+            }
             ui.add_space(GAP);
         }
+        classic_blocks(ui);
+        ui.add_space(GAP);
         let outline = measured.outline.as_deref();
         for text in
             differences(outline.map_or(session.backend(), |it| it.backend), outline)
@@ -106,7 +116,9 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     };
     // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
     let (kernel, counts) = match session.backend() {
-        Backend::Auto | Backend::Cpu => (vec![Kernel::AUTO], group != Group::Table3),
+        Backend::Auto | Backend::Cpu => {
+            (vec![Kernel::AUTO], !matches!(group, Group::Table3 | Group::Table3Long))
+        }
         Backend::Cuda => (Kernel::compared(MethodName::Hierarchical), true),
     };
     SweepSpec {
@@ -122,8 +134,9 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
 fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
     let columns = [
         ("k", "Subiterations per cycle."),
-        ("overlap", "The best overlap according to the paper."),
+        ("overlap", "The overlap according to the paper."),
         ("cycles", "Cycles to 1e-4, counted by this program; the paper does not state them."),
+        ("µs / cycle", "The published time over these cycles (TITAN V)."),
         ("published", "Published speedup over classic Jacobi (TITAN V)."),
         ("measured", "Speedup on this machine with its fastest kernel, without transfers."),
     ];
@@ -149,10 +162,12 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
                         continue;
                     }
                     let published = experiment.published_speedup;
+                    let per_cycle = experiment.published_seconds_per_cycle();
                     for text in [
                         k.to_string(),
                         overlap.to_string(),
                         grouped(experiment.cycles),
+                        per_cycle.map_or_else(String::new, |seconds| digits(1e6 * seconds)),
                         published.map_or_else(String::new, |ratio| format!("{ratio:.2} ×")),
                     ] {
                         ui.with_layout(Layout::right_to_left(Align::Center), |ui| ui.label(text));
@@ -170,6 +185,26 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
             });
     };
     ui.scope(rows);
+}
+
+/// The published times of classic Jacobi in 1D, by the threads of a block.
+fn classic_blocks(ui: &mut Ui) {
+    ui.label(RichText::new("Classic Jacobi · 1D").strong());
+    let is_1d = |experiment: &&Experiment| {
+        experiment.group == Group::Classic && experiment.run().problem.shape.len() == 1
+    };
+    let times = EXPERIMENTS.iter().filter(is_1d).filter_map(|experiment| {
+        let time = time(experiment.published_seconds()?);
+        let sweep = 1e6 * experiment.published_seconds_per_cycle()?;
+        let block = match experiment.how {
+            How::ClassicBlock { threads } => format!("{threads} threads per block"),
+            _ => "128 threads per block, the reference".to_owned(),
+        };
+        Some(format!("{block}: {time}, {} µs per sweep", digits(sweep)))
+    });
+    for text in times {
+        ui.label(RichText::new(text).weak());
+    }
 }
 
 /// The speedup of an experiment that a map contains, with the fastest kernel.

@@ -21,10 +21,11 @@ enum What {
 }
 
 impl What {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Figure(SweepFigure::Map),
         Self::Figure(SweepFigure::Overlap),
         Self::Figure(SweepFigure::K),
+        Self::Figure(SweepFigure::KTime),
         Self::Table,
     ];
 

@@ -69,6 +69,13 @@ pub(super) struct Paper {
 #[derive(Clone, Debug)]
 struct Row {
     experiment: &'static Experiment,
+    /// `None` of what was published alone.
+    measured: Option<Measured>,
+}
+
+/// What was measured of an experiment with one kernel.
+#[derive(Clone, Debug)]
+struct Measured {
     /// Name of the kernel, or of the method on the CPU.
     kernel: &'static str,
     backend: &'static str,
@@ -81,9 +88,10 @@ struct Row {
 
 impl Row {
     /// Seconds, including transfers where the paper includes them.
-    fn seconds(&self) -> f64 {
-        let transfers = self.transfers.filter(|_| self.experiment.counts_transfers());
-        self.solver.median + transfers.map_or(0.0, Transfers::of_a_run)
+    fn seconds(&self) -> Option<f64> {
+        let Measured { transfers, solver, .. } = self.measured.as_ref()?;
+        let transfers = transfers.filter(|_| self.experiment.counts_transfers());
+        Some(solver.median + transfers.map_or(0.0, Transfers::of_a_run))
     }
 }
 
@@ -97,16 +105,24 @@ impl Paper {
         let mut planner = Planner::default();
         let mut plans = Vec::new();
         for experiment in EXPERIMENTS.iter().filter(|experiment| self.includes(experiment)) {
+            if !experiment.is_run() {
+                plans.push((experiment, None));
+            }
             for spec in self.specs(experiment, backend) {
-                plans.push((experiment, Arc::new(planner.plan(&spec)?)));
+                plans.push((experiment, Some(Arc::new(planner.plan(&spec)?))));
             }
         }
-        let gpu = plans.iter().find(|(_, plan)| plan.backend() == Backend::Cuda);
-        let opened = gpu.map(|(_, plan)| measure::open(plan)).transpose()?.flatten();
+        let known = || plans.iter().filter_map(|(_, plan)| plan.as_ref());
+        let gpu = known().find(|plan| plan.backend() == Backend::Cuda);
+        let opened = gpu.map(|plan| measure::open(plan)).transpose()?.flatten();
         let mut progress = Progress::start();
         let mut counted = Vec::new();
         let mut rows = Vec::new();
         for (number, (experiment, plan)) in plans.iter().enumerate() {
+            let Some(plan) = plan else {
+                rows.push(Row { experiment, measured: None });
+                continue;
+            };
             let Experiment { source, .. } = experiment;
             let setting = experiment.setting();
             let what = format!("{} of {}: {source}, {setting}", number + 1, plans.len());
@@ -148,6 +164,7 @@ impl Paper {
                 threads: 1,
                 ..method
             }],
+            How::ClassicBlock { .. } => Vec::new(),
             How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
             How::Tiled { tile, k, overlap } => {
                 let kernels = match backend {
@@ -210,6 +227,8 @@ impl Paper {
             measure::whole(plan, whole, norms, self.repeats, show)?;
         // A sample is the time of the whole run, or of one cycle.
         let solver = if self.quick { solver.times(cycles as f64) } else { solver };
-        Ok(Row { experiment, kernel, backend: plan.backend().name(), cycles, solver, transfers })
+        let backend = plan.backend().name();
+        let measured = Some(Measured { kernel, backend, cycles, solver, transfers });
+        Ok(Row { experiment, measured })
     }
 }

@@ -108,9 +108,15 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             (shape, batch) => format!("n = {}, batch of {batch}", axes(shape)),
         },
         data.into_iter().flatten().collect::<Vec<_>>().join(", "),
-        match method.name {
-            MethodName::Classic => "classic Jacobi".to_owned(),
-            MethodName::Hierarchical => format!("k = {}", method.k.label()),
+        {
+            let damping = match method.omega {
+                1.0 => String::new(),
+                omega => format!(", ω = {}", number(omega)),
+            };
+            match method.name {
+                MethodName::Classic => format!("classic Jacobi{damping}"),
+                MethodName::Hierarchical => format!("k = {}{damping}", method.k.label()),
+            }
         },
         tiled("overlap", &method.overlap),
         tiled("tile", &method.tile),

@@ -1,5 +1,6 @@
 //! The papers' plots of a sweep: time and cycles against overlap, one curve per k (Islam & Wang,
-//! Figs. 6 and 8), and the speedup and the best overlap against k (Figs. 4 and 12).
+//! Figs. 6 and 8), time and cycles against k (Fig. 4), and the speedup and the best overlap against k
+//! (Tables I to III).
 
 use crate::picture::axis::scale::{Range, ScaleKind};
 use crate::picture::colour::theme::Theme;
@@ -12,6 +13,10 @@ use crate::run::{PerAxis, SweepRow, SweepSpec, TOLERANCE};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
 const PUBLISHED: &str = "published";
+
+/// The same without overlap, and with the best, where both are shown.
+const PUBLISHED_NONE: &str = "published, overlap 0";
+const PUBLISHED_BEST: &str = "published, best overlap";
 
 /// The name of the dashed lines of predictions, which all k share.
 const PREDICTED: &str = "predicted";
@@ -35,34 +40,89 @@ pub fn charts(figure: SweepFigure, data: SweepData<'_>, layer: Layer, theme: The
     match figure {
         SweepFigure::Map => Vec::new(),
         SweepFigure::Overlap => {
-            let values = match MapValue::natural(&data.outline.spec) {
-                MapValue::Time => [MapValue::Time, MapValue::Cycles],
-                MapValue::SweepTime => [MapValue::SweepTime, MapValue::CycleTime],
-                _ => [MapValue::Cycles, MapValue::Sweeps],
-            };
-            values.map(|value| against_overlap(data, layer, value, theme)).into()
+            values(data).map(|value| against_overlap(data, layer, value, theme)).into()
         }
+        SweepFigure::KTime => values(data).map(|value| against_k(data, layer, value, theme)).into(),
         SweepFigure::K => vec![speedup(data, layer, theme), best_overlap(data, layer, theme)],
     }
+}
+
+/// The values that the two plots of a figure show: what was measured of time and cycles.
+fn values(data: SweepData<'_>) -> [MapValue; 2] {
+    match MapValue::natural(&data.outline.spec) {
+        MapValue::Time => [MapValue::Time, MapValue::Cycles],
+        MapValue::SweepTime => [MapValue::SweepTime, MapValue::CycleTime],
+        _ => [MapValue::Cycles, MapValue::Sweeps],
+    }
+}
+
+/// The value of Jacobi's iteration.
+fn of_classic(data: SweepData<'_>, value: MapValue) -> Option<Level> {
+    let classic = data.classic?;
+    let value = match value {
+        MapValue::Time => classic.seconds(),
+        MapValue::SweepTime => classic.time.map(|time| time.median),
+        MapValue::Sweeps => classic.sweeps,
+        _ => None,
+    };
+    let value = value.filter(|value| *value > 0.0)?;
+    Some(Level { value, name: CLASSIC.to_owned() })
+}
+
+/// The title of a plot of a value.
+fn titled(value: MapValue) -> String {
+    let unit = match value.unit() {
+        "seconds" => ", s",
+        _ => "",
+    };
+    format!("{}{unit}", value.label())
+}
+
+/// A value against k, at the smallest overlap and at the best of each k.
+fn against_k(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
+    let map = SweepMap::new(data, layer, value);
+    let best = best_of_k(&map);
+    let curve = |index: usize, name: &str, cell_of: &dyn Fn(usize) -> Option<usize>| {
+        let (mut points, mut errors) = (Vec::new(), Vec::new());
+        for (down, k) in map.ks.iter().enumerate() {
+            let Some(k) = k.finite().map(|k| (k as f64).log2()) else { continue };
+            let Some(cell) = cell_of(down).map(|across| &map.cells[down][across]) else { continue };
+            let Some(value_of) = cell.value else { continue };
+            points.push((k, value_of));
+            if let Some(noise) = cell.row.and_then(|row| noise(value, row)) {
+                errors.push((k, value_of * (1.0 - noise), value_of * (1.0 + noise)));
+            }
+        }
+        let line = Series::line(name, points, theme.curve(index));
+        Series { has_dots: true, errors, ..line }
+    };
+    let none = map.overlaps.first().map_or_else(String::new, |none| format!("overlap {none}"));
+    let first = curve(0, &none, &|_| (!map.overlaps.is_empty()).then_some(0));
+    let with_best = curve(1, "best overlap", &|down| {
+        let best = best[down]?;
+        let is_it = |cell: &SweepRow| std::ptr::eq(cell, best);
+        map.cells[down].iter().position(|cell| cell.row.is_some_and(is_it))
+    });
+    let mut series = vec![first, with_best];
+    if value == MapValue::Time {
+        for (index, best) in [false, true].into_iter().enumerate() {
+            let points = published(&data.outline.spec, best);
+            let points = points.filter_map(|it| Some((it.log2_k(), it.seconds()?))).collect();
+            let line = published_series(points, theme.curve(index));
+            let name = if best { PUBLISHED_BEST } else { PUBLISHED_NONE };
+            series.extend(line.map(|line| Series { name: name.to_owned(), ..line }));
+        }
+    }
+    let title = titled(value);
+    let levels = of_classic(data, value).into_iter().collect();
+    Chart { plot: Plot { levels, ..by_k(series, &title) }, title, about: value.about() }
 }
 
 /// A value against overlap: measured as lines with points, predicted dashed.
 fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Theme) -> Chart {
     let map = SweepMap::new(data, layer, value);
-    let unit = match value.unit() {
-        "seconds" => ", s",
-        _ => "",
-    };
-    let classic = match value {
-        MapValue::Time => data.classic.and_then(|classic| classic.seconds()),
-        MapValue::SweepTime => {
-            data.classic.and_then(|classic| classic.time).map(|time| time.median)
-        }
-        MapValue::Sweeps => data.classic.and_then(|classic| classic.sweeps),
-        _ => None,
-    };
     let mut series = Vec::new();
-    let mut is_named = false;
+    let (mut is_named, mut is_published) = (false, false);
     for (down, k) in map.ks.iter().enumerate() {
         let at = |across: usize| map.overlaps[across].largest() as f64;
         let cells = || map.cells[down].iter().enumerate();
@@ -82,16 +142,24 @@ fn against_overlap(data: SweepData<'_>, layer: Layer, value: MapValue, theme: Th
         }
         let line = Series::line(format!("k = {}", k.label()), measured, colour);
         series.push(Series { has_dots: true, errors, ..line });
+        if value == MapValue::Time {
+            let of_k =
+                |best| published(&data.outline.spec, best).filter(|it| Some(it.k) == k.finite());
+            let points: Vec<_> = of_k(false).chain(of_k(true)).collect();
+            let points = points.iter().filter_map(|it| Some((it.overlap as f64, it.seconds()?)));
+            let line = published_series(points.collect(), colour);
+            let name = if std::mem::replace(&mut is_published, true) { "" } else { PUBLISHED };
+            series.extend(line.map(|line| Series { name: name.to_owned(), ..line }));
+        }
     }
     // The legend has the dashed line at its end.
-    series.sort_by_key(|series| series.name == PREDICTED);
-    let levels = classic.filter(|classic| *classic > 0.0);
-    let levels = levels.map(|value| Level { value, name: CLASSIC.to_owned() });
-    let title = format!("{}{unit}", value.label());
+    series
+        .sort_by_key(|series| [PUBLISHED, PREDICTED].iter().position(|name| series.name == *name));
+    let title = titled(value);
     let x = PlotAxis::new("overlap", ScaleKind::Linear);
     let y = PlotAxis::new(title.clone(), ScaleKind::Log);
-    let plot = Plot { series, levels: levels.into_iter().collect(), ..Plot::new(x, y) };
-    Chart { title, about: value.about(), plot }
+    let levels = of_classic(data, value).into_iter().collect();
+    Chart { title, about: value.about(), plot: Plot { series, levels, ..Plot::new(x, y) } }
 }
 
 /// The relative error of a measured value; `None` for counts, which are exact.
@@ -112,7 +180,7 @@ fn best_of_k<'a>(map: &SweepMap<'a>) -> Vec<Option<&'a SweepRow>> {
 /// k as a power of two, a speedup, and its error.
 type Ratio = (f64, f64, f64);
 
-/// Speedup over Jacobi's iteration: without overlap (Fig. 4), and with the best overlap (Fig. 12).
+/// Speedup over Jacobi's iteration: without overlap, and with the best overlap (Tables I to III).
 fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let value = MapValue::natural(&data.outline.spec);
     let map = SweepMap::new(data, layer, value);
@@ -150,9 +218,10 @@ fn speedup(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     let measured =
         [curve(0, none, first.collect()), curve(1, "best overlap".to_owned(), best.collect())];
     // What was published are speedups to the tolerance.
-    let published = published(&data.outline.spec).filter(|_| is_whole);
-    let published = published.map(|(k, _, ratio)| ((k as f64).log2(), ratio)).collect();
-    let series = measured.into_iter().chain(published_series(published, theme)).collect();
+    let published = published(&data.outline.spec, true).filter(|_| is_whole);
+    let published = published.filter_map(|it| Some((it.log2_k(), it.speedup?))).collect();
+    let published = published_series(published, theme.borders());
+    let series = measured.into_iter().chain(published).collect();
     let levels = vec![Level { value: 1.0, name: CLASSIC.to_owned() }];
     Chart { title: title.to_owned(), about, plot: Plot { levels, ..by_k(series, title) } }
 }
@@ -176,9 +245,10 @@ fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     }
     let measured =
         Series { has_dots: true, errors, ..Series::line("measured", best, theme.curve(2)) };
-    let published = published(&data.outline.spec);
-    let published = published.map(|(k, overlap, _)| ((k as f64).log2(), overlap as f64)).collect();
-    let series = [measured].into_iter().chain(published_series(published, theme)).collect();
+    let published = published(&data.outline.spec, true);
+    let published = published.map(|it| (it.log2_k(), it.overlap as f64)).collect();
+    let published = published_series(published, theme.borders());
+    let series = [measured].into_iter().chain(published).collect();
     Chart {
         title: "Best overlap".to_owned(),
         about: "The fastest overlap, and the range of overlaps that equal it within noise. More subiterations leave more stale points near tile borders, and need more overlap.",
@@ -186,14 +256,38 @@ fn best_overlap(data: SweepData<'_>, layer: Layer, theme: Theme) -> Chart {
     }
 }
 
-/// k, the best overlap and the speedup as published, if a sweep is of the same system.
-fn published(spec: &SweepSpec) -> impl Iterator<Item = (usize, usize, f64)> {
-    EXPERIMENTS.iter().filter_map(|experiment| {
+/// A published result of a setting.
+struct Published {
+    k: usize,
+    overlap: usize,
+    speedup: Option<f64>,
+    experiment: &'static Experiment,
+}
+
+impl Published {
+    /// Where it lies along an axis of powers of two.
+    fn log2_k(&self) -> f64 {
+        (self.k as f64).log2()
+    }
+
+    fn seconds(&self) -> Option<f64> {
+        self.experiment.published_seconds()
+    }
+}
+
+/// What was published of the best overlaps, or without overlap, if a sweep is of the same system.
+fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
+    EXPERIMENTS.iter().filter_map(move |experiment| {
         let How::Tiled { tile, k, overlap } = experiment.how else { return None };
-        let is_best = matches!(experiment.group, Group::Table2 | Group::Table3);
+        let is_meant = match experiment.group {
+            Group::Table2 | Group::Table3 => best,
+            Group::Table1 | Group::Table3Long => !best,
+            Group::Classic | Group::HeatPlate => false,
+        };
         let is_it =
-            is_best && is_of_paper(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
-        is_it.then_some((k, overlap, experiment.published_speedup?))
+            is_meant && is_of_paper(spec, experiment) && spec.tile.contains(&PerAxis::all(tile));
+        let speedup = experiment.published_speedup;
+        is_it.then_some(Published { k, overlap, speedup, experiment })
     })
 }
 
@@ -203,8 +297,9 @@ pub fn is_of_paper(spec: &SweepSpec, experiment: &Experiment) -> bool {
 }
 
 /// What was published, if there is anything to compare with.
-fn published_series(points: Vec<(f64, f64)>, theme: Theme) -> Option<Series> {
-    let series = Series { dashed: true, ..Series::line(PUBLISHED, points, theme.borders()) };
+fn published_series(points: Vec<(f64, f64)>, colour: [u8; 3]) -> Option<Series> {
+    let line = Series::line(PUBLISHED, points, colour);
+    let series = Series { dashed: true, has_dots: true, ..line };
     (!series.points.is_empty()).then_some(series)
 }
 

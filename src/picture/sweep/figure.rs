@@ -35,7 +35,7 @@ pub fn sweep_svg(data: SweepData<'_>, view: SweepView, spec: &FigureSpec) -> Str
             MapFigure { title, subtitle, value_label: view.value.unit(), map }.svg(spec)
         }
         SweepFigure::Overlap => chart_svg(data, view, "Against overlap", &subtitle, spec),
-        SweepFigure::K => chart_svg(data, view, "Against k", &subtitle, spec),
+        SweepFigure::K | SweepFigure::KTime => chart_svg(data, view, "Against k", &subtitle, spec),
     }
 }
 

@@ -10,11 +10,13 @@ pub enum SweepFigure {
     Overlap,
     /// Speedup and best overlap against k.
     K,
+    /// Time and cycles against k.
+    KTime,
 }
 
 impl SweepFigure {
     /// All of them, as they stand in menus.
-    pub const ALL: [Self; 3] = [Self::Map, Self::Overlap, Self::K];
+    pub const ALL: [Self; 4] = [Self::Map, Self::Overlap, Self::K, Self::KTime];
 
     /// The name on the command line and in the names of files.
     pub fn name(self) -> &'static str {
@@ -22,6 +24,7 @@ impl SweepFigure {
             Self::Map => "map",
             Self::Overlap => "overlap",
             Self::K => "k",
+            Self::KTime => "k-time",
         }
     }
 
@@ -31,6 +34,7 @@ impl SweepFigure {
             Self::Map => "Map",
             Self::Overlap => "Against overlap",
             Self::K => "Against k",
+            Self::KTime => "Time against k",
         }
     }
 
@@ -39,9 +43,12 @@ impl SweepFigure {
         match self {
             Self::Map => "Every setting of k and overlap as a coloured cell with its value.",
             Self::Overlap => {
-                "Time and cycles against overlap, one curve per k, as in Islam & Wang's Figs. 6 and 8."
+                "Time and cycles against overlap, one curve per k, as in Islam & Wang's Figs. 6 and 8 (long version: 9 and 13)."
             }
-            Self::K => "Speedup and best overlap against k, as in Islam & Wang's Figs. 4 and 12.",
+            Self::K => "Speedup and best overlap against k, as in Islam & Wang's Tables I to III.",
+            Self::KTime => {
+                "Time and cycles against k, as in Islam & Wang's Fig. 4 (long version: 7 and 12)."
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Properties of a matrix that are found before it is used to solve a system.
 
 use super::csr::{Csr, Dominance};
+use super::spectral_radius::SpectralRadius;
 use crate::grid::AxisTiling;
 use crate::random::random;
 
@@ -19,23 +20,6 @@ pub struct Analysis {
     pub dominance: Dominance,
     /// The spectral radius of I − D⁻¹A, as far as it was followed.
     pub spectral_radius: SpectralRadius,
-}
-
-/// An estimate of the spectral radius ρ(I − D⁻¹A): Jacobi's iteration converges where it is below 1.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SpectralRadius {
-    /// The estimate.
-    pub value: f64,
-    /// How much it still changed over the last half of the steps.
-    pub error: f64,
-}
-
-impl SpectralRadius {
-    /// Sweeps of Jacobi's iteration for each decimal digit; `None` where it does not converge.
-    pub fn sweeps_per_digit(&self) -> Option<f64> {
-        let sweeps = -(10.0_f64.ln()) / self.value.ln();
-        (self.value < 1.0).then_some(sweeps)
-    }
 }
 
 /// How the entries of a matrix beside its diagonal lie with respect to blocks of rows.
@@ -82,7 +66,7 @@ impl Analysis {
             bandwidth: bandwidth.max().unwrap_or(0),
             is_symmetric: is_symmetric(matrix),
             dominance: matrix.dominance(),
-            spectral_radius: spectral_radius(matrix),
+            spectral_radius: SpectralRadius::of_matrix(matrix),
         }
     }
 }
@@ -93,29 +77,32 @@ fn is_symmetric(matrix: &Csr) -> bool {
     })
 }
 
-/// Power iteration: the factor by which a vector grows, over two steps so that eigenvalues of opposite signs
-/// do not disturb it (Golub and Van Loan, *Matrix Computations*, section 7.3).
-fn spectral_radius(matrix: &Csr) -> SpectralRadius {
-    let steps = (MOST_PRODUCTS / matrix.entries()).clamp(FEWEST_STEPS, MOST_STEPS);
-    let mut x: Vec<f64> = (0..matrix.rows() as u64).map(|row| random(1, row)).collect();
-    let mut next = vec![0.0; x.len()];
-    let (mut value, mut halfway) = (0.0, 0.0);
-    for step in 0..steps / 2 {
-        let before = norm(&x);
-        if before == 0.0 {
-            return SpectralRadius { value: 0.0, error: 0.0 };
+impl SpectralRadius {
+    /// Power iteration: the factor by which a vector grows, over two steps so that eigenvalues of opposite
+    /// signs do not disturb it (Golub and Van Loan, *Matrix Computations*, section 7.3). About a second at
+    /// most.
+    pub fn of_matrix(matrix: &Csr) -> Self {
+        let steps = (MOST_PRODUCTS / matrix.entries()).clamp(FEWEST_STEPS, MOST_STEPS);
+        let mut x: Vec<f64> = (0..matrix.rows() as u64).map(|row| random(1, row)).collect();
+        let mut next = vec![0.0; x.len()];
+        let (mut value, mut halfway) = (0.0, 0.0);
+        for step in 0..steps / 2 {
+            let before = norm(&x);
+            if before == 0.0 {
+                return Self { value: 0.0, error: 0.0 };
+            }
+            for x in &mut x {
+                *x /= before;
+            }
+            sweep(matrix, &x, &mut next);
+            sweep(matrix, &next, &mut x);
+            value = norm(&x).sqrt();
+            if step == steps / 4 {
+                halfway = value;
+            }
         }
-        for x in &mut x {
-            *x /= before;
-        }
-        sweep(matrix, &x, &mut next);
-        sweep(matrix, &next, &mut x);
-        value = norm(&x).sqrt();
-        if step == steps / 4 {
-            halfway = value;
-        }
+        Self { value, error: f64::abs(value - halfway) }
     }
-    SpectralRadius { value, error: f64::abs(value - halfway) }
 }
 
 /// to = (I − D⁻¹A) from.

@@ -133,12 +133,13 @@ impl Run {
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
     pub fn classic(&self) -> Result<Self, SolverError> {
-        let solver = self.solver.with_method(Method::Classic, Kernel::AUTO)?;
+        let classic = self.method.classic();
+        let solver = self.solver.with_method(classic.clone(), Kernel::AUTO)?;
         let mut plan = Plan::clone(&self.plan);
         plan.place = plan.place.automatic();
         plan.stop = self.classic_stop();
         let Self { finds_all_norms, stops_at_rest, .. } = *self;
-        let start = Self::at_start(Arc::new(plan), Method::Classic, solver)?;
+        let start = Self::at_start(Arc::new(plan), classic, solver)?;
         Ok(Self { finds_all_norms, stops_at_rest, ..start })
     }
 
@@ -470,7 +471,8 @@ impl Run {
     pub fn next_cycle(&self) -> NextCycle<'_> {
         let Plan { problem, tiling, precision, .. } = &*self.plan;
         let k = self.method.k().followed();
-        NextCycle { solver: self.solver(), problem, tiling, k, precision: *precision }
+        let (omega, _) = self.method.undamped();
+        NextCycle { solver: self.solver(), problem, tiling, k, omega, precision: *precision }
     }
 
     /// The norms of all iterates so far.
@@ -570,14 +572,16 @@ impl Run {
     fn outcome_at(&self, record: &Record) -> Option<Outcome> {
         let cycle = record.cycle;
         let hint = || {
-            if self.plan.problem.operator.is_dominant() {
-                String::new()
-            } else {
-                let dominance = self.plan.problem.operator.dominance();
-                format!(
-                    "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1): lower the velocity, raise the diagonal, or refine the grid"
-                )
+            let plan = &self.plan;
+            if plan.problem.operator.is_dominant() {
+                return String::new();
             }
+            let dominance = plan.problem.operator.dominance();
+            let radius =
+                plan.spectral_radius.map_or_else(String::new, |radius| format!(", ρ = {radius}"));
+            format!(
+                "; the matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1{radius}): lower the velocity, raise the diagonal, or refine the grid"
+            )
         };
         let finite = self.growth.last.is_finite()
             && record.residual.is_none_or(|residual| residual.l2.is_finite())

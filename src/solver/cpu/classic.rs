@@ -4,7 +4,7 @@ use super::Pass;
 use super::level::{Level, Task};
 use super::norms::{Measure, PartialNorms};
 use super::observe::bands;
-use super::update::{Block, Sweep, Update, WithUpdate, with_update};
+use super::update::{Block, Sweep, Update, WithUpdate, with_damped_update};
 use crate::grid::Real;
 use crate::problem::System;
 
@@ -17,7 +17,7 @@ const PIECE: usize = 512;
 
 /// Makes one sweep.
 pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
-    let Pass { system, from, exact, to, measure, level, team } = pass;
+    let Pass { system, omega, from, exact, to, measure, level, team } = pass;
     let shape = system.shape();
     let mut works = Vec::with_capacity(shape.rows().div_ceil(BAND));
     let (mut rest, mut passed) = (to, 0);
@@ -25,7 +25,7 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
         let (start, length) = (shape.row_start(rows.start), rows.len() * shape.stride());
         let (to, tail) = rest[start - passed..].split_at_mut(length);
         (rest, passed) = (tail, start + length);
-        works.push(Band { system, from, exact, measure, level, first_row: rows.start, to });
+        works.push(Band { system, omega, from, exact, measure, level, first_row: rows.start, to });
     }
     let parts = team.map(works, shape.points(), || (), |(), band| level.run(band));
     parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
@@ -34,6 +34,7 @@ pub(super) fn cycle<R: Real>(pass: Pass<'_, R>) -> PartialNorms {
 /// One band of rows of an xy-plane.
 struct Band<'a, R> {
     system: &'a System<R>,
+    omega: R,
     from: &'a [R],
     exact: Option<&'a [f64]>,
     measure: bool,
@@ -47,7 +48,7 @@ impl<R: Real> Task for Band<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        with_update(&self.system.weights, self.system.shape().dim(), self)
+        with_damped_update(&self.system.weights, self.system.shape().dim(), self.omega, self)
     }
 }
 

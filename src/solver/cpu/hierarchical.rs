@@ -6,7 +6,7 @@ use super::Pass;
 use super::level::Task;
 use super::norms::PartialNorms;
 use super::patch::{Extent, Local, Measured, Patch, PatchRow, Piece, Scratch};
-use super::update::{Update, WithUpdate, with_update};
+use super::update::{Update, WithUpdate, with_damped_update};
 use crate::grid::{Real, Shape, Tiling};
 use std::ops::Range;
 
@@ -67,7 +67,7 @@ impl Hierarchical {
 
     /// Makes one cycle, with these subiterations inside every tile.
     pub fn cycle<R: Real>(&self, local: Local<'_, R>, pass: Pass<'_, R>) -> PartialNorms {
-        let Pass { system, from, exact, to, measure, level, team } = pass;
+        let Pass { system, omega, from, exact, to, measure, level, team } = pass;
         let with_room = |tiles: &Range<usize>| (tiles.clone(), Vec::with_capacity(1));
         let mut works: Vec<(Range<usize>, Vec<Piece<'_, R>>)> =
             self.tasks.iter().map(with_room).collect();
@@ -81,7 +81,7 @@ impl Hierarchical {
         let parts = team.map(works, updates, Scratch::default, |scratch, (tiles, to)| {
             let measured = Measured::default();
             let patch = Patch { system, local, from, exact, measure, level, to, scratch, measured };
-            level.run(Work { tiling: &self.tiling, tiles, patch })
+            level.run(Work { tiling: &self.tiling, tiles, omega, patch })
         });
         parts.into_iter().fold(PartialNorms::default(), |a, b| a + b)
     }
@@ -91,6 +91,7 @@ impl Hierarchical {
 struct Work<'a, R> {
     tiling: &'a Tiling,
     tiles: Range<usize>,
+    omega: R,
     patch: Patch<'a, R>,
 }
 
@@ -98,7 +99,8 @@ impl<R: Real> Task for Work<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn run(self) -> PartialNorms {
-        with_update(&self.patch.system.weights, self.patch.system.shape().dim(), self)
+        let system = self.patch.system;
+        with_damped_update(&system.weights, system.shape().dim(), self.omega, self)
     }
 }
 
@@ -106,7 +108,7 @@ impl<R: Real> WithUpdate<R> for Work<'_, R> {
     type Output = PartialNorms;
     #[inline(always)]
     fn with<U: Update<R>>(self, update: U) -> PartialNorms {
-        let Self { tiling, tiles, mut patch } = self;
+        let Self { tiling, tiles, mut patch, .. } = self;
         let shape = *patch.system.shape();
         let (width, mut places) = (tiling.x().tile(), Vec::new());
         if U::DIM == 1 {

@@ -38,6 +38,8 @@ pub struct NextCycle<'a> {
     pub tiling: &'a Tiling,
     /// Its subiterations.
     pub k: usize,
+    /// The ω of its sweeps; 1 without damping.
+    pub omega: f64,
     /// The precision of the solver.
     pub precision: Precision,
 }
@@ -265,7 +267,8 @@ impl SubgridSolver {
         let [columns, rows] = part.clone();
         let start = cycle.solver.solution_part(columns.clone(), rows.clone())?;
         let problem = cycle.problem.part(columns, rows);
-        let mut solver = on_cpu(&Arc::new(problem), Method::Classic, cycle.precision, 1)?;
+        let method = Method::Classic.damped(cycle.omega);
+        let mut solver = on_cpu(&Arc::new(problem), method, cycle.precision, 1)?;
         solver.start_from(&start)?;
         Ok(Self { part: part.clone(), solver })
     }

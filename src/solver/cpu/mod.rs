@@ -69,6 +69,8 @@ pub struct CpuSolver<R> {
     previous: Field<R>,
     exact: Option<Arc<Field<f64>>>,
     method: Cycle<R>,
+    /// How much of each update is made; 1 without damping.
+    omega: f64,
     level: Level,
     team: Team,
 }
@@ -178,6 +180,7 @@ impl<R: Real> Cycle<R> {
     fn new(problem: &Problem, system: &Divided<R>, method: &Method, layout: Layout) -> Self {
         let shape = &problem.shape;
         match (method, &problem.operator, system) {
+            (Method::Damped { sweeps, .. }, ..) => Self::new(problem, system, sweeps, layout),
             (Method::Classic, ..) => Self::Classic,
             (
                 Method::Hierarchical { k, tiling },
@@ -208,6 +211,8 @@ impl<R: Real> Cycle<R> {
 /// What a method needs to turn an iterate (`from`) into the next (`to`).
 struct Pass<'a, R> {
     system: &'a System<R>,
+    /// 1 without damping.
+    omega: R,
     from: &'a [R],
     to: &'a mut [R],
     exact: Option<&'a [f64]>,
@@ -258,9 +263,11 @@ impl<R: Real> CpuSolver<R> {
         team: Team,
     ) -> Self {
         let current = problem.initial_iterate();
+        let (omega, _) = method.undamped();
         let method = Cycle::new(&problem, &system, method, layout);
         let previous = current.clone();
-        Self { problem, system, layout, current, previous, exact: None, method, level, team }
+        let exact = None;
+        Self { problem, system, layout, current, previous, exact, method, omega, level, team }
     }
 
     /// Makes one cycle.
@@ -270,6 +277,7 @@ impl<R: Real> CpuSolver<R> {
             Divided::Grid(system) => {
                 let pass = Pass {
                     system,
+                    omega: R::from_f64(self.omega),
                     from: self.current.as_slice(),
                     to: self.previous.as_mut_slice(),
                     exact: self.exact.as_deref().map(Field::as_slice),
@@ -305,7 +313,9 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes one cycle.
     pub fn cycle(&mut self) -> CycleNorms {
-        self.advance(true).finish(self.system.residual_factor(), self.exact.is_some())
+        // A damped sweep changes ω times as much.
+        let factor = self.system.residual_factor() / self.omega;
+        self.advance(true).finish(factor, self.exact.is_some())
     }
 
     /// Makes one cycle without measuring norms.

@@ -11,9 +11,9 @@ use std::ops::Range;
 pub(super) trait Update<R>: Copy + Sync {
     /// Axes of the grid.
     const DIM: usize;
-    /// The new value from the neighbours, the previous and the next along each axis, and g. Those of
-    /// axes past `DIM` are not read.
-    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R;
+    /// The new value from the value, its neighbours, the previous and the next along each axis, and g.
+    /// Neighbours along axes past `DIM` are not read.
+    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R;
 }
 
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(super) struct General<R, const DIM: usize>([[R; 2]; 3]);
 impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
         let mut sum = x[0] + x[1];
         if DIM > 1 {
             sum = sum + (y[0] + y[1]);
@@ -41,7 +41,7 @@ impl<R: Real, const DIM: usize> Update<R> for Isotropic<R, DIM> {
 impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
         let mut sum = g;
         if DIM > 2 {
             sum = self.0[2].fma(z[0] + z[1], sum);
@@ -56,7 +56,7 @@ impl<R: Real, const DIM: usize> Update<R> for PerAxis<R, DIM> {
 impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
     const DIM: usize = DIM;
     #[inline(always)]
-    fn update(self, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+    fn update(self, _: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
         let add = |w: [R; 2], u: [R; 2], sum: R| w[0].fma(u[0], w[1].fma(u[1], sum));
         let mut sum = g;
         if DIM > 2 {
@@ -66,6 +66,51 @@ impl<R: Real, const DIM: usize> Update<R> for General<R, DIM> {
             sum = add(self.0[1], y, sum);
         }
         add(self.0[0], x, sum)
+    }
+}
+
+/// Another update, of which the part ω is made.
+#[derive(Clone, Copy)]
+pub(super) struct Damped<R, U> {
+    omega: R,
+    whole: U,
+}
+
+impl<R: Real, U: Update<R>> Update<R> for Damped<R, U> {
+    const DIM: usize = U::DIM;
+    #[inline(always)]
+    fn update(self, own: R, x: [R; 2], y: [R; 2], z: [R; 2], g: R) -> R {
+        self.omega.fma(self.whole.update(own, x, y, z, g) - own, own)
+    }
+}
+
+/// Work whose update is damped.
+struct WithDamping<R, W> {
+    omega: R,
+    work: W,
+}
+
+impl<R: Real, W: WithUpdate<R>> WithUpdate<R> for WithDamping<R, W> {
+    type Output = W::Output;
+    #[inline(always)]
+    fn with<U: Update<R>>(self, whole: U) -> W::Output {
+        self.work.with(Damped { omega: self.omega, whole })
+    }
+}
+
+/// Hands `work` the update of damped Jacobi. Without damping it is that of [`with_update`], which is
+/// compiled apart, so that it costs nothing.
+#[inline(always)]
+pub(super) fn with_damped_update<R: Real, W: WithUpdate<R>>(
+    weights: &Weights<R>,
+    dim: usize,
+    omega: R,
+    work: W,
+) -> W::Output {
+    if omega == R::from_f64(1.0) {
+        with_update(weights, dim, work)
+    } else {
+        with_update(weights, dim, WithDamping { omega, work })
     }
 }
 
@@ -229,15 +274,15 @@ fn sweep_stripe<R: Real, U: Update<R>, const WIDTH: usize, const MEASURE: bool>(
         }
         let g: &[R; WIDTH] = part(g, row * g_stride + column);
         // All are computed before the first is stored, which lets the compiler use vectors.
+        let old = if U::DIM > 1 { &own } else { part(centre, 1) };
         let mut new = [R::default(); WIDTH];
         for i in 0..WIDTH {
             let (x, y) = ([x_prev[i], x_next[i]], [y_prev[i], y_next[i]]);
-            new[i] = update.update(x, y, [z_prev[i], z_next[i]], g[i]);
+            new[i] = update.update(old[i], x, y, [z_prev[i], z_next[i]], g[i]);
         }
         let start = row * stride + column;
         out[start..start + WIDTH].copy_from_slice(&new);
         if MEASURE {
-            let old = if U::DIM > 1 { &own } else { part(centre, 1) };
             for i in 0..WIDTH {
                 let change = (new[i] - old[i]).to_f64();
                 measured.add(i, f64::from_bits(change.to_bits() & masks[i]));

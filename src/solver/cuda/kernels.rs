@@ -203,6 +203,7 @@ impl KernelType {
             _ => {}
         }
         match (method, self.name == Kernel::SPECTRAL.name()) {
+            (Method::Damped { omega, .. }, _) => Err(format!("damping (ω = {omega})")),
             (Method::Spectral(_), false) => Err("subiterations in the sine basis".to_owned()),
             (Method::Hierarchical { .. }, true) => Err("subiterations by sweeps".to_owned()),
             _ => Ok(()),

@@ -21,23 +21,28 @@ pub(super) struct Record {
     rows: Vec<Row>,
 }
 
-/// A row of the CSV and JSON formats.
+/// A row of the CSV and JSON formats. What was published alone has no measured values.
 #[derive(Serialize)]
 struct Line {
     source: &'static str,
     preset: &'static str,
     setting: String,
-    kernel: &'static str,
-    backend: &'static str,
+    kernel: Option<&'static str>,
+    backend: Option<&'static str>,
     cycles: u64,
     published_ms: Option<f64>,
-    measured_ms: f64,
-    solver_ms: f64,
-    solver_least_ms: f64,
-    solver_largest_ms: f64,
+    measured_ms: Option<f64>,
+    solver_ms: Option<f64>,
+    solver_least_ms: Option<f64>,
+    solver_largest_ms: Option<f64>,
     transfers_ms: Option<f64>,
     published_speedup: Option<f64>,
     measured_speedup: Option<f64>,
+    /// The published time over the cycles of the whole run, as this program counts them.
+    published_us_per_cycle: Option<f64>,
+    /// The same by the formula in the notes.
+    explained_us_per_cycle: Option<f64>,
+    measured_us_per_cycle: Option<f64>,
 }
 
 impl Record {
@@ -47,23 +52,32 @@ impl Record {
 
     fn lines(&self) -> impl Iterator<Item = Line> {
         self.rows.iter().map(|row| {
-            let &Experiment { source, preset, published_ms, published_speedup, .. } =
-                row.experiment;
+            let experiment = row.experiment;
+            let &Experiment { source, preset, published_ms, published_speedup, .. } = experiment;
+            let measured = row.measured.as_ref();
+            let solver = measured.map(|measured| measured.solver);
+            let cycles = measured.map_or(experiment.cycles, |measured| measured.cycles);
+            let micros = |seconds: f64| 1e6 * seconds;
             Line {
                 source,
                 preset,
-                setting: row.experiment.setting(),
-                kernel: row.kernel,
-                backend: row.backend,
-                cycles: row.cycles,
+                setting: experiment.setting(),
+                kernel: measured.map(|measured| measured.kernel),
+                backend: measured.map(|measured| measured.backend),
+                cycles,
                 published_ms,
-                measured_ms: row.seconds() * 1e3,
-                solver_ms: row.solver.median * 1e3,
-                solver_least_ms: row.solver.least * 1e3,
-                solver_largest_ms: row.solver.largest * 1e3,
-                transfers_ms: row.transfers.map(|transfers| transfers.of_a_run() * 1e3),
+                measured_ms: row.seconds().map(|seconds| seconds * 1e3),
+                solver_ms: solver.map(|solver| solver.median * 1e3),
+                solver_least_ms: solver.map(|solver| solver.least * 1e3),
+                solver_largest_ms: solver.map(|solver| solver.largest * 1e3),
+                transfers_ms: measured
+                    .and_then(|measured| measured.transfers)
+                    .map(|transfers| transfers.of_a_run() * 1e3),
                 published_speedup,
                 measured_speedup: self.speedup(row),
+                published_us_per_cycle: experiment.published_seconds_per_cycle().map(micros),
+                explained_us_per_cycle: experiment.explained_seconds_per_cycle().map(micros),
+                measured_us_per_cycle: row.seconds().map(|seconds| micros(seconds / cycles as f64)),
             }
         })
     }
@@ -72,7 +86,7 @@ impl Record {
     fn speedup(&self, row: &Row) -> Option<f64> {
         let mut same =
             self.rows.iter().filter(|other| other.experiment.preset == row.experiment.preset);
-        Some(same.next()?.seconds() / row.seconds())
+        Some(same.next()?.seconds()? / row.seconds()?)
     }
 
     fn table(&self) -> Table {
@@ -88,21 +102,29 @@ impl Record {
             "±",
             "published ×",
             "×",
+            "published µs/cycle",
+            "explained",
+            "µs/cycle",
         ];
         let mut lines = vec![heads.map(str::to_owned).to_vec()];
         for (line, row) in self.lines().zip(&self.rows) {
+            let name = |name: Option<&str>| name.unwrap_or("–").to_owned();
+            let solver = row.measured.as_ref().map(|measured| measured.solver);
             lines.push(vec![
                 line.source.to_owned(),
                 line.preset.to_owned(),
                 line.setting,
-                line.kernel.to_owned(),
-                line.backend.to_owned(),
+                name(line.kernel),
+                name(line.backend),
                 grouped(line.cycles),
                 known(line.published_ms, digits),
-                digits(line.measured_ms),
-                percent(row.solver.spread()),
+                known(line.measured_ms, digits),
+                solver.map_or_else(|| "–".to_owned(), |solver| percent(solver.spread())),
                 known(line.published_speedup, |ratio| format!("{ratio:.2}")),
                 known(line.measured_speedup, |ratio| format!("{ratio:.2}")),
+                known(line.published_us_per_cycle, digits),
+                known(line.explained_us_per_cycle, digits),
+                known(line.measured_us_per_cycle, digits),
             ]);
         }
         Table::of(lines)
@@ -125,9 +147,11 @@ impl Record {
             self.repeats
         ));
         for row in &self.rows {
-            let note = row.experiment.group.differs().to_owned();
-            if !notes.contains(&note) {
-                notes.push(note);
+            let group = row.experiment.group;
+            for note in [Some(group.differs()), group.explained()].into_iter().flatten() {
+                if !notes.iter().any(|known| known == note) {
+                    notes.push(note.to_owned());
+                }
             }
         }
         notes

@@ -48,8 +48,7 @@ impl BaselineMeasurement {
             converged(count)
         } else if let Some(tolerance) = self.plan.stop.tolerance {
             let is_residual = self.plan.stop.rule == StopRule::Residual;
-            let spectrum =
-                is_residual.then(|| sweep.predictor.spectrum(&self.plan.problem)).flatten();
+            let spectrum = is_residual.then(|| sweep.predictor.spectrum(&self.plan)).flatten();
             match (spectrum, sweep.cache.get(&self.plan.spec)) {
                 (Some(spectrum), _) => Some(spectrum.sweeps(tolerance)),
                 (None, Some(count)) => converged(count),

@@ -151,6 +151,7 @@ impl Cut {
                 (1, tiling.map_err(|error| refuse(error.to_string()))?)
             }
             Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
+            Method::Damped { omega, .. } => return Err(refuse(format!("damping (ω = {omega})"))),
         };
         let is_classic = matches!(method, Method::Classic);
         let choose = |rows| match is_classic {
