@@ -610,6 +610,12 @@ fn damping_is_for_sweeps_on_the_cpu() {
     assert_eq!(saved("--run damped.toml", "b.npy"), by_option);
     assert_ne!(saved(SMALL, "c.npy"), by_option);
     assert_eq!(saved("--run damped.toml --omega 1", "d.npy"), saved(SMALL, "c.npy"));
+    // Even with a dominant matrix, an omega above 1 makes the most jagged wave grow.
+    tilescope(&folder, &format!("solve {SMALL} --omega 1.5 --max-cycles 1 --tol none"))
+        .assert()
+        .stderr(predicate::str::contains(
+            "omega 1.5, damped Jacobi's iteration diverges (ρ = 1.986)",
+        ));
 }
 
 #[test]

@@ -346,11 +346,16 @@ impl Plan {
         (self.precision == Precision::F64 && speedup >= SLOW_F64).then_some(speedup)
     }
 
-    /// A sentence that warns where the matrix is not diagonally dominant, or `None`.
+    /// A sentence that warns where the iteration diverges, or is not known to converge; or `None`.
     pub fn warning(&self) -> Option<String> {
-        let operator = &self.problem.operator;
+        let (operator, omega) = (&self.problem.operator, self.spec.method.omega);
+        let name = if omega == 1.0 { "Jacobi's iteration" } else { "damped Jacobi's iteration" };
         if operator.is_dominant() {
-            return None;
+            // Its eigenvalues are at most 1, so that only an omega above 1 takes ρ beyond that.
+            let radius = self.spectral_radius.filter(|radius| omega > 1.0 && radius.value > 1.0)?;
+            return Some(format!(
+                "With omega {omega}, {name} diverges (ρ = {radius}); lower omega."
+            ));
         }
         let cure = match self.spec.problem.kind {
             ProblemKind::Matrix => "another splitting of the matrix may help",
@@ -359,20 +364,23 @@ impl Plan {
             }
             _ => "raise the diagonal, or lower the other entries",
         };
-        let what = match (self.spectral_radius, &self.method) {
-            (Some(radius), _) if radius.value >= 1.0 => {
-                format!(", and ρ = {radius} ≥ 1: Jacobi's iteration diverges; {cure}")
-            }
-            // Without dominance, stale values may keep an iteration from converging that does so without
-            // them (Chazan and Miranker, "Chaotic relaxation", 1969).
-            (Some(radius), method) => {
-                let tiles = match method {
-                    Method::Classic => "",
-                    _ => ", but with tiles it may diverge",
-                };
-                format!("; ρ = {radius} < 1, so Jacobi's iteration converges{tiles}")
-            }
-            (None, _) => format!(", so Jacobi's iteration may diverge; {cure}"),
+        // Without dominance, stale values may keep an iteration from converging that does so without
+        // them (Chazan and Miranker, "Chaotic relaxation", 1969).
+        let tiles = match self.method.tiling() {
+            None => "",
+            Some(_) => ", but with tiles it may diverge",
+        };
+        let what = match self.spectral_radius {
+            None => format!(", so {name} may diverge; {cure}"),
+            Some(radius) => match (radius.value >= 1.0, operator.matrix().is_some()) {
+                (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {cure}"),
+                (false, false) => format!("; ρ = {radius} < 1, so {name} converges{tiles}"),
+                // The power iteration makes few steps with a large matrix.
+                (true, true) => format!(", and ρ is about {radius}: {name} diverges; {cure}"),
+                (false, true) => {
+                    format!("; ρ is estimated to be {radius}, with which {name} converges{tiles}")
+                }
+            },
         };
         let dominance = operator.dominance();
         Some(format!("The matrix is not diagonally dominant (Σ|w| = {dominance:.3} > 1){what}."))
