@@ -119,6 +119,9 @@ fn json_has_exactly_the_documented_keys_and_the_checked_number_of_cycles() {
         "max_change",
         "seconds",
         "edge_share",
+        "dominance",
+        "spectral_radius",
+        "sweeps_per_digit",
     ];
     expected.sort_unstable();
     assert_eq!(keys, expected);
@@ -1238,7 +1241,7 @@ fn arrays_that_do_not_fit_are_refused() {
     let path = |name: &str| folder.path().join(name);
     write_npy(&path("nan.npy"), &[2, 3], &[1.0, 2.0, 3.0, 4.0, f64::NAN, 6.0]);
     write_npy(&path("other.npy"), &[2, 3], &[1.0; 6]);
-    write_npy(&path("cube.npy"), &[2, 3, 2], &[1.0; 12]);
+    write_npy(&path("four.npy"), &[2, 3, 2, 1], &[1.0; 12]);
     let header = "{'descr': '<M8[s]', 'fortran_order': False, 'shape': (2,), }";
     let header = format!("{header:<117}\n");
     let dates = [&b"\x93NUMPY\x01\x00\x76\x00"[..], header.as_bytes(), &[0; 16]].concat();
@@ -1254,7 +1257,7 @@ fn arrays_that_do_not_fit_are_refused() {
     for (arguments, parts) in [
         ("--rhs nan.npy", &["nan.npy", "NaN at row 1, column 1", "finite"][..]),
         ("--rhs other.npy --shape 4x4", &["other.npy", "shape", "4 × 4"]),
-        ("--rhs cube.npy", &["cube.npy", "[2, 3, 2]", "[ny, nx]"]),
+        ("--rhs four.npy", &["four.npy", "[2, 3, 2, 1]", "[nz, ny, nx]"]),
         ("--rhs dates.npy", &["dates.npy", "M8[s]", "floating-point numbers"]),
         ("--rhs short.npy", &["short.npy", "ends before its last value"]),
         ("--rhs header.npy", &["header.npy", "header"]),

@@ -408,15 +408,15 @@ fn first_key() {
 }
 
 fn tuning_map_dark() {
-    compare(&mut crate::tuning::measured(Theme::Dark), "tuning_map_dark");
+    compare(&mut crate::tuning::measured(USUAL, Theme::Dark), "tuning_map_dark");
 }
 
 fn tuning_map_light() {
-    compare(&mut crate::tuning::measured(Theme::Light), "tuning_map_light");
+    compare(&mut crate::tuning::measured(USUAL, Theme::Light), "tuning_map_light");
 }
 
 fn tuning_papers() {
-    let mut window = crate::tuning::tuning(Theme::Light);
+    let mut window = crate::tuning::tuning(USUAL, Theme::Light);
     window.settle();
     compare(&mut window, "tuning_papers");
 }

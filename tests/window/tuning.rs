@@ -20,13 +20,16 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 /// The window at the tuning map, before anything is measured.
-pub fn tuning(theme: Theme) -> Window {
-    let mut window = Window::sized(USUAL, theme, Some(small()));
+pub fn tuning(size: Vec2, theme: Theme) -> Window {
+    let mut window = Window::sized(size, theme, Some(small()));
     window.reset();
     open(&mut window);
     window.until_text("Each cell is a setting");
     window
 }
+
+/// All tables of the papers stand in it without scrolling.
+const TALL: Vec2 = eframe::egui::vec2(1280.0, 1200.0);
 
 /// Goes to the tuning map.
 fn open(window: &mut Window) {
@@ -42,8 +45,8 @@ pub fn list(window: &mut Window, name: &str, text: &str) {
 }
 
 /// A map of cycles alone, which is the same wherever it is made.
-pub fn measured(theme: Theme) -> Window {
-    let mut window = tuning(theme);
+pub fn measured(size: Vec2, theme: Theme) -> Window {
+    let mut window = tuning(size, theme);
     list(&mut window, "k", "1,2,4,8,16");
     list(&mut window, "Overlap", "0:14:2");
     list(&mut window, "Tile", "12");
@@ -55,7 +58,7 @@ pub fn measured(theme: Theme) -> Window {
 }
 
 fn predictions_are_shown() {
-    let mut window = tuning(Theme::Dark);
+    let mut window = tuning(USUAL, Theme::Dark);
     list(&mut window, "k", "1,2,4,8,16");
     list(&mut window, "Overlap", "0:14:2");
     list(&mut window, "Tile", "12");
@@ -73,7 +76,7 @@ fn predictions_are_shown() {
 }
 
 fn a_map_fills_in() {
-    let mut window = measured(Theme::Dark);
+    let mut window = measured(USUAL, Theme::Dark);
     assert!(window.says("Best: k = 16, overlap 10, tile 12"), "{:#?}", window.texts());
     // The middle of the map is the cell of k = 4 and overlap 8.
     window.click(Role::Image, "Tuning map: Cycles");
@@ -86,7 +89,7 @@ fn a_map_fills_in() {
 }
 
 fn a_map_pauses() {
-    let mut window = tuning(Theme::Dark);
+    let mut window = tuning(USUAL, Theme::Dark);
     list(&mut window, "k", "1:64");
     list(&mut window, "Tile", "16");
     window.button("▶  Start");
@@ -123,7 +126,7 @@ fn the_run_waits() {
 }
 
 fn invalid_lists_are_reported() {
-    let mut window = tuning(Theme::Dark);
+    let mut window = tuning(USUAL, Theme::Dark);
     for (name, text, said) in [
         ("k", "8:2", "k: the range 8:2 is reversed; write it as 2:8:1"),
         ("Overlap", "a", "Overlap: it must be whole numbers or ranges"),
@@ -141,7 +144,7 @@ fn invalid_lists_are_reported() {
 }
 
 fn the_papers_tables() {
-    let mut window = measured(Theme::Light);
+    let mut window = measured(TALL, Theme::Light);
     window.button("Papers' tables");
     for text in
         ["Table I · 1D, no overlap", "Table 3, long", "Table III", "published", "8.00 ×", "14,857"]
@@ -156,7 +159,7 @@ fn the_papers_tables() {
 }
 
 fn a_table_is_measured() {
-    let mut window = tuning(Theme::Dark);
+    let mut window = tuning(TALL, Theme::Dark);
     let missing = |window: &Window| window.texts().iter().filter(|text| *text == "–").count();
     assert_eq!(missing(&window), 24);
     window.button("Measure Table I");
@@ -230,7 +233,7 @@ fn what_is_done_meanwhile() {
 }
 
 fn a_cell_is_opened_meanwhile() {
-    let mut window = tuning(Theme::Dark);
+    let mut window = tuning(USUAL, Theme::Dark);
     list(&mut window, "k", "4,8");
     list(&mut window, "Overlap", "0:14:2");
     list(&mut window, "Tile", "16");

@@ -124,7 +124,7 @@ impl Settings {
             return Err(format!("its version is {version}; this program knows up to {VERSION}"));
         }
         let mut settings: Self = toml::from_str(text).map_err(message)?;
-        // Values that no screen or control has are replaced by defaults.
+        // Values that no screen or control has are replaced by defaults, or by the largest.
         let fits = |side: &f32| (100.0..=20_000.0).contains(side);
         if !settings.window.iter().all(fits) {
             settings.window = FIRST_SIZE;
@@ -258,7 +258,8 @@ mod tests {
     fn sizes_that_cannot_be_chosen_are_replaced() {
         let text = "window = [0.0, 1e30]\nscale = 40.0\nmemory = 99999999999\nwelcomed = true\n";
         let settings = Settings::parse(text).unwrap();
-        assert_eq!(settings, Settings { welcomed: true, ..Settings::default() });
+        let memory = max_megabytes();
+        assert_eq!(settings, Settings { welcomed: true, memory, ..Settings::default() });
     }
 
     #[test]
