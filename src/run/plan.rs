@@ -12,7 +12,8 @@ use crate::problem::matrix::MarketError;
 use crate::problem::{Boundary, Operator, Problem, Source, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError, Subiterations,
+    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError,
+    StreamingError, Subiterations,
 };
 use std::sync::Arc;
 
@@ -81,6 +82,9 @@ pub enum PlanError {
     /// A matrix that cannot be read.
     #[error(transparent)]
     Matrix(#[from] MarketError),
+    /// A height and a budget of fast memory that do not go together.
+    #[error(transparent)]
+    Streaming(#[from] StreamingError),
 }
 
 /// The most subiterations of a cycle, but for infinitely many.
@@ -146,6 +150,7 @@ impl Planner {
             check_3d(spec)?;
         }
         check_stop(&spec.stop)?;
+        check_streaming(&spec.method)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
@@ -159,7 +164,10 @@ impl Planner {
             Some((_, problem)) => Arc::clone(problem),
             None => Arc::new(problem(&spec.problem, shape)?),
         };
-        let method = method(&spec.method, &tiling, &problem.operator)?;
+        let method = match spec.method.name.is_streaming() {
+            true => Method::Streaming(spec.method.streaming(&shape)?),
+            false => method(&spec.method, &tiling, &problem.operator)?,
+        };
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
@@ -178,6 +186,11 @@ impl Planner {
     /// A plan of a sparse matrix, cut into blocks of rows.
     fn plan_matrix(&mut self, spec: &RunSpec) -> Result<Plan, PlanError> {
         let method_spec = &spec.method;
+        if method_spec.name.is_streaming() {
+            let allowed = "a matrix has no planes; it may be classic or hierarchical";
+            return Err(value("method", method_spec.name.name(), allowed));
+        }
+        check_streaming(method_spec)?;
         if method_spec.backend == Backend::Cuda {
             return Err(value("backend", "cuda", "matrices run on the CPU only"));
         }
@@ -227,7 +240,9 @@ impl Planner {
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        let is_for_gpus = problem.operator.stencil().is_some() && problem.shape.dim() < 3;
+        let is_for_gpus = problem.operator.stencil().is_some()
+            && problem.shape.dim() < 3
+            && !spec.name.is_streaming();
         if spec.backend == Backend::Cpu || !is_for_gpus {
             return Ok((on_cpu(spec), None));
         }
@@ -427,6 +442,26 @@ fn check_3d(spec: &RunSpec) -> Result<(), PlanError> {
     }
     if spec.method.backend == Backend::Cuda {
         return Err(value("backend", "cuda", "3D grids run on the CPU only"));
+    }
+    Ok(())
+}
+
+/// Refuses a height and a budget with a method that has no use for them, and a GPU with one that has.
+fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
+    if spec.name.is_streaming() {
+        if spec.backend == Backend::Cuda {
+            let allowed = format!("method {} runs on the CPU only", spec.name.name());
+            return Err(value("backend", "cuda", allowed));
+        }
+        return Ok(());
+    }
+    let allowed = "it applies only to methods pyramid and wavefront";
+    let given = |what: String| format!("{what} with method {}", spec.name.name());
+    if let Some(height) = spec.height {
+        return Err(value("height", given(height.to_string()), allowed));
+    }
+    if let Some(memory) = spec.memory {
+        return Err(value("memory", given(memory.to_string()), allowed));
     }
     Ok(())
 }

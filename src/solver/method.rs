@@ -1,19 +1,8 @@
 //! Methods: how one cycle turns an iterate into the next.
 
-use super::{Spectral, Subiterations};
+use super::method_name::MethodName;
+use super::{Spectral, Streaming, Subiterations};
 use crate::grid::Tiling;
-use serde::{Deserialize, Serialize};
-
-/// The two methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodName {
-    /// Jacobi's iteration, a sweep over the whole grid at a time
-    Classic,
-    /// k sweeps inside every tile, with its halo frozen
-    #[default]
-    Hierarchical,
-}
 
 /// How one cycle turns an iterate into the next.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +20,9 @@ pub enum Method {
     /// The same with the subiterations of a tile made in its sine basis, at a cost that does not
     /// depend on k, which may be infinite. Its iterates are those of the sweeps up to rounding.
     Spectral(Spectral),
+    /// Jacobi's iteration in slabs or in a window within a budget of fast memory: a cycle is one pass of n
+    /// sweeps.
+    Streaming(Streaming),
 }
 
 impl Method {
@@ -39,13 +31,14 @@ impl Method {
         match self {
             Self::Classic => MethodName::Classic,
             Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
+            Self::Streaming(streaming) => streaming.method(),
         }
     }
 
-    /// Subiterations of one cycle: of a sweep, one.
+    /// Subiterations inside the tiles of one cycle: one where sweeps are made over the whole grid.
     pub fn k(&self) -> Subiterations {
         match self {
-            Self::Classic => Subiterations::Finite(1),
+            Self::Classic | Self::Streaming(_) => Subiterations::Finite(1),
             Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
             Self::Spectral(spectral) => spectral.k(),
         }
@@ -54,7 +47,7 @@ impl Method {
     /// Its tiles, if it has any.
     pub fn tiling(&self) -> Option<&Tiling> {
         match self {
-            Self::Classic => None,
+            Self::Classic | Self::Streaming(_) => None,
             Self::Hierarchical { tiling, .. } => Some(tiling),
             Self::Spectral(spectral) => Some(spectral.tiling()),
         }
@@ -62,29 +55,9 @@ impl Method {
 
     /// Sweeps that one cycle counts as ([`Subiterations::counted_sweeps`]).
     pub fn sweeps_per_cycle(&self) -> u64 {
-        self.k().counted_sweeps()
-    }
-}
-
-impl MethodName {
-    /// All of them, as they stand in menus.
-    pub const ALL: [Self; 2] = [Self::Classic, Self::Hierarchical];
-
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
         match self {
-            Self::Classic => "classic",
-            Self::Hierarchical => "hierarchical",
-        }
-    }
-
-    /// What it means, in one sentence.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Classic => "Jacobi's iteration, one sweep over the whole grid per cycle.",
-            Self::Hierarchical => {
-                "k sweeps inside every tile per cycle, with the halo of the tile frozen."
-            }
+            Self::Streaming(streaming) => streaming.height() as u64,
+            _ => self.k().counted_sweeps(),
         }
     }
 }

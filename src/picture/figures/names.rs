@@ -111,6 +111,10 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
         match method.name {
             MethodName::Classic => "classic Jacobi".to_owned(),
             MethodName::Hierarchical => format!("k = {}", method.k.label()),
+            name => {
+                let height = method.height.unwrap_or_default();
+                format!("{}, height {height}, {}", name.name(), method.memory())
+            }
         },
         tiled("overlap", &method.overlap),
         tiled("tile", &method.tile),

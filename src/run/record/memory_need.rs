@@ -5,7 +5,7 @@ use crate::grid::memory::{available, human};
 use crate::problem;
 use crate::run::observe::FieldKind;
 use crate::run::plan::Plan;
-use crate::solver::Place;
+use crate::solver::{Method, Place};
 
 /// Arrays of a CPU solver: g and two iterates.
 const SOLVER: usize = 3;
@@ -43,6 +43,10 @@ impl MemoryNeed {
         let mut need = Self::default();
         if let Place::Cpu { .. } = plan.place {
             need.add("the solver", arrays(SOLVER, plan.precision));
+            if let Method::Streaming(streaming) = &plan.method {
+                let bytes = streaming.working_bytes(shape, plan.precision);
+                need.add("the slab or window", bytes);
+            }
             if field == FieldKind::Staleness {
                 need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
             }
