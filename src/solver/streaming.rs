@@ -23,12 +23,11 @@ const LEAST_OF_SLAB: usize = 3;
 const LEAST_OF_WINDOW: usize = 6;
 
 /// Seconds to move a value over seconds to update a point, which `auto` heights assume on a CPU. A
-/// constant, so that a description makes the same cycles on every machine; it may be wrong by a factor of
-/// four at a cost of a few percent, since the cost is flat around its minimum. Source: copies (0.25 ns a
-/// value) and sweeps in the third-level cache (0.5 ns a point) on two cores.
+/// constant, so that a description makes the same cycles on every machine. It is an assumption and was
+/// not measured.
 const CPU_RATIO: f64 = 0.5;
 
-/// Points of a chunk of the wavefront: enough that waking other threads for a level costs little.
+/// Points of a chunk of the wavefront: more than threads share at least. Not tuned by measurement.
 const POINTS_OF_CHUNK: usize = 1 << 18;
 
 /// The part of the window that a chunk may take is one over this: the rest is height.
