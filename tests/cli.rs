@@ -1280,7 +1280,7 @@ fn files_without_a_run_are_refused() {
     let write = |name: &str, text: &str| fs::write(path(name), text).unwrap();
     write("unknown.toml", &format!("{whole}\n[speed]\nfast = true\n"));
     write("key.toml", &whole.replace("overlap", "overlapp"));
-    write("newer.toml", "version = 5\nwhatever = \"this is\"\n");
+    write("newer.toml", "version = 6\nwhatever = \"this is\"\n");
     write("type.toml", &whole.replace("k = 16", "k = \"many\""));
     write("negative.toml", &whole.replace("k = 16", "k = -1"));
     write("cut.toml", &whole[..whole.find("k = 16").unwrap() + 3]);
@@ -1307,7 +1307,7 @@ fn files_without_a_run_are_refused() {
     for (name, parts) in [
         ("unknown.toml", &["unknown.toml", "speed"][..]),
         ("key.toml", &["key.toml", "overlapp", "overlap"]),
-        ("newer.toml", &["newer.toml", "version 5", "up to 4"]),
+        ("newer.toml", &["newer.toml", "version 6", "up to 5"]),
         ("type.toml", &["type.toml", "k = \"many\"", "line", "it must be a whole number"]),
         ("negative.toml", &["negative.toml", "k = -1", "line", "it must be a whole number"]),
         ("escape.toml", &["escape.toml", "\\u{1b}[31mred"]),
@@ -1606,6 +1606,88 @@ fn a_run_file_is_the_run() {
     let said =
         json(&folder, "--run run.toml --problem poisson --shape 16 --tol none --max-cycles 2");
     assert_eq!((&said["problem"], &said["cycles"]), (&"poisson".into(), &2.into()));
+}
+
+/// Pyramids and the wavefront save what Jacobi's iteration saves, and count what they move.
+#[test]
+fn methods_that_stream_save_the_bits_of_classic_and_count_their_traffic() {
+    let folder = folder();
+    for (shape, points, budget) in [
+        ("500 --batch 3", 1500, 2400),
+        ("70x90", 6300, 72 * 24 * 20),
+        ("20x18x30", 10_800, 22 * 20 * 24 * 20),
+    ] {
+        let problem = format!("--problem random --shape {shape} --tol none");
+        json(&folder, &format!("{problem} --method classic --max-cycles 21 --save-field c.npy"));
+        for method in ["pyramid", "wavefront"] {
+            let said = json(
+                &folder,
+                &format!(
+                    "{problem} --method {method} --height 7 --memory {budget}B --max-cycles 3 \
+                     --threads 2 --save-field s.npy --save-curve s.csv"
+                ),
+            );
+            assert_eq!(
+                read_npy(&folder.path().join("s.npy")),
+                read_npy(&folder.path().join("c.npy"))
+            );
+            assert_eq!((&said["method"], &said["sweeps"]), (&method.into(), &21.into()));
+            let of = |key: &str| said["streaming"][key].as_u64().unwrap();
+            assert_eq!((of("height"), of("memory_bytes")), (7, budget));
+            assert!(of("working_bytes") <= budget);
+            assert_eq!(of("values_down"), points);
+            assert_eq!(of("updates") - of("duplicate_updates"), 7 * points);
+            let is_once = (of("values_up"), of("duplicate_updates")) == (2 * points, 0);
+            assert_eq!(is_once, method == "wavefront", "{said}");
+            let curve = fs::read_to_string(folder.path().join("s.csv")).unwrap();
+            assert!(curve.lines().nth(3).unwrap().starts_with("2,14,"), "{curve}");
+        }
+    }
+    let output = tilescope(&folder, "solve --shape 40x50 --method pyramid --memory 20kB --tol 0.5");
+    let said = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
+    for part in ["pyramid, height auto, 20kB", "moved a cycle", "redundant work"] {
+        assert!(said.contains(part), "{said}");
+    }
+}
+
+#[test]
+fn a_run_that_streams_survives_its_file_and_its_figure() {
+    let folder = folder();
+    let run = "--shape 30x40 --method wavefront --height 5 --memory 9kB --tol none --max-cycles 8";
+    let output = tilescope(&folder, &format!("render {run} --at-cycle 4 -o a.png")).output();
+    assert!(output.unwrap().status.success());
+    let said = json(&folder, "--run a.png");
+    assert_eq!((&said["method"], &said["cycles"]), (&"wavefront".into(), &8.into()));
+    assert_eq!(said["streaming"]["height"], 5);
+    // Another method has no use for its height.
+    let said = json(&folder, "--run a.png --method classic");
+    assert_eq!((&said["method"], &said["streaming"]), (&"classic".into(), &Value::Null));
+}
+
+#[test]
+fn heights_and_budgets_that_cannot_be_are_refused_in_one_sentence() {
+    let folder = folder();
+    for (arguments, parts) in [
+        ("--method pyramid --shape 98x300 --memory 7199B", &["7199B", "three", "7200B"][..]),
+        ("--method wavefront --shape 98x300 --memory 7200B", &["7200B", "six", "14400B"]),
+        ("--method pyramid --shape 98x300 --memory 24kB --height 5", &["10 planes", "at most 4"]),
+        (
+            "--method wavefront --shape 98x300 --memory 24kB --height 6",
+            &["height is 6", "at most 5"],
+        ),
+        ("--method pyramid --height 0", &["height is 0", "auto or 1 to 4096"]),
+        ("--method pyramid --height 5000", &["height is 5000"]),
+        ("--height 5", &["height is 5 with method hierarchical", "pyramid and wavefront"]),
+        ("--method classic --memory 1GB", &["memory is 1GB with method classic"]),
+        ("--method pyramid --backend cuda", &["backend is cuda", "pyramid runs on the CPU only"]),
+        ("--method pyramid --kernel spectral", &["kernel is spectral"]),
+        ("--method pyramid --k 5", &["--k has no effect on method pyramid", "--height"]),
+        ("--method wavefront --matrix ice-sheet", &["method is wavefront", "no planes"]),
+        ("--method pyramid --memory much", &["--memory", "64MB"]),
+        ("--method pyramid --height high", &["--height", "auto"]),
+    ] {
+        refused(&folder, &format!("solve {arguments}"), 2, parts);
+    }
 }
 
 #[test]

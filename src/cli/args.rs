@@ -3,7 +3,7 @@
 use super::choices;
 use super::console::UsageError;
 use super::values::{self, Axes, Tolerance};
-use crate::grid::Precision;
+use crate::grid::{ByteCount, Precision};
 use crate::picture;
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, Stencil, input};
@@ -11,8 +11,7 @@ use crate::run::{
     Backend, MatrixSpec, MethodName, MethodSpec, Preset, ProblemKind, ProblemSpec, RunSpec,
     StopRule, StopSpec,
 };
-use crate::solver::Kernel;
-use crate::solver::Subiterations;
+use crate::solver::{Height, Kernel, Subiterations};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -182,6 +181,13 @@ pub struct RunArgs {
     /// Subiterations per cycle, 1 to 1000000, or inf for exact local solves
     #[arg(long, value_name = "K", help_heading = "Method", allow_negative_numbers = true)]
     k: Option<Subiterations>,
+    /// Sweeps of a cycle with --method pyramid and wavefront, 1 to 4096 [default: auto, by the model]
+    #[arg(long, value_name = "N|auto", help_heading = "Method", allow_negative_numbers = true)]
+    height: Option<Height>,
+    /// Fast memory of --method pyramid and wavefront, for two iterates and the right-hand side of a slab or
+    /// a window: a cache, or any number of bytes [default: 32MB]
+    #[arg(long, value_name = "64MB", help_heading = "Method", allow_negative_numbers = true)]
+    memory: Option<ByteCount>,
     /// Overlap of neighbouring tiles in points, even: 4, or 4x2 for 4 along x and 2 along y
     #[arg(
         long,
@@ -328,14 +334,24 @@ impl RunArgs {
         let base = spec.method.clone();
         let block = spec.problem.matrix.is_some() && self.common.run.is_none();
         let tile = if block { vec![BLOCK] } else { base.tile.clone() };
+        let name = self.method.unwrap_or(base.name);
+        // Those of a run do not go with another method.
+        let streams = name.is_streaming();
         let method = MethodSpec {
-            name: self.method.unwrap_or(base.name),
+            name,
+            height: self.height.or(base.height.filter(|_| streams)),
+            memory: self.memory.or(base.memory.filter(|_| streams)),
             k: self.k.unwrap_or(base.k),
             tile: axes(&self.tile, tile),
             overlap: axes(&self.overlap, base.overlap),
             kernel: Kernel::AUTO,
             ..base
         };
+        if streams && self.k.is_some() {
+            let name = name.name();
+            let why = format!("--k has no effect on method {name}, whose cycle is --height sweeps");
+            return Err(UsageError(why).into());
+        }
         if method.name == MethodName::Classic && self.k.is_some() {
             let why = "--k has no effect on method classic, whose cycle is one sweep; use it with --method hierarchical";
             return Err(UsageError(why.to_owned()).into());

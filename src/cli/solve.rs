@@ -8,14 +8,15 @@ use super::outputs::{self, Output};
 use super::progress::Progress;
 use crate::clock::Instant;
 use crate::grid::Precision;
-use crate::picture::{self, counted, method_title, problem_title, rounded, seconds};
+use crate::grid::memory::human;
+use crate::picture::{counted, grouped, method_title, problem_title, rounded, seconds};
 use crate::problem::matrix::{self, Analysis, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
     reduction, save_solution, save_unknowns,
 };
 use crate::solver::Subiterations;
-use crate::solver::{EdgeShare, Kernel};
+use crate::solver::{EdgeShare, Kernel, Method, Traffic};
 use clap::Args;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,8 @@ Examples:
       an image as the right-hand side; the solution as a NumPy array
   tilescope solve --matrix ice-sheet --ordering tiles --tile 256 --k 8 --tol 1e-6
       block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
+  tilescope solve --shape 256x256x256 --method wavefront --memory 64MB --max-cycles 5
+      Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
   tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
@@ -185,7 +188,7 @@ pub(super) fn rounding_limit(run: &Run) -> String {
     let residual = run.record().residual.map_or(f64::NAN, |norms| norms.l2);
     format!(
         "the rounding limit is reached: cycles after {} change nothing, at ‖r‖₂ / ‖r₀‖₂ = {}",
-        picture::grouped(run.cycle()),
+        grouped(run.cycle()),
         rounded(reduction(residual, run.start_residual())),
     )
 }
@@ -244,6 +247,9 @@ struct Summary {
     k: Subiterations,
     overlap: Vec<usize>,
     tile: Vec<usize>,
+    /// Of a method that streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streaming: Option<StreamingSummary>,
     /// Of a matrix.
     #[serde(skip_serializing_if = "Option::is_none")]
     matrix: Option<MatrixSummary>,
@@ -272,6 +278,68 @@ struct Summary {
     /// In JSON only its share of the residual.
     #[serde(serialize_with = "residual_share")]
     edge_share: EdgeShare,
+}
+
+/// The fields of `--json` about a method that streams; its traffic is that of one cycle.
+#[derive(Debug, Serialize)]
+struct StreamingSummary {
+    height: usize,
+    memory_bytes: u64,
+    working_bytes: u64,
+    planes: usize,
+    values_up: u64,
+    values_down: u64,
+    updates: u64,
+    duplicate_updates: u64,
+    #[serde(skip)]
+    traffic: Traffic,
+}
+
+impl StreamingSummary {
+    /// `None` before the first cycle, whose traffic is counted while it is made.
+    fn of(run: &Run) -> Option<Self> {
+        let plan = run.plan();
+        let Method::Streaming(streaming) = &plan.method else { return None };
+        let traffic = run.solver().traffic()?;
+        let Traffic { up, down, updates, .. } = traffic;
+        Some(Self {
+            height: streaming.height(),
+            memory_bytes: plan.spec.method.memory().bytes(),
+            working_bytes: streaming.working_bytes(&plan.problem.shape, plan.precision),
+            planes: streaming.planes(),
+            values_up: up,
+            values_down: down,
+            updates,
+            duplicate_updates: traffic.duplicates(),
+            traffic,
+        })
+    }
+
+    /// The lines of the summary: names and values.
+    fn rows(&self) -> [(&'static str, String); 3] {
+        let Self { height, working_bytes, values_up, values_down, updates, .. } = self;
+        [
+            ("height", format!("{height}, in {} of working arrays", human(*working_bytes))),
+            (
+                "moved a cycle",
+                format!(
+                    "{} values up, {} down: {:.3} per update",
+                    grouped(*values_up),
+                    grouped(*values_down),
+                    self.traffic.values_per_update()
+                ),
+            ),
+            (
+                "updates a cycle",
+                format!(
+                    "{}, {} of them duplicate: {:.3}× redundant work",
+                    grouped(*updates),
+                    grouped(self.duplicate_updates),
+                    self.traffic.redundancy()
+                ),
+            ),
+        ]
+    }
 }
 
 /// The fields of `--json` about a matrix.
@@ -377,6 +445,7 @@ impl Summary {
             k: run.k(),
             overlap: axes.clone().map(|axis| spec.method.overlap_of(axis)).collect(),
             tile: axes.map(|axis| spec.method.tile_of(axis)).collect(),
+            streaming: StreamingSummary::of(run),
             matrix: MatrixSummary::of(run, setup_seconds)?,
             precision: spec.method.precision.name(),
             backend: plan.backend().name(),
@@ -455,6 +524,9 @@ impl Summary {
         {
             let (dominance, sweeps) = (self.dominance, sweeps_per_digit(self.sweeps_per_digit));
             row("ρ(I − D⁻¹A)", format!("{radius}, Σ|w| = {dominance:.3}, {sweeps}"));
+        }
+        for (name, value) in self.streaming.iter().flat_map(StreamingSummary::rows) {
+            row(name, value);
         }
         if let Some(matrix) = &self.matrix {
             for (name, value) in matrix.rows() {

@@ -23,7 +23,21 @@ pub struct OutOfMemory {
 /// # Errors
 /// [`OutOfMemory`] with the size that would be needed.
 pub fn check(shape: &Shape, arrays: usize, precision: Precision) -> Result<(), OutOfMemory> {
+    check_with(shape, arrays, precision, 0)
+}
+
+/// The same with so many bytes beside the arrays.
+///
+/// # Errors
+/// [`OutOfMemory`] with the size that would be needed.
+pub fn check_with(
+    shape: &Shape,
+    arrays: usize,
+    precision: Precision,
+    beside: u64,
+) -> Result<(), OutOfMemory> {
     let needed = shape.stored() as u64 * arrays as u64 * precision.bytes() as u64;
+    let needed = needed.saturating_add(beside);
     let available = available();
     if needed <= available {
         return Ok(());

@@ -2,6 +2,7 @@
 //!
 //! Nothing here depends on a matrix or an iteration.
 
+mod byte_count;
 mod field;
 mod geometry;
 pub mod memory;
@@ -9,6 +10,7 @@ mod real;
 mod shape;
 mod tiling;
 
+pub use byte_count::{ByteCount, ByteCountError};
 pub use field::Field;
 pub use geometry::{AXIS_NAMES, Geometry, INDEX_NAMES, Need, Slice, SliceError};
 pub use real::{Precision, Real};

@@ -118,7 +118,7 @@ pub struct Setting {
 /// Keys of a run file that a lesson can have, by their table.
 const RUN_KEYS: [(&str, &[&str]); 3] = [
     ("problem", &["shape", "batch", "rhs", "seed", "velocity", "boundary", "stencil"]),
-    ("method", &["k", "tile", "overlap", "precision", "kernel"]),
+    ("method", &["k", "tile", "overlap", "precision", "kernel", "height", "memory"]),
     ("stop", &["rule", "tolerance"]),
 ];
 

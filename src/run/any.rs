@@ -4,10 +4,10 @@ use super::matrix::MatrixSpec;
 use super::spec::{
     Backend, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, StopRule, StopSpec, VERSION,
 };
-use crate::grid::Precision;
+use crate::grid::{ByteCount, Precision};
 use crate::problem::matrix::Ordering;
 use crate::problem::{Boundary, Stencil};
-use crate::solver::{Kernel, Subiterations};
+use crate::solver::{Height, Kernel, Subiterations};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -53,7 +53,9 @@ prop_compose! {
     /// Any description, whether it makes sense or not.
     pub(crate) fn run()(
         problem in problem(),
-        classic in any::<bool>(),
+        name in proptest::sample::select(&MethodName::ALL[..]),
+        height in proptest::option::of(prop_oneof![Just(Height::Auto), (0..5000_usize).prop_map(Height::Sweeps)]),
+        memory in proptest::option::of(prop_oneof![Just(64_000_000), any::<u64>()].prop_map(ByteCount::new)),
         k in prop_oneof![(0..5000_usize).prop_map(Subiterations::Finite), Just(Subiterations::Infinite)],
         tile in prop::collection::vec(0..300_usize, 1..=2),
         overlap in prop::collection::vec(0..300_usize, 1..=2),
@@ -66,15 +68,15 @@ prop_compose! {
         tolerance in proptest::option::of(number()),
         max_cycles in prop_oneof![Just(StopSpec::default().max_cycles), any::<u64>()],
     ) -> RunSpec {
-        let name = if classic { MethodName::Classic } else { MethodName::Hierarchical };
-        // Classic Jacobi has no use for it, and its command line none.
-        let k = if classic { MethodSpec::default().k } else { k };
+        // The other methods have no use for it, and their command lines none.
+        let k = if name == MethodName::Hierarchical { k } else { MethodSpec::default().k };
+        let (height, memory) = if name.is_streaming() { (height, memory) } else { (None, None) };
         let precision = if single { Precision::F32 } else { Precision::F64 };
         let rule = if change { StopRule::Change } else { StopRule::Residual };
         RunSpec {
             version: VERSION,
             problem,
-            method: MethodSpec { name, k, tile, overlap, omega, precision, backend, threads, devices, kernel },
+            method: MethodSpec { name, k, tile, overlap, omega, precision, backend, threads, devices, kernel, height, memory },
             stop: StopSpec { rule, tolerance, max_cycles },
         }
     }

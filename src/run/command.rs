@@ -77,8 +77,14 @@ pub(in crate::run) fn line_of(program: &str, spec: &RunSpec, lists: &Lists) -> S
     if method.name != MethodName::default() {
         line.option("method", method.name.name());
     }
-    if method.name != MethodName::Classic {
+    if !method.name.is_jacobi() {
         line.option("k", &lists.k);
+    }
+    if let Some(height) = method.height {
+        line.option("height", &height.to_string());
+    }
+    if let Some(memory) = method.memory {
+        line.option("memory", &memory.to_string());
     }
     line.option("overlap", &lists.overlap);
     line.option("tile", &lists.tile);

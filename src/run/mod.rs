@@ -47,8 +47,8 @@ pub use record::{
 pub use rewind::{Difference, ReplayReport, ReplayRequest, ReplayTarget, Rewinder};
 pub use runner::{Divergence, Outcome, Run};
 pub use spec::{
-    Backend, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec, SpecError,
-    StopRule, StopSpec, TOLERANCE, VERSION,
+    Backend, MEMORY, MOST_SWEEPS, MethodName, MethodSpec, ProblemKind, ProblemSpec, RunSpec,
+    SpecError, StopRule, StopSpec, TOLERANCE, VERSION,
 };
 pub use sweep::{
     ClassicBaseline, CostPrediction, CountOutcome, CycleCache, CycleCount, CyclePrediction,

@@ -12,7 +12,8 @@ use crate::problem::matrix::MarketError;
 use crate::problem::{Boundary, Operator, Problem, Source, SpectralRadius, Stencil, StencilError};
 use crate::solver::cuda::Device;
 use crate::solver::{
-    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError, Subiterations,
+    Kernel, Layout, Method, MethodName, Place, SolverError, Spectral, SpectralError,
+    StreamingError, Subiterations,
 };
 use std::sync::Arc;
 
@@ -84,6 +85,9 @@ pub enum PlanError {
     /// A matrix that cannot be read.
     #[error(transparent)]
     Matrix(#[from] MarketError),
+    /// A height and a budget of fast memory that do not go together.
+    #[error(transparent)]
+    Streaming(#[from] StreamingError),
 }
 
 /// The most subiterations of a cycle, but for infinitely many.
@@ -147,6 +151,7 @@ impl Planner {
         let shape = shape(&spec.problem)?;
         check_stop(&spec.stop)?;
         check_damping(&spec.method)?;
+        check_streaming(&spec.method)?;
         check_place(spec)?;
         let known = self.last.as_ref().filter(|(known, _)| *known == spec.problem);
         if known.is_none() {
@@ -161,7 +166,10 @@ impl Planner {
             None => Arc::new(problem(&spec.problem, shape)?),
         };
         let omega = spec.method.omega;
-        let method = method(&spec.method, &tiling, &problem.operator)?.damped(omega);
+        let method = match spec.method.name.is_streaming() {
+            true => Method::Streaming(spec.method.streaming(&shape)?),
+            false => method(&spec.method, &tiling, &problem.operator)?.damped(omega),
+        };
         self.last = Some((spec.problem.clone(), Arc::clone(&problem)));
         let (place, without_gpu) = self.place(&spec.method, &problem, &method)?;
         Ok(Plan {
@@ -185,6 +193,11 @@ impl Planner {
         if method_spec.omega != 1.0 {
             return Err(value("omega", method_spec.omega, "for a matrix it must be 1"));
         }
+        if method_spec.name.is_streaming() {
+            let allowed = "a matrix has no planes; it may be classic or hierarchical";
+            return Err(value("method", method_spec.name.name(), allowed));
+        }
+        check_streaming(method_spec)?;
         if spec.problem.batch != 1
             || spec.problem.boundary.is_some()
             || spec.problem.stencil.is_some()
@@ -234,7 +247,8 @@ impl Planner {
         problem: &Problem,
         method: &Method,
     ) -> Result<(Place, Option<SolverError>), PlanError> {
-        if spec.backend == Backend::Cpu || spec.omega != 1.0 {
+        let is_for_gpus = spec.omega == 1.0 && !spec.name.is_streaming();
+        if spec.backend == Backend::Cpu || !is_for_gpus {
             return Ok((on_cpu(spec), None));
         }
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
@@ -471,9 +485,33 @@ fn check_damping(spec: &MethodSpec) -> Result<(), PlanError> {
     if spec.backend == Backend::Cuda {
         return Err(value("omega", omega, "backend cuda has no damping; use backend cpu or auto"));
     }
+    if spec.name.is_streaming() {
+        let allowed = format!("with method {} it must be 1", spec.name.name());
+        return Err(value("omega", omega, allowed));
+    }
     if spec.name == MethodName::Hierarchical && spec.k > Subiterations::Finite(MOST_SWEEPS) {
         let allowed = format!("with omega {omega} it must be at most {MOST_SWEEPS}");
         return Err(value("k", spec.k, allowed));
+    }
+    Ok(())
+}
+
+/// Refuses a height and a budget with a method that has no use for them, and a GPU with one that has.
+fn check_streaming(spec: &MethodSpec) -> Result<(), PlanError> {
+    if spec.name.is_streaming() {
+        if spec.backend == Backend::Cuda {
+            let allowed = format!("method {} runs on the CPU only", spec.name.name());
+            return Err(value("backend", "cuda", allowed));
+        }
+        return Ok(());
+    }
+    let allowed = "it applies only to methods pyramid and wavefront";
+    let given = |what: String| format!("{what} with method {}", spec.name.name());
+    if let Some(height) = spec.height {
+        return Err(value("height", given(height.to_string()), allowed));
+    }
+    if let Some(memory) = spec.memory {
+        return Err(value("memory", given(memory.to_string()), allowed));
     }
     Ok(())
 }

@@ -4,16 +4,16 @@
 use super::matrix::MatrixSpec;
 use super::toml_message::toml_message;
 use crate::files::{FileError, read_text};
-use crate::grid::Precision;
+use crate::grid::{ByteCount, Precision, Shape};
 use crate::problem::{Boundary, Stencil};
 pub use crate::solver::MethodName;
-use crate::solver::{Kernel, Subiterations};
+use crate::solver::{Height, Kernel, Streaming, StreamingError, Subiterations};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// The newest version of the description, and of those that this program reads. It writes the
 /// oldest that holds what was chosen, so that older programs read what they understand.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The version that had one back end, and no kernels to choose from.
 const CPU_ALONE: u32 = 1;
@@ -24,6 +24,10 @@ const FIRST_GPU: u32 = 2;
 
 /// The version that had 3D grids and other GPUs, but no matrices, and only sweeps.
 const GRIDS: u32 = 3;
+
+/// The version that had matrices and subiterations in the sine basis, but no damping and no methods that
+/// stream.
+const MATRICES: u32 = 4;
 
 /// Everything that makes a run: the problem, the method, and when to stop.
 ///
@@ -184,6 +188,13 @@ pub struct MethodSpec {
     /// How cycles are made. All but `spectral` give the same results.
     #[serde(skip_serializing_if = "is_auto")]
     pub kernel: Kernel,
+    /// Sweeps of a pass, for the methods that stream ([`MethodName::is_streaming`]); `auto` where it is left
+    /// out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<Height>,
+    /// The budget of fast memory of those methods; [`MEMORY`] where it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<ByteCount>,
 }
 
 /// What is compared with the tolerance.
@@ -212,6 +223,9 @@ pub struct StopSpec {
 
 /// The most subiterations of a cycle that is made by sweeps: a cycle is what a run can be stopped after.
 pub const MOST_SWEEPS: usize = 4096;
+
+/// The budget of methods that stream unless another is chosen: about a last-level cache.
+pub const MEMORY: ByteCount = ByteCount::new(32_000_000);
 
 /// The largest k that kernel `auto` makes by sweeps.
 const MOST_SWEEPS_OF_AUTO: usize = 1024;
@@ -260,6 +274,8 @@ impl Default for MethodSpec {
             threads: 0,
             devices: vec![0],
             kernel: Kernel::AUTO,
+            height: None,
+            memory: None,
         }
     }
 }
@@ -397,12 +413,28 @@ impl Backend {
 }
 
 impl MethodSpec {
-    /// Sweeps in a cycle.
-    pub fn sweeps_per_cycle(&self) -> u64 {
-        match self.name {
-            MethodName::Classic => 1,
-            MethodName::Hierarchical => self.k.counted_sweeps(),
+    /// Takes another method; what that has no use for is dropped.
+    pub fn set_name(&mut self, name: MethodName) {
+        self.name = name;
+        if name.is_streaming() {
+            self.omega = 1.0;
+        } else {
+            (self.height, self.memory) = (None, None);
         }
+    }
+
+    /// The budget of fast memory.
+    pub fn memory(&self) -> ByteCount {
+        self.memory.unwrap_or(MEMORY)
+    }
+
+    /// The pass of a method that streams on a grid.
+    ///
+    /// # Errors
+    /// [`StreamingError`] if height and budget do not go together.
+    pub fn streaming(&self, shape: &Shape) -> Result<Streaming, StreamingError> {
+        let height = self.height.unwrap_or_default();
+        Streaming::new(self.name, height, self.memory(), shape, self.precision)
     }
 
     /// The tile's points along an axis.
@@ -418,7 +450,7 @@ impl MethodSpec {
     /// Whether the subiterations are made in the sine basis, as far as the kernel and k decide.
     pub fn prefers_spectral(&self) -> bool {
         match self.kernel {
-            _ if self.name == MethodName::Classic || self.omega != 1.0 => false,
+            _ if self.name.is_jacobi() || self.omega != 1.0 => false,
             Kernel::SPECTRAL => true,
             Kernel::AUTO => self.k > Subiterations::Finite(MOST_SWEEPS_OF_AUTO),
             // From there on the products cost less than the sweeps, on a CPU and on a GPU.
@@ -531,6 +563,25 @@ impl RunSpec {
         }
     }
 
+    /// Sweeps in a cycle; 1 where the description has none, since it cannot be run.
+    pub fn sweeps_per_cycle(&self) -> u64 {
+        let ProblemSpec { shape, batch, .. } = &self.problem;
+        let grid = || match shape[..] {
+            [n] => Shape::grid_1d(n, *batch).ok(),
+            [nx, ny] => Shape::grid_2d(nx, ny).ok(),
+            [nx, ny, nz] => Shape::grid_3d(nx, ny, nz).ok(),
+            _ => None,
+        };
+        match self.method.name {
+            MethodName::Classic => 1,
+            MethodName::Hierarchical => self.method.k.counted_sweeps(),
+            MethodName::Pyramid | MethodName::Wavefront => {
+                let streaming = grid().and_then(|shape| self.method.streaming(&shape).ok());
+                streaming.map_or(1, |streaming| streaming.height() as u64)
+            }
+        }
+    }
+
     /// Whether the other makes the same iterates: it differs at most in where and how it runs.
     pub fn is_same_run(&self, other: &Self) -> bool {
         let MethodSpec { backend, threads, kernel, .. } = other.method;
@@ -552,8 +603,12 @@ impl RunSpec {
         let is_damped = self.method.omega != 1.0;
         let is_spectral = [Kernel::SPECTRAL, Kernel::FASTEST].contains(kernel)
             || self.method.k > Subiterations::Finite(MOST_SWEEPS);
-        let version = if is_matrix || is_spectral || is_damped {
+        let MethodSpec { name, height, memory, .. } = &self.method;
+        let has_pass = name.is_streaming() || height.is_some() || memory.is_some();
+        let version = if has_pass || is_damped {
             VERSION
+        } else if is_matrix || is_spectral {
+            MATRICES
         } else if is_newest || !is_first_gpu(devices) {
             GRIDS
         } else if *backend != Backend::Cuda && is_auto(kernel) {

@@ -1,19 +1,8 @@
 //! Methods: how one cycle turns an iterate into the next.
 
-use super::{Spectral, Subiterations};
+use super::method_name::MethodName;
+use super::{Spectral, Streaming, Subiterations};
 use crate::grid::Tiling;
-use serde::{Deserialize, Serialize};
-
-/// The two methods.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum MethodName {
-    /// Jacobi's iteration, a sweep over the whole grid at a time
-    Classic,
-    /// k sweeps inside every tile, with its halo frozen
-    #[default]
-    Hierarchical,
-}
 
 /// How one cycle turns an iterate into the next.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +28,9 @@ pub enum Method {
         /// Whose sweeps.
         sweeps: Box<Method>,
     },
+    /// Jacobi's iteration in slabs or in a window within a budget of fast memory: a cycle is one pass of n
+    /// sweeps.
+    Streaming(Streaming),
 }
 
 impl Method {
@@ -66,14 +58,15 @@ impl Method {
         match self {
             Self::Classic => MethodName::Classic,
             Self::Hierarchical { .. } | Self::Spectral(_) => MethodName::Hierarchical,
+            Self::Streaming(streaming) => streaming.method(),
             Self::Damped { sweeps, .. } => sweeps.name(),
         }
     }
 
-    /// Subiterations of one cycle: of a sweep, one.
+    /// Subiterations inside the tiles of one cycle: one where sweeps are made over the whole grid.
     pub fn k(&self) -> Subiterations {
         match self {
-            Self::Classic => Subiterations::Finite(1),
+            Self::Classic | Self::Streaming(_) => Subiterations::Finite(1),
             Self::Hierarchical { k, .. } => Subiterations::Finite(*k),
             Self::Spectral(spectral) => spectral.k(),
             Self::Damped { sweeps, .. } => sweeps.k(),
@@ -83,7 +76,7 @@ impl Method {
     /// Its tiles, if it has any.
     pub fn tiling(&self) -> Option<&Tiling> {
         match self {
-            Self::Classic => None,
+            Self::Classic | Self::Streaming(_) => None,
             Self::Hierarchical { tiling, .. } => Some(tiling),
             Self::Spectral(spectral) => Some(spectral.tiling()),
             Self::Damped { sweeps, .. } => sweeps.tiling(),
@@ -92,29 +85,9 @@ impl Method {
 
     /// Sweeps that one cycle counts as ([`Subiterations::counted_sweeps`]).
     pub fn sweeps_per_cycle(&self) -> u64 {
-        self.k().counted_sweeps()
-    }
-}
-
-impl MethodName {
-    /// All of them, as they stand in menus.
-    pub const ALL: [Self; 2] = [Self::Classic, Self::Hierarchical];
-
-    /// The name in files and on the command line.
-    pub fn name(self) -> &'static str {
         match self {
-            Self::Classic => "classic",
-            Self::Hierarchical => "hierarchical",
-        }
-    }
-
-    /// What it means, in one sentence.
-    pub const fn about(self) -> &'static str {
-        match self {
-            Self::Classic => "Jacobi's iteration, one sweep over the whole grid per cycle.",
-            Self::Hierarchical => {
-                "k sweeps inside every tile per cycle, with the halo of the tile frozen."
-            }
+            Self::Streaming(streaming) => streaming.height() as u64,
+            _ => self.k().counted_sweeps(),
         }
     }
 }

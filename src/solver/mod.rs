@@ -8,30 +8,38 @@ pub mod cuda;
 mod error;
 #[cfg(test)]
 pub(crate) mod fake;
+mod height;
 mod kernel;
 mod layout;
 mod method;
+mod method_name;
 mod norms;
 mod place;
+mod pyramid_model;
 mod roles;
 mod sample;
 mod spectral;
 mod statistics;
+mod streaming;
 mod subiterations;
 mod unavailable;
 
 pub use cpu::{Followed, Inside, NextCycle, on_cpu};
 pub use error::SolverError;
+pub use height::{Height, HeightError};
 pub use kernel::{DeviceInfo, Footprint, Kernel};
 pub use layout::Layout;
-pub use method::{Method, MethodName};
+pub use method::Method;
+pub use method_name::MethodName;
 pub use norms::{CycleNorms, NormRequest, Norms, ResidualNorms};
 pub use place::{Place, set_up};
+pub use pyramid_model::PyramidModel;
 pub use roles::{Advance, Batch, Describe, Observe, Solver};
 pub use sample::{
     EDGE_WIDTH, EdgeShare, FieldObservation, FieldRequest, Quantity, Samples, Window, larger,
 };
 pub use spectral::{Spectral, SpectralError};
 pub use statistics::{AtDistance, LONGEST_FOLDED, MeanTile, Statistics};
+pub use streaming::{MOST_HEIGHT, Scheme, Streaming, StreamingError, Traffic};
 pub use subiterations::{Subiterations, SubiterationsError};
 pub use unavailable::Unavailable;

@@ -2,7 +2,7 @@
 
 use super::{
     CycleNorms, DeviceInfo, EdgeShare, FieldObservation, FieldRequest, Kernel, Method, NormRequest,
-    Norms, Quantity, Samples, SolverError, Statistics, Window,
+    Norms, Quantity, Samples, SolverError, Statistics, Traffic, Window,
 };
 use crate::grid::{Field, Shape, Tiling};
 use std::any::Any;
@@ -178,4 +178,10 @@ pub trait Describe {
 
     /// The GPU that it runs on; `None` on the CPU.
     fn device(&self) -> Option<&DeviceInfo>;
+
+    /// What the last cycle moved to and from fast memory and computed; `None` for a method that does not
+    /// stream, and before the first cycle.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }

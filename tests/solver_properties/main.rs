@@ -11,6 +11,7 @@ mod naive;
 mod norms;
 mod spectral;
 mod statistics;
+mod streaming;
 mod tiles;
 
 use cases::Case;

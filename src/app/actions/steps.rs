@@ -78,10 +78,10 @@ const SETTINGS: [Setting; 8] = [
         about: "A cycle is one sweep over the whole grid, or k sweeps inside every tile.",
         keys: &[plain(Key::C)],
         change: |method| {
-            method.name = match method.name {
+            method.set_name(match method.name {
                 MethodName::Classic => MethodName::Hierarchical,
-                MethodName::Hierarchical => MethodName::Classic,
-            };
+                _ => MethodName::Classic,
+            });
         },
     },
     Setting {

@@ -136,7 +136,7 @@ impl Explorer {
         self.session.begin(target.run.clone());
         (self.session.travel, self.session.pace, self.session.drag) =
             (Travel::default(), None, None);
-        let sweeps = target.run.method.sweeps_per_cycle();
+        let sweeps = target.run.sweeps_per_cycle();
         match target.at.cycle(sweeps) {
             Some(cycle) => (self.session.running, self.session.steps) = (false, cycle),
             None => self.session.running = true,
@@ -147,7 +147,7 @@ impl Explorer {
         if let Some(before) = &setting.before {
             let until = target.at.cycle(sweeps).map_or(u64::MAX, |cycle| {
                 let sweeps = At::Sweeps(cycle * sweeps);
-                sweeps.cycle(before.method.sweeps_per_cycle()).unwrap_or(u64::MAX)
+                sweeps.cycle(before.sweeps_per_cycle()).unwrap_or(u64::MAX)
             });
             let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
             self.files.make_run(epoch, before, until, How::Wipe, memory);
@@ -158,7 +158,7 @@ impl Explorer {
     fn change_to(&mut self, target: &Target) {
         let is_same = self.session.spec.is_same_run(&target.run);
         self.session.change(target.run.clone(), self.report.as_deref());
-        let sweeps = target.run.method.sweeps_per_cycle();
+        let sweeps = target.run.sweeps_per_cycle();
         match target.at.cycle(sweeps) {
             Some(cycle) if is_same => self.session.steps = cycle,
             Some(cycle) => {
@@ -174,7 +174,7 @@ impl Explorer {
         let progress = self.session.lesson.as_ref();
         let setting = progress.and_then(|progress| progress.lesson.setting(progress.step));
         let Some((_, setting)) = setting else { return };
-        let each = setting.target.run.method.sweeps_per_cycle();
+        let each = setting.target.run.sweeps_per_cycle();
         let place = setting.target.at.cycle(each).map(|cycle| cycle * each);
         if let (Some(place), Some(Milestone::Sweeps(goal))) = (place, &mut self.session.catch_up) {
             *goal = place.max(*goal);

@@ -217,7 +217,7 @@ impl Explorer {
         let pins = self.session.pins.all();
         let first = pins.iter().find(|pin| Some(&pin.number) == numbers.first());
         if let Some(pin) = first.filter(|_| others.epoch == self.session.epoch) {
-            let sweeps = others.cycle.saturating_mul(self.session.spec.method.sweeps_per_cycle());
+            let sweeps = others.cycle.saturating_mul(self.session.spec.sweeps_per_cycle());
             self.session.view.compare = Compare {
                 how: if others.is_beside { How::SideBySide } else { How::Alone },
                 with: Some(pin.number),

@@ -144,6 +144,12 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     let chosen = &MethodSpec { kernel, ..chosen.clone() };
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
+        (MethodName::Pyramid | MethodName::Wavefront, _) if kernel == Kernel::AUTO => {
+            return Ok(kernel);
+        }
+        (name @ (MethodName::Pyramid | MethodName::Wavefront), _) => {
+            return Err(format!("It does not accept method {}.", name.name()));
+        }
         (MethodName::Hierarchical, Some(tiling)) => {
             tiled(chosen, &tiling).map_err(|why| format!("It does not accept {why}."))?
         }

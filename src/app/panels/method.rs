@@ -1,7 +1,7 @@
 //! The sliders: method, k, overlap, tile.
 
 use crate::app::panels::backend::Backends;
-use crate::app::panels::schematic;
+use crate::app::panels::{schematic, streaming};
 use crate::app::state::command::Command;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::{named, typed};
@@ -46,21 +46,20 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mu
     let method = &mut spec.method;
     row(ui, "Iteration", "How a cycle computes the next iterate.", |ui| {
         let about = "k sweeps inside every tile while its halo stays frozen.";
-        ui.selectable_value(&mut method.name, MethodName::Hierarchical, "Hierarchical")
-            .on_hover_text(about);
+        choice(ui, method, MethodName::Hierarchical, about);
         let about = "Jacobi's iteration: a cycle is one sweep over the whole grid.";
-        ui.selectable_value(&mut method.name, MethodName::Classic, "Classic").on_hover_text(about);
+        choice(ui, method, MethodName::Classic, about);
+        streaming::choice(ui, method);
     });
     if method.omega != 1.0 {
         damping(ui, method);
     }
-    let tiled = method.name == MethodName::Hierarchical;
-    let axes = session.spec.problem.shape.len();
-    let mut is_grabbed = false;
-    ui.add_enabled_ui(tiled, |ui| {
-        is_grabbed = sliders(ui, method, axes, None);
-        apart(ui, method, axes);
-    });
+    let is_grabbed = controls(ui, &mut spec, None);
+    let (method, axes) = (&mut spec.method, session.spec.problem.shape.len());
+    if !method.name.is_streaming() {
+        let tiled = method.name == MethodName::Hierarchical;
+        ui.add_enabled_ui(tiled, |ui| apart(ui, method, axes));
+    }
     schematic::ui(ui, session, report);
     if is_grabbed {
         commands.push(Command::BeginDrag);
@@ -110,12 +109,8 @@ pub fn is_short(session: &Session) -> bool {
 /// Only the sliders, in a row.
 pub fn strip(ui: &mut Ui, session: &Session, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
-    let method = &mut spec.method;
-    let tiled = method.name == MethodName::Hierarchical;
-    let axes = session.spec.problem.shape.len();
     ui.spacing_mut().slider_width = STRIP_SLIDER;
-    let strip = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes, None));
-    if strip.inner {
+    if controls(ui, &mut spec, None) {
         commands.push(Command::BeginDrag);
     }
     if spec != *session.spec {
@@ -131,11 +126,7 @@ pub fn lesson_sliders(
     commands: &mut Vec<Command>,
 ) {
     let mut spec = RunSpec::clone(&session.spec);
-    let method = &mut spec.method;
-    let tiled = method.name == MethodName::Hierarchical;
-    let axes = session.spec.problem.shape.len();
-    let grabbed = ui.add_enabled_ui(tiled, |ui| sliders(ui, method, axes, highlight));
-    if grabbed.inner {
+    if controls(ui, &mut spec, highlight) {
         commands.push(Command::BeginDrag);
     }
     if spec != *session.spec {
@@ -154,7 +145,25 @@ fn highlighted<T>(ui: &mut Ui, is_it: bool, row: impl FnOnce(&mut Ui) -> T) -> T
     row.inner
 }
 
-/// The sliders, and whether one of them was just grabbed.
+/// Chooses a method.
+fn choice(ui: &mut Ui, method: &mut MethodSpec, name: MethodName, about: &str) {
+    let label = ui.selectable_label(method.name == name, name.label());
+    if label.on_hover_text(about).clicked() {
+        method.set_name(name);
+    }
+}
+
+/// The sliders of the method, and whether one of them was just grabbed.
+fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
+    if spec.method.name.is_streaming() {
+        return streaming::sliders(ui, spec);
+    }
+    let tiled = spec.method.name == MethodName::Hierarchical;
+    let axes = spec.problem.shape.len();
+    ui.add_enabled_ui(tiled, |ui| sliders(ui, &mut spec.method, axes, highlight)).inner
+}
+
+/// The sliders of tiles, and whether one of them was just grabbed.
 fn sliders(ui: &mut Ui, method: &mut MethodSpec, axes: usize, highlight: Option<Control>) -> bool {
     let mut is_grabbed = false;
     let about = "Subiterations: sweeps that every tile makes before it writes back. More of them save memory traffic, but the halo becomes stale.";
@@ -287,7 +296,7 @@ fn subiterations(ui: &mut Ui, about: &str, k: &mut Subiterations) -> bool {
 
 /// A slider with the stops that `stop` returns, and beside it a number field for any value up to
 /// `limit`. Returns whether it was just grabbed.
-fn stepped(
+pub(super) fn stepped(
     ui: &mut Ui,
     name: &str,
     about: &str,

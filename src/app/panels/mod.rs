@@ -7,6 +7,7 @@ pub mod method;
 pub mod performance;
 pub mod problem;
 pub mod schematic;
+mod streaming;
 pub mod timeline;
 pub mod toolbar;
 pub mod view_menu;

@@ -5,6 +5,7 @@ use crate::app::widgets::rows::{heading, row};
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, seconds};
 use crate::run::{Backend, MethodName, Report};
+use crate::solver::{Method, PyramidModel, Scheme, Streaming};
 use eframe::egui::{Label, ProgressBar, RichText, Ui};
 
 /// Width of the bar that shows the share of peak, in points.
@@ -13,10 +14,32 @@ const BAR: f32 = 90.0;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     heading(ui, "Performance");
     tiles(ui, session);
+    if let Some(Method::Streaming(streaming)) = report.map(|report| &report.plan.method) {
+        planes(ui, streaming);
+    }
     speed(ui, report);
     if session.backend() == Backend::Cuda {
         gpu(ui, report);
     }
+}
+
+/// What a pass of a method that streams costs.
+fn planes(ui: &mut Ui, streaming: &Streaming) {
+    let (planes, n) = (streaming.planes(), streaming.height());
+    let about = "Planes that fast memory has room for, with two iterates and the right-hand side.";
+    row(ui, "Planes", about, |ui| ui.label(planes.to_string()));
+    let about = "Point updates computed for each one that is kept: slabs overlap by 2n planes.";
+    let redundancy = match streaming.scheme() {
+        Scheme::Pyramid => PyramidModel::redundancy(planes, n),
+        Scheme::Wavefront { .. } => 1.0,
+    };
+    row(ui, "Redundant work", about, |ui| ui.label(format!("{redundancy:.2}×")));
+    let about = "Values that a sweep moves to fast memory and back, per point.";
+    let moved = match streaming.scheme() {
+        Scheme::Pyramid => PyramidModel::values_per_update(planes, n),
+        Scheme::Wavefront { .. } => 3.0 / n as f64,
+    };
+    row(ui, "Values moved", about, |ui| ui.label(format!("{moved:.2} per update")));
 }
 
 fn tiles(ui: &mut Ui, session: &Session) {
@@ -25,6 +48,9 @@ fn tiles(ui: &mut Ui, session: &Session) {
         ui.label("Invalid tile or overlap.");
         return;
     };
+    if method.name.is_streaming() {
+        return;
+    }
     if method.name == MethodName::Classic {
         ui.label(
             "Every sweep reads and writes main memory: there are no tiles, and no value is stale.",

@@ -128,7 +128,7 @@ fn points(problem: &ProblemSpec) -> f64 {
 fn redundant_work(plan: &Plan) -> f64 {
     match plan.spec.method.name {
         MethodName::Hierarchical => plan.tiling.redundancy(),
-        MethodName::Classic => 1.0,
+        _ => 1.0,
     }
 }
 

@@ -95,7 +95,7 @@ impl LessonProgress {
 /// Whether a run is where its goal is meant to be reached: values on the way there say nothing.
 fn has_come_as_far(goal: &Goal, report: &Report) -> bool {
     let way = &goal.way;
-    let each = way.run.method.sweeps_per_cycle();
+    let each = way.run.sweeps_per_cycle();
     let shown = report.observation.cycle * report.plan.sweeps_per_cycle();
     match way.at.cycle(each) {
         Some(cycle) => shown + report.plan.sweeps_per_cycle() / 2 >= cycle * each,

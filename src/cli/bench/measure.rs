@@ -141,6 +141,7 @@ pub(super) fn name(plan: &Plan) -> &'static str {
         }
         (MethodName::Hierarchical, Backend::Auto | Backend::Cpu) => "tiled",
         (MethodName::Hierarchical, Backend::Cuda) => method.kernel.name(),
+        (MethodName::Pyramid | MethodName::Wavefront, _) => method.name.name(),
     }
 }
 

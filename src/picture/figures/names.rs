@@ -116,6 +116,10 @@ fn settings(run: &RunSpec) -> [String; SETTINGS] {
             match method.name {
                 MethodName::Classic => format!("classic Jacobi{damping}"),
                 MethodName::Hierarchical => format!("k = {}{damping}", method.k.label()),
+                name => {
+                    let height = method.height.unwrap_or_default();
+                    format!("{}, height {height}, {}", name.name(), method.memory())
+                }
             }
         },
         tiled("overlap", &method.overlap),

@@ -5,7 +5,7 @@ use crate::grid::memory::{available, human};
 use crate::problem;
 use crate::run::observe::FieldKind;
 use crate::run::plan::Plan;
-use crate::solver::Place;
+use crate::solver::{Method, Place};
 
 /// Arrays of a CPU solver: g and two iterates.
 const SOLVER: usize = 3;
@@ -54,6 +54,10 @@ impl MemoryNeed {
         // A matrix on a GPU is observed on this machine.
         if matches!(plan.place, Place::Cpu { .. }) || matrix.is_some() {
             need.add("the solver", arrays(SOLVER, plan.precision));
+            if let Method::Streaming(streaming) = &plan.method {
+                let bytes = streaming.working_bytes(shape, plan.precision);
+                need.add("the slab or window", bytes);
+            }
             if field == FieldKind::Staleness {
                 need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
             }

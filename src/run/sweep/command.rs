@@ -8,7 +8,7 @@ use crate::solver::Kernel;
 /// The command line that measures a sweep; outputs are to be added.
 pub fn sweep_command_line(spec: &SweepSpec) -> String {
     let mut run = spec.run.clone();
-    run.method.name = MethodName::default();
+    run.method.set_name(MethodName::default());
     let kernels: Vec<_> = spec.kernel.iter().map(|kernel| kernel.name()).collect();
     let lists = Lists {
         k: joined(&spec.k, ","),

@@ -171,7 +171,7 @@ impl SweepSpec {
     /// The run of a setting.
     pub fn run_of(&self, setting: &Setting) -> RunSpec {
         let mut run = self.run.clone();
-        run.method.name = MethodName::Hierarchical;
+        run.method.set_name(MethodName::Hierarchical);
         run.method.k = setting.k;
         run.method.tile = setting.tile.list();
         run.method.overlap = setting.overlap.list();

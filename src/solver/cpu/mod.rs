@@ -12,6 +12,7 @@ mod norms;
 mod observe;
 mod patch;
 mod spectral;
+mod stream;
 mod team;
 mod thin_out;
 mod update;
@@ -23,7 +24,7 @@ pub use level::Level;
 
 use super::{
     Advance, Batch, CycleNorms, Describe, DeviceInfo, FieldObservation, FieldRequest, Kernel,
-    Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError,
+    Method, NormRequest, Norms, Observe, Quantity, Solver, SolverError, Traffic,
 };
 use crate::clock::Instant;
 use crate::grid::memory::{self, OutOfMemory};
@@ -44,6 +45,7 @@ use spectral::Tables;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+use stream::Stream;
 use team::Team;
 use thin_out::as_shown;
 
@@ -174,6 +176,7 @@ enum Cycle<R> {
     Hierarchical { tiles: Hierarchical, k: usize },
     Spectral { tiles: Hierarchical, tables: Box<Tables<R>> },
     Blocks(Blocks<R>),
+    Streaming(Box<Stream<R>>),
 }
 
 impl<R: Real> Cycle<R> {
@@ -190,6 +193,9 @@ impl<R: Real> Cycle<R> {
             (Method::Hierarchical { k, tiling }, ..) => {
                 Self::Hierarchical { tiles: Hierarchical::new(shape, tiling), k: *k }
             }
+            (Method::Streaming(streaming), ..) => {
+                Self::Streaming(Box::new(Stream::new(shape, *streaming)))
+            }
             (Method::Spectral(spectral), ..) => Self::Spectral {
                 tiles: Hierarchical::new(shape, spectral.tiling()),
                 tables: Box::new(Tables::new(spectral)),
@@ -204,7 +210,16 @@ impl<R: Real> Cycle<R> {
             Self::Hierarchical { k, .. } => *k,
             Self::Spectral { tables, .. } => tables.sweeps(),
             Self::Blocks(blocks) => blocks.sweeps(),
+            Self::Streaming(stream) => stream.height(),
         }
+    }
+}
+
+/// Bytes that a method needs beside the arrays of the grid.
+fn working_bytes<R: Real>(shape: &Shape, method: &Method) -> u64 {
+    match method {
+        Method::Streaming(streaming) => streaming.working_bytes(shape, R::PRECISION),
+        _ => 0,
     }
 }
 
@@ -248,7 +263,8 @@ impl<R: Real> CpuSolver<R> {
         level: Level,
         threads: usize,
     ) -> Result<Self, OutOfMemory> {
-        memory::check(&problem.shape, ARRAYS, R::PRECISION)?;
+        let beside = working_bytes::<R>(&problem.shape, &method);
+        memory::check_with(&problem.shape, ARRAYS, R::PRECISION, beside)?;
         let system = Divided::new(problem);
         let level = level.min(Level::best());
         Ok(Self::at_start(Arc::clone(problem), system, &method, layout, level, Team::new(threads)))
@@ -285,7 +301,11 @@ impl<R: Real> CpuSolver<R> {
                     level,
                     team,
                 };
-                match &self.method {
+                match &mut self.method {
+                    Cycle::Streaming(stream) => {
+                        stream.pass(system, pass.from, pass.to, level, team);
+                        PartialNorms::default()
+                    }
                     Cycle::Hierarchical { tiles, k } => tiles.cycle(Local::Sweeps(*k), pass),
                     Cycle::Spectral { tiles, tables } => tiles.cycle(Local::Spectral(tables), pass),
                     _ => classic::cycle(pass),
@@ -313,6 +333,21 @@ impl<R: Real> CpuSolver<R> {
 
     /// Makes one cycle.
     pub fn cycle(&mut self) -> CycleNorms {
+        self.cycle_with(NormRequest::ALL)
+    }
+
+    /// Makes one cycle with these norms at least. A method that streams measures them by passes of their
+    /// own, in an order of summation that does not depend on the budget.
+    fn cycle_with(&mut self, norms: NormRequest) -> CycleNorms {
+        if let Cycle::Streaming(_) = self.method {
+            let residual_before = self.measure_residual();
+            self.advance(false);
+            return CycleNorms {
+                residual_before,
+                max_change: norms.max_change.then(|| self.measure_change()),
+                error: if norms.error { self.measure_error() } else { None },
+            };
+        }
         // A damped sweep changes ω times as much.
         let factor = self.system.residual_factor() / self.omega;
         self.advance(true).finish(factor, self.exact.is_some())
@@ -355,7 +390,8 @@ impl<R: Real> CpuSolver<R> {
 
     /// Another method on the same system, at the initial guess.
     pub(super) fn beside(&self, method: &Method) -> Result<Self, OutOfMemory> {
-        memory::check(&self.problem.shape, ARRAYS - 1, R::PRECISION)?;
+        let beside = working_bytes::<R>(&self.problem.shape, method);
+        memory::check_with(&self.problem.shape, ARRAYS - 1, R::PRECISION, beside)?;
         let (problem, system) = (Arc::clone(&self.problem), self.system.clone());
         let team = self.team.clone();
         let mut solver = Self::at_start(problem, system, method, self.layout, self.level, team);
@@ -377,7 +413,7 @@ impl<R: Real> Advance for CpuSolver<R> {
             if norms.is_empty() {
                 solver.cycle_without_norms();
             } else {
-                found.push(solver.cycle());
+                found.push(solver.cycle_with(norms));
             }
         });
         Ok(Batch { cycles, norms: found, seconds })
@@ -459,7 +495,17 @@ impl<R: Real> Describe for CpuSolver<R> {
     }
 
     fn free_norms(&self) -> NormRequest {
-        NormRequest::ALL
+        match self.method {
+            Cycle::Streaming(_) => NormRequest::NONE,
+            _ => NormRequest::ALL,
+        }
+    }
+
+    fn traffic(&self) -> Option<Traffic> {
+        match &self.method {
+            Cycle::Streaming(stream) => stream.traffic(),
+            _ => None,
+        }
     }
 
     fn device(&self) -> Option<&DeviceInfo> {

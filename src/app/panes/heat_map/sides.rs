@@ -3,7 +3,7 @@
 use crate::app::state::compare::How;
 use crate::app::state::compared::{Compared, ComparisonTarget};
 use crate::grid::Geometry;
-use crate::run::{FieldKind, MethodName, Observation, Picture, Plan, Report};
+use crate::run::{FieldKind, Observation, Picture, Plan, Report};
 use eframe::egui::{self, Pos2, Rect};
 
 /// One of the shown pictures.
@@ -26,7 +26,7 @@ impl Side<'_> {
     pub fn zero_everywhere(&self) -> Option<&'static str> {
         let is_zero = self.picture.samples.values.iter().all(|&value| value == 0.0);
         let is_exact = match &self.plan.spec.method {
-            method if method.name == MethodName::Classic => true,
+            method if method.name.is_jacobi() => true,
             method => method.k.finite().is_some_and(|k| self.plan.tiling.is_exact(k)),
         };
         let is_staleness = self.observation.field == FieldKind::Staleness && !self.is_difference;

@@ -25,7 +25,8 @@ impl BaselineMeasurement {
     pub fn new(sweep: &mut Sweep) -> Result<Self, MeasureError> {
         let mut run = sweep.spec().run.clone();
         run.method.backend = sweep.outline().backend;
-        (run.method.name, run.method.kernel) = (MethodName::Classic, Kernel::AUTO);
+        run.method.set_name(MethodName::Classic);
+        run.method.kernel = Kernel::AUTO;
         let plan = Arc::new(sweep.plan_run(&run)?);
         let times = sweep.spec().measures(Measure::Time);
         let timing = if times { Some(Timing::new(&plan, BUDGET)?) } else { None };

@@ -152,6 +152,9 @@ impl Cut {
             }
             Method::Spectral(_) => return Err(refuse(SINE_BASIS.to_owned())),
             Method::Damped { omega, .. } => return Err(refuse(format!("damping (ω = {omega})"))),
+            Method::Streaming(streaming) => {
+                return Err(refuse(format!("method {}", streaming.method().name())));
+            }
         };
         let is_classic = matches!(method, Method::Classic);
         let choose = |rows| match is_classic {

@@ -1,0 +1,108 @@
+//! The choice of a method that streams, and its sliders: height and fast memory.
+
+use super::method::stepped;
+use crate::app::widgets::labels::named;
+use crate::app::widgets::rows::row;
+use crate::grid::ByteCount;
+use crate::run::{MethodName, MethodSpec, RunSpec};
+use crate::solver::{Height, MOST_HEIGHT};
+use eframe::egui::Ui;
+use std::ops::RangeInclusive;
+
+/// Heights on the slider; others can be typed.
+const HEIGHTS: RangeInclusive<usize> = 1..=128;
+
+/// The budget is shown in this many bytes …
+const UNIT: u64 = 1000;
+
+/// … and the slider goes from a few rows to a large cache.
+const BUDGETS: RangeInclusive<usize> = 1..=256_000;
+
+/// The menu of methods that stream.
+pub(super) fn choice(ui: &mut Ui, method: &mut MethodSpec) {
+    let chosen = if method.name.is_streaming() { method.name.label() } else { "Streaming" };
+    let menu = ui.menu_button(chosen, |ui| {
+        for name in MethodName::ALL.into_iter().filter(|name| name.is_streaming()) {
+            let entry = ui.selectable_label(method.name == name, name.label());
+            if entry.on_hover_text(about(name)).clicked() {
+                method.set_name(name);
+                ui.close();
+            }
+        }
+    });
+    menu.response.on_hover_text(
+        "Jacobi's iteration in slabs, for grids larger than fast memory: a cycle is one pass of n sweeps.",
+    );
+}
+
+fn about(name: MethodName) -> &'static str {
+    match name {
+        MethodName::Pyramid => {
+            "Overlapping slabs, one after the other; each shrinks by a plane a sweep."
+        }
+        _ => "A window that flows over the grid: nothing is moved or computed twice.",
+    }
+}
+
+/// The sliders, and whether one of them was just grabbed.
+pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec) -> bool {
+    let chosen = spec.sweeps_per_cycle() as usize;
+    let method = &mut spec.method;
+    let mut is_grabbed = false;
+    let about = "Sweeps that a slab or the window makes before its planes go back. More of them move fewer values; in slabs they cost redundant work.";
+    let mut height = chosen;
+    if let Some(Height::Sweeps(sweeps)) = method.height {
+        height = sweeps;
+    }
+    let before = height;
+    row(ui, "Height", about, |ui| {
+        let stop = |height: usize| height.max(1);
+        is_grabbed |= stepped(ui, "Height", about, &mut height, HEIGHTS, MOST_HEIGHT, stop);
+    });
+    if height != before {
+        method.height = Some(Height::Sweeps(height));
+    }
+    let about =
+        "Fast memory for a slab or the window: two iterates and the right-hand side, in kB.";
+    let bytes = method.memory().bytes();
+    let mut memory = (bytes / UNIT) as usize;
+    row(ui, "Memory, kB", about, |ui| {
+        let limit = (u64::MAX / UNIT) as usize;
+        is_grabbed |= stepped(ui, "Memory", about, &mut memory, BUDGETS, limit, two_digits);
+    });
+    if memory as u64 != bytes / UNIT {
+        method.memory = Some(ByteCount::new(memory as u64 * UNIT));
+    }
+    if !ui.layout().is_horizontal() {
+        let about = "The height that the model of the method finds best.";
+        row(ui, "", about, |ui| {
+            let mut auto = !matches!(method.height, Some(Height::Sweeps(_)));
+            let check = named(ui.checkbox(&mut auto, "Auto height"), "Auto height");
+            if check.on_hover_text(about).changed() {
+                method.height = (!auto).then_some(Height::Sweeps(chosen));
+            }
+        });
+    }
+    is_grabbed
+}
+
+/// The number with two digits, and zeros.
+fn two_digits(number: usize) -> usize {
+    let mut unit = 1;
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    (number / unit * unit).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn budgets_on_the_slider_have_two_digits() {
+        for (number, expected) in [(0, 1), (7, 7), (99, 99), (128, 120), (256_000, 250_000)] {
+            assert_eq!(two_digits(number), expected);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Jacobi's iteration with planes that visit working arrays of a given budget: `slabs` are the paper's
+//! pyramids, `window` is the wavefront. `planes` moves and updates planes of working arrays.
+
+mod planes;
+mod slabs;
+mod window;
+
+use super::level::Level;
+use super::team::Team;
+use crate::grid::{Real, Shape};
+use crate::problem::System;
+use crate::solver::streaming::{Planes, Scheme, Streaming, Traffic};
+use planes::PlaneWork;
+
+/// A method that streams, with its working arrays.
+pub(super) struct Stream<R> {
+    streaming: Streaming,
+    /// Two iterates: a sweep reads one and writes the other.
+    levels: [Vec<R>; 2],
+    /// The right-hand side over the diagonal.
+    g: Vec<R>,
+    /// Of the last pass, if one was made.
+    traffic: Option<Traffic>,
+}
+
+impl<R: Real> Stream<R> {
+    pub fn new(shape: &Shape, streaming: Streaming) -> Self {
+        let values = streaming.working_planes(shape) * Planes::of(shape).stored;
+        // What is read before it was written shows in the iterate.
+        let array = || vec![R::from_f64(f64::NAN); values];
+        Self { streaming, levels: [array(), array()], g: array(), traffic: None }
+    }
+
+    /// Sweeps of a pass.
+    pub fn height(&self) -> usize {
+        self.streaming.height()
+    }
+
+    /// What the last pass moved and computed.
+    pub fn traffic(&self) -> Option<Traffic> {
+        self.traffic
+    }
+
+    /// Makes one pass: n sweeps over the grid, without norms.
+    pub fn pass(
+        &mut self,
+        system: &System<R>,
+        from: &[R],
+        to: &mut [R],
+        level: Level,
+        team: &Team,
+    ) {
+        let (shape, n) = (*system.shape(), self.streaming.height());
+        let axis = Planes::of(&shape);
+        let mut traffic =
+            Traffic { needed: shape.points() as u64 * n as u64, ..Traffic::default() };
+        let Self { levels, g, .. } = self;
+        for line in 0..axis.lines {
+            // From the boundary plane before the first one on.
+            let start = if shape.dim() == 1 { shape.row_start(line) } else { 0 };
+            let stored = start..start + (axis.count + 2) * axis.stored;
+            let mut work = PlaneWork {
+                system,
+                level,
+                team,
+                axis,
+                traffic: &mut traffic,
+                from: &from[stored.clone()],
+                rhs: &system.g.as_slice()[stored.clone()],
+                to: &mut to[stored],
+            };
+            match self.streaming.scheme() {
+                Scheme::Pyramid => slabs::pass(&mut work, levels, g, self.streaming.planes(), n),
+                Scheme::Wavefront { chunk } => window::pass(&mut work, levels, g, chunk, n),
+            }
+        }
+        self.traffic = Some(traffic);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! The paper's pyramids: slabs of R planes that overlap by 2n, one after the other. With every sweep a slab
+//! loses a plane at each end that is not the grid's boundary.
+
+use super::planes::PlaneWork;
+use crate::grid::Real;
+
+/// Makes n sweeps with slabs of at most `most` planes.
+pub(super) fn pass<R: Real>(
+    work: &mut PlaneWork<'_, R>,
+    levels: &mut [Vec<R>; 2],
+    g: &mut [R],
+    most: usize,
+    n: usize,
+) {
+    let count = work.axis.count;
+    let mut start = 1;
+    while start <= count {
+        // The planes that the slab owns, and those that it copies.
+        let end = (start + (most - 2 * n)).min(count + 1);
+        let copied = start.saturating_sub(n)..(end + n).min(count + 2);
+        work.up(copied.clone(), 0, levels, g);
+        for m in 1..=n {
+            let before = if copied.start == 0 { 1 } else { m };
+            let after = if copied.end == count + 2 { 1 } else { m };
+            let [first, second] = &mut *levels;
+            let (from, to) = if m % 2 == 1 { (first, second) } else { (second, first) };
+            work.update(before..copied.len() - after, from, g, to);
+        }
+        work.down(start..end, start - copied.start, &levels[n % 2]);
+        start = end;
+    }
+}

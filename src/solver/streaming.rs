@@ -1,0 +1,311 @@
+//! Grids that visit fast memory part by part: the pyramids of Kochurov, Vorotnikova and Golovashkin
+//! (2015), and a wavefront that moves every plane once. Their iterates are Jacobi's to the last bit; only
+//! the traffic and the duplicate work differ.
+//!
+//! The tiled axis is the slowest one, so that planes lie one after the other: a *plane* is an xy-plane in
+//! 3D, a row in 2D and a point in 1D, where every system of a batch is streamed by itself.
+
+use super::height::Height;
+use super::method_name::MethodName;
+use super::pyramid_model::PyramidModel;
+use crate::grid::{ByteCount, Precision, Shape};
+
+/// The most sweeps of a pass: a cycle is what a run can be stopped after.
+pub const MOST_HEIGHT: usize = 4096;
+
+/// Arrays that visit fast memory: two iterates and the right-hand side.
+const ARRAYS: usize = 3;
+
+/// The fewest planes of a slab: one that it owns, and one on either side.
+const LEAST_OF_SLAB: usize = 3;
+
+/// The fewest planes of a window: n + 3c + 2, so that chunks can come, be computed and leave at once.
+const LEAST_OF_WINDOW: usize = 6;
+
+/// Seconds to move a value over seconds to update a point, which `auto` heights assume on a CPU. A
+/// constant, so that a description makes the same cycles on every machine. It is an assumption and was
+/// not measured.
+const CPU_RATIO: f64 = 0.5;
+
+/// Points of a chunk of the wavefront: more than threads share at least. Not tuned by measurement.
+const POINTS_OF_CHUNK: usize = 1 << 18;
+
+/// The part of the window that a chunk may take is one over this: the rest is height.
+const CHUNKS_IN_WINDOW: usize = 8;
+
+/// How the planes of a grid pass through fast memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Slabs that overlap by 2n planes, one after the other, and shrink with every sweep.
+    Pyramid,
+    /// A window that flows over the grid in chunks of planes; level m is made one plane behind level
+    /// m − 1.
+    Wavefront {
+        /// Planes of a chunk.
+        chunk: usize,
+    },
+}
+
+/// A checked pass: n sweeps over the grid within a budget of fast memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streaming {
+    scheme: Scheme,
+    height: usize,
+    planes: usize,
+}
+
+/// Why a height and a budget do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamingError {
+    /// A height that is no number of sweeps of a cycle.
+    #[error("height is {height}; it must be auto or 1 to {MOST_HEIGHT}")]
+    Range {
+        /// The height.
+        height: usize,
+    },
+    /// A budget with room for too few planes.
+    #[error("memory is {memory}; method {} needs room for {} planes of this grid at least, {needed}", .method.name(), in_words(*.least))]
+    TooSmall {
+        /// Which method.
+        method: MethodName,
+        /// The budget.
+        memory: ByteCount,
+        /// The fewest planes: three of a slab, six of a window.
+        least: usize,
+        /// Bytes that they take.
+        needed: ByteCount,
+    },
+    /// A height that leaves no plane to own.
+    #[error("height is {height}; {memory} has room for {planes} planes, of which method {} owns none at this height: it may be at most {most}", .method.name())]
+    NoOwnedPlane {
+        /// Which method.
+        method: MethodName,
+        /// The height.
+        height: usize,
+        /// The budget.
+        memory: ByteCount,
+        /// Planes that it holds.
+        planes: usize,
+        /// The largest height.
+        most: usize,
+    },
+}
+
+/// The fewest planes, in a sentence.
+fn in_words(least: usize) -> &'static str {
+    if least == LEAST_OF_SLAB { "three" } else { "six" }
+}
+
+/// What one pass moved and computed, counted while it was made. Boundary planes are not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Values copied to fast memory: of the iterate and of the right-hand side.
+    pub up: u64,
+    /// Values copied back.
+    pub down: u64,
+    /// Point updates that were made.
+    pub updates: u64,
+    /// Point updates that n sweeps of Jacobi's iteration need.
+    pub needed: u64,
+}
+
+impl Traffic {
+    /// Values moved, both ways, per update that is needed.
+    pub fn values_per_update(&self) -> f64 {
+        (self.up + self.down) as f64 / self.needed as f64
+    }
+
+    /// Updates made over updates needed; 1 where nothing is computed twice.
+    pub fn redundancy(&self) -> f64 {
+        self.updates as f64 / self.needed as f64
+    }
+
+    /// Updates that were made more than once.
+    pub fn duplicates(&self) -> u64 {
+        self.updates - self.needed
+    }
+}
+
+impl Streaming {
+    /// Checks a height and a budget of `memory` for three arrays against a grid. Height `auto` is the
+    /// best of the [corrected model](PyramidModel::Corrected) for a pyramid, and what the window has
+    /// room for, but no more than the grid has planes, for a wavefront.
+    ///
+    /// # Errors
+    /// [`StreamingError`] if the height is out of its range, or the budget too small for it.
+    pub fn new(
+        method: MethodName,
+        height: Height,
+        memory: ByteCount,
+        shape: &Shape,
+        precision: Precision,
+    ) -> Result<Self, StreamingError> {
+        if let Height::Sweeps(height) = height
+            && !(1..=MOST_HEIGHT).contains(&height)
+        {
+            return Err(StreamingError::Range { height });
+        }
+        let axis = Planes::of(shape);
+        let plane_bytes = (ARRAYS * precision.bytes()) as u64 * axis.stored as u64;
+        let planes = usize::try_from(memory.bytes() / plane_bytes).unwrap_or(usize::MAX);
+        let is_pyramid = method == MethodName::Pyramid;
+        let least = if is_pyramid { LEAST_OF_SLAB } else { LEAST_OF_WINDOW };
+        if planes < least {
+            let needed = ByteCount::new(plane_bytes * least as u64);
+            return Err(StreamingError::TooSmall { method, memory, least, needed });
+        }
+        let most = if is_pyramid { (planes - 1) / 2 } else { planes + 1 - LEAST_OF_WINDOW };
+        let preferred = POINTS_OF_CHUNK.div_ceil(axis.points).min(axis.count);
+        let height = match height {
+            Height::Sweeps(height) if height > most => {
+                return Err(StreamingError::NoOwnedPlane { method, height, memory, planes, most });
+            }
+            Height::Sweeps(height) => height,
+            Height::Auto if is_pyramid => {
+                PyramidModel::Corrected.best_height(planes, CPU_RATIO).min(MOST_HEIGHT)
+            }
+            Height::Auto => {
+                let chunk = preferred.min(planes / CHUNKS_IN_WINDOW).max(1);
+                (planes - 2 - 3 * chunk).min(axis.count).min(MOST_HEIGHT)
+            }
+        };
+        let scheme = match is_pyramid {
+            true => Scheme::Pyramid,
+            false => Scheme::Wavefront { chunk: preferred.min((planes - 2 - height) / 3).max(1) },
+        };
+        Ok(Self { scheme, height, planes })
+    }
+
+    /// How planes pass through fast memory.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// n: sweeps of a pass, which is a cycle.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// R: planes that the budget has room for, with three values a point.
+    pub fn planes(&self) -> usize {
+        self.planes
+    }
+
+    /// The name of the method.
+    pub fn method(&self) -> MethodName {
+        match self.scheme {
+            Scheme::Pyramid => MethodName::Pyramid,
+            Scheme::Wavefront { .. } => MethodName::Wavefront,
+        }
+    }
+
+    /// Planes of each working array on a grid: never more than the budget has room for, and no more than
+    /// the grid needs.
+    pub fn working_planes(&self, shape: &Shape) -> usize {
+        let whole = Planes::of(shape).count + 2;
+        match self.scheme {
+            Scheme::Pyramid => self.planes.min(whole),
+            // A level reads a plane on either side, and the two ends of the ring lie there twice.
+            Scheme::Wavefront { chunk } => self.height + chunk + 3,
+        }
+    }
+
+    /// Bytes of the working arrays.
+    pub fn working_bytes(&self, shape: &Shape, precision: Precision) -> u64 {
+        let plane = (ARRAYS * precision.bytes()) as u64 * Planes::of(shape).stored as u64;
+        plane * self.working_planes(shape) as u64
+    }
+}
+
+/// The planes of a grid, along its slowest axis.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::solver) struct Planes {
+    /// How many there are, without the boundary.
+    pub count: usize,
+    /// Stored values from a plane to the next.
+    pub stored: usize,
+    /// Interior points of one.
+    pub points: usize,
+    /// Systems that are streamed one after the other: the batch in 1D.
+    pub lines: usize,
+}
+
+impl Planes {
+    pub fn of(shape: &Shape) -> Self {
+        let (count, stored) = match shape.dim() {
+            1 => (shape.nx(), 1),
+            2 => (shape.ny(), shape.stride()),
+            _ => (shape.nz(), shape.plane_stride()),
+        };
+        let lines = shape.batch();
+        Self { count, stored, points: shape.points() / (count * lines), lines }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(method: MethodName, height: Height, memory: u64) -> Result<Streaming, StreamingError> {
+        let shape = Shape::grid_2d(98, 300).unwrap();
+        Streaming::new(method, height, ByteCount::new(memory), &shape, Precision::F64)
+    }
+
+    /// Rows of 100 values, three arrays of 8 bytes.
+    const PLANE: u64 = 2400;
+
+    #[test]
+    fn a_budget_is_counted_in_planes() {
+        let slab = plan(MethodName::Pyramid, Height::Sweeps(12), 64 * PLANE + 2399).unwrap();
+        assert_eq!((slab.planes(), slab.height()), (64, 12));
+        let shape = Shape::grid_2d(98, 300).unwrap();
+        assert_eq!(slab.working_bytes(&shape, Precision::F64), 64 * PLANE);
+        assert_eq!(slab.working_bytes(&shape, Precision::F32), 32 * PLANE);
+        let large = plan(MethodName::Pyramid, Height::Sweeps(12), 10_000 * PLANE).unwrap();
+        assert_eq!(large.working_bytes(&shape, Precision::F64), 302 * PLANE, "the grid");
+        for height in [Height::Auto, Height::Sweeps(1), Height::Sweeps(59)] {
+            let window = plan(MethodName::Wavefront, height, 64 * PLANE).unwrap();
+            assert!(window.working_bytes(&shape, Precision::F64) <= 64 * PLANE, "{window:?}");
+        }
+    }
+
+    #[test]
+    fn a_height_leaves_an_owned_plane() {
+        for (method, planes, most) in [
+            (MethodName::Pyramid, 64, 31),
+            (MethodName::Pyramid, 3, 1),
+            (MethodName::Wavefront, 64, 59),
+        ] {
+            assert!(plan(method, Height::Sweeps(most), planes * PLANE).is_ok());
+            let error = plan(method, Height::Sweeps(most + 1), planes * PLANE).unwrap_err();
+            assert!(matches!(error, StreamingError::NoOwnedPlane { most: m, .. } if m == most));
+        }
+        for height in [0, MOST_HEIGHT + 1] {
+            let error = plan(MethodName::Pyramid, Height::Sweeps(height), 1 << 40).unwrap_err();
+            assert_eq!(error, StreamingError::Range { height });
+        }
+    }
+
+    #[test]
+    fn a_budget_has_room_for_a_few_planes() {
+        for (method, least) in [(MethodName::Pyramid, 3), (MethodName::Wavefront, 6)] {
+            assert_eq!(plan(method, Height::Auto, least * PLANE).unwrap().height(), 1);
+            let said = plan(method, Height::Auto, least * PLANE - 1).unwrap_err().to_string();
+            assert!(
+                said.contains(&format!("needs room for {} planes", in_words(least as usize))),
+                "{said}"
+            );
+        }
+    }
+
+    #[test]
+    fn auto_is_what_the_model_and_the_window_allow() {
+        let best = PyramidModel::Corrected.best_height(64, CPU_RATIO);
+        assert_eq!(plan(MethodName::Pyramid, Height::Auto, 64 * PLANE).unwrap().height(), best);
+        let window = plan(MethodName::Wavefront, Height::Auto, 64 * PLANE).unwrap();
+        assert_eq!(window.scheme(), Scheme::Wavefront { chunk: 8 });
+        assert_eq!(window.height(), 64 - 3 * 8 - 2);
+        let whole = plan(MethodName::Wavefront, Height::Auto, 100_000 * PLANE).unwrap();
+        assert_eq!(whole.height(), 300, "no more than there are planes");
+    }
+}
