@@ -78,7 +78,7 @@ fn a_run_for_a_gpu() {
     assert!(!window.has(Role::SpinButton, "Threads"));
     assert!(window.entry("Kernel", "Shared").0);
     assert!(!window.entry("Kernel", "Classic").0, "it knows no tiles");
-    window.button("Classic");
+    window.choose("Iteration", "Classic");
     assert!(window.entry("Kernel", "Classic").0);
     assert!(!window.entry("Kernel", "Shared").0, "it needs tiles");
     window.choose("Runs on", "CPU");

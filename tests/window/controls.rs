@@ -359,13 +359,13 @@ fn x_and_y_can_be_set_separately() {
 fn classic_has_no_k_nor_tiles() {
     let mut window = Window::paused(small());
     assert!(window.is_enabled(Role::Slider, "k"));
-    window.button("Classic");
+    window.choose("Iteration", "Classic");
     for slider in ["k", "Overlap", "Tile"] {
         assert!(!window.is_enabled(Role::Slider, slider), "{slider}");
     }
     window.step(2);
     window.until_text("cycle 2 · 2 sweeps");
-    window.button("Hierarchical");
+    window.choose("Iteration", "Hierarchical");
     assert!(window.is_enabled(Role::Slider, "k"));
     assert_eq!(window.slider("k"), 4.0);
 }

@@ -142,11 +142,13 @@ fn kernels(ui: &mut Ui, session: &Session, method: &mut MethodSpec) {
 /// which does.
 fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kernel, String> {
     let chosen = &MethodSpec { kernel, ..chosen.clone() };
+    // No GPU kernel makes these: with `auto` they run on the CPU.
+    let is_on_cpu = chosen.name.is_streaming() || chosen.omega != 1.0;
+    if is_on_cpu && kernel == Kernel::AUTO {
+        return Ok(kernel);
+    }
     let method = match (chosen.name, session.tiling()) {
         (MethodName::Classic, _) => Method::Classic,
-        (MethodName::Pyramid | MethodName::Wavefront, _) if kernel == Kernel::AUTO => {
-            return Ok(kernel);
-        }
         (name @ (MethodName::Pyramid | MethodName::Wavefront), _) => {
             return Err(format!("It does not accept method {}.", name.name()));
         }
@@ -166,6 +168,7 @@ fn takes(kernel: Kernel, session: &Session, chosen: &MethodSpec) -> Result<Kerne
     // The method determines which kernel is the fastest.
     let is_choice = kernel == Kernel::FASTEST && chosen.name == MethodName::Hierarchical;
     let kernel = if is_choice { Kernel::AUTO } else { kernel };
+    let method = method.damped(chosen.omega);
     cuda::takes(kernel, &method, chosen.precision).map_err(|why| format!("It {why}."))
 }
 

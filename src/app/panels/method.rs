@@ -8,9 +8,11 @@ use crate::app::widgets::labels::{named, typed};
 use crate::app::widgets::rows::{heading, row};
 use crate::grid::{AXIS_NAMES, Precision};
 use crate::lesson::Control;
-use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, Report, RunSpec};
+use crate::run::{MOST_SUBITERATIONS, MethodName, MethodSpec, ProblemKind, Report, RunSpec};
 use crate::solver::Subiterations;
-use eframe::egui::{RichText, Slider, SliderClamping, Stroke, StrokeKind, Ui, vec2};
+use eframe::egui::{
+    Button, ComboBox, RichText, Slider, SliderClamping, Stroke, StrokeKind, Ui, vec2,
+};
 use std::ops::RangeInclusive;
 
 /// The largest finite k on the slider; more can be typed.
@@ -43,14 +45,9 @@ const TILE_STEP: usize = 4;
 pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>, commands: &mut Vec<Command>) {
     let mut spec = RunSpec::clone(&session.spec);
     heading(ui, "Method");
+    let is_matrix = spec.problem.kind == ProblemKind::Matrix;
     let method = &mut spec.method;
-    row(ui, "Iteration", "How a cycle computes the next iterate.", |ui| {
-        let about = "k sweeps inside every tile while its halo stays frozen.";
-        choice(ui, method, MethodName::Hierarchical, about);
-        let about = "Jacobi's iteration: a cycle is one sweep over the whole grid.";
-        choice(ui, method, MethodName::Classic, about);
-        streaming::choice(ui, method);
-    });
+    iteration(ui, method, is_matrix);
     if method.omega != 1.0 {
         damping(ui, method);
     }
@@ -145,11 +142,36 @@ fn highlighted<T>(ui: &mut Ui, is_it: bool, row: impl FnOnce(&mut Ui) -> T) -> T
     row.inner
 }
 
-/// Chooses a method.
-fn choice(ui: &mut Ui, method: &mut MethodSpec, name: MethodName, about: &str) {
-    let label = ui.selectable_label(method.name == name, name.label());
-    if label.on_hover_text(about).clicked() {
-        method.set_name(name);
+/// The menu of methods.
+fn iteration(ui: &mut Ui, method: &mut MethodSpec, is_matrix: bool) {
+    let about = "How a cycle computes the next iterate.";
+    row(ui, "Iteration", about, |ui| {
+        let combo = ComboBox::from_id_salt("iteration").selected_text(method.name.label());
+        let response = combo.show_ui(ui, |ui| {
+            for name in MethodName::ALL {
+                let takes = !(is_matrix && name.is_streaming());
+                let entry = Button::selectable(method.name == name, name.label());
+                let entry = ui.add_enabled(takes, entry).on_hover_text(explained(name));
+                let entry = entry.on_disabled_hover_text("A matrix has no planes.");
+                if entry.clicked() {
+                    method.set_name(name);
+                }
+            }
+        });
+        named(response.response, "Iteration").on_hover_text(about);
+    });
+}
+
+fn explained(name: MethodName) -> &'static str {
+    match name {
+        MethodName::Classic => "Jacobi's iteration: a cycle is one sweep over the whole grid.",
+        MethodName::Hierarchical => "k sweeps inside every tile while its halo stays frozen.",
+        MethodName::Pyramid => {
+            "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane a sweep, and a cycle is one pass of n sweeps."
+        }
+        MethodName::Wavefront => {
+            "Jacobi's iteration for grids larger than fast memory, in a window that flows over the grid: a cycle is one pass of n sweeps, and nothing is moved or computed twice."
+        }
     }
 }
 

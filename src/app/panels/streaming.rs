@@ -1,10 +1,10 @@
-//! The choice of a method that streams, and its sliders: height and fast memory.
+//! The sliders of a method that streams: height and fast memory.
 
 use super::method::stepped;
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::grid::ByteCount;
-use crate::run::{MethodName, MethodSpec, RunSpec};
+use crate::run::RunSpec;
 use crate::solver::{Height, MOST_HEIGHT};
 use eframe::egui::Ui;
 use std::ops::RangeInclusive;
@@ -17,32 +17,6 @@ const UNIT: u64 = 1000;
 
 /// … and the slider goes from a few rows to a large cache.
 const BUDGETS: RangeInclusive<usize> = 1..=256_000;
-
-/// The menu of methods that stream.
-pub(super) fn choice(ui: &mut Ui, method: &mut MethodSpec) {
-    let chosen = if method.name.is_streaming() { method.name.label() } else { "Streaming" };
-    let menu = ui.menu_button(chosen, |ui| {
-        for name in MethodName::ALL.into_iter().filter(|name| name.is_streaming()) {
-            let entry = ui.selectable_label(method.name == name, name.label());
-            if entry.on_hover_text(about(name)).clicked() {
-                method.set_name(name);
-                ui.close();
-            }
-        }
-    });
-    menu.response.on_hover_text(
-        "Jacobi's iteration in slabs, for grids larger than fast memory: a cycle is one pass of n sweeps.",
-    );
-}
-
-fn about(name: MethodName) -> &'static str {
-    match name {
-        MethodName::Pyramid => {
-            "Overlapping slabs, one after the other; each shrinks by a plane a sweep."
-        }
-        _ => "A window that flows over the grid: nothing is moved or computed twice.",
-    }
-}
 
 /// The sliders, and whether one of them was just grabbed.
 pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec) -> bool {
