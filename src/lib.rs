@@ -3,7 +3,7 @@
 //! A grid is cut into overlapping tiles. In a *cycle* every tile makes k Jacobi sweeps
 //! (*subiterations*) with the layer of points around it, its *halo*, frozen, and then writes back the
 //! points that it *owns*. A cycle passes over main memory once instead of k times, but values near
-//! tile borders lag behind those of Jacobi's iteration. The method is that of M. S. Islam and Q. Wang,
+//! tile borders are stale: they differ from those of Jacobi's iteration. The method is that of M. S. Islam and Q. Wang,
 //! *A Hierarchical Jacobi Iteration for Structured Matrices on GPUs using Shared Memory*, HPEC 2022
 //! (doi:10.1109/HPEC55821.2022.9926410).
 //!

@@ -786,7 +786,7 @@ fn figures_are_saved_as_tables_too() {
     assert_eq!(table("--kind edge-share"), ("cycle edge_share".to_owned(), 7));
     let points = "cycle residual(3,4) residual(8,8)".to_owned();
     assert_eq!(table("--kind probes --probe 3,4 --probe 8,8"), (points, 7));
-    assert_eq!(table("--kind inside --follow 1,1"), ("i j u lag".to_owned(), 10 * 10));
+    assert_eq!(table("--kind inside --follow 1,1"), ("i j u staleness".to_owned(), 10 * 10));
     // With several runs each row names its run.
     let mut other = small();
     other.method.overlap = vec![2];

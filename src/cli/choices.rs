@@ -16,7 +16,8 @@ use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 /// Names of values, and older ones that still work.
-const OLDER_NAMES: [(&str, &str); 2] = [("light", "print"), ("dark", "screen")];
+const OLDER_NAMES: [(&str, &str); 3] =
+    [("light", "print"), ("dark", "screen"), ("staleness", "lag")];
 
 macro_rules! choices {
     ($($choice:ty),* $(,)?) => {$(

@@ -28,7 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   tilescope render --at-cycle 40 -o residual.png
       the residual of the default run after 40 cycles: tile borders stand out
-  tilescope render --overlap 4 --at-cycle 40 --field staleness --scale symmetric -o lag.svg
+  tilescope render --overlap 4 --at-cycle 40 --field staleness --scale symmetric -o staleness.svg
       the staleness u − u_Jacobi of each point, as a vector figure
   tilescope render --at-cycle 40 --compare overlap-4.toml --size 16x9cm -o both.png
       two runs side by side, in the same colours
@@ -130,7 +130,7 @@ pub struct Render {
         allow_negative_numbers = true
     )]
     subiteration: Option<usize>,
-    /// What --kind inside draws [default: lag]
+    /// What --kind inside draws [default: staleness]
     #[arg(long, help_heading = "Figure")]
     inside_shows: Option<InsideKind>,
     /// The field

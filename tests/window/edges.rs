@@ -74,8 +74,8 @@ fn ends(window: &Window) -> [f64; 4] {
 
 fn the_profile_line_is_dragged_over_the_map() {
     let mut window = Window::paused(small());
-    window.until("cut", |window| window.has(Role::Splitter, "Cut line"));
-    let at = |window: &Window| window.rect(Role::Splitter, "Cut line").center();
+    window.until("cut", |window| window.has(Role::Splitter, "Profile line"));
+    let at = |window: &Window| window.rect(Role::Splitter, "Profile line").center();
     assert_eq!(cut_at(&window), 40.0, "through the middles of tiles at first");
     let from = at(&window);
     let to = Pos2::new(from.x, from.y - 60.0);
@@ -90,13 +90,13 @@ fn the_profile_line_is_dragged_over_the_map() {
     // The map shows no profile line while the profile is hidden.
     window.button("Hide Profile");
     window.frames(3);
-    assert!(!window.has(Role::Splitter, "Cut line"));
+    assert!(!window.has(Role::Splitter, "Profile line"));
 }
 
 fn the_ends_of_the_profile_line_are_dragged() {
     let mut window = Window::paused(small());
-    window.until("cut", |window| window.has(Role::Splitter, "Cut line: end"));
-    let end = |window: &Window| window.rect(Role::Splitter, "Cut line: end").center();
+    window.until("cut", |window| window.has(Role::Splitter, "Profile line: end"));
+    let end = |window: &Window| window.rect(Role::Splitter, "Profile line: end").center();
     let cell = map(&window).size().min_elem() / 64.0;
     let from = end(&window);
     drag(&mut window, from, from - vec2(0.0, 20.0 * cell));
@@ -113,10 +113,10 @@ fn the_ends_of_the_profile_line_are_dragged() {
     drag_with(&mut window, from, from + vec2(0.0, 29.0 * cell), Modifiers::SHIFT);
     assert_eq!(ends(&window), [0.0, 40.0, 30.0, 40.0]);
     // The dragged line keeps its direction, and ends at the boundary.
-    let from = window.rect(Role::Splitter, "Cut line").center();
+    let from = window.rect(Role::Splitter, "Profile line").center();
     drag(&mut window, from, from + vec2(10.0 * cell, -4.0 * cell));
     assert_eq!(ends(&window), [10.0, 36.0, 40.0, 36.0]);
-    let from = window.rect(Role::Splitter, "Cut line").center();
+    let from = window.rect(Role::Splitter, "Profile line").center();
     drag(&mut window, from, from + vec2(90.0 * cell, 0.0));
     assert_eq!(ends(&window), [33.0, 36.0, 63.0, 36.0]);
 }

@@ -45,7 +45,7 @@ impl PaneType for InsidePane {
     }
 
     fn about(&self) -> &'static str {
-        "The subiterations of one tile, one by one: how the frozen halo makes points lag. A click on the map chooses the tile."
+        "The subiterations of one tile, one by one: how the frozen halo makes points stale. A click on the map chooses the tile."
     }
 
     fn slot(&self) -> Slot {
@@ -108,7 +108,7 @@ fn ui(
     let kind = session.view.inside.kind;
     // The range covers all subiterations, so that the colours stay while stepping.
     let (values, scale, extent, map, title) = match kind {
-        InsideKind::Lag => {
+        InsideKind::Staleness => {
             let title = "|u − u_J|";
             let extent = inside.staleness_extent;
             (&inside.staleness, ScaleKind::Log, extent, ColourMap::Inferno, title)
@@ -242,17 +242,17 @@ fn name(inside: &Inside, line: bool) -> String {
 
 /// Which tile and subiteration, and how many of its points differ from exact Jacobi.
 fn summary(inside: &Inside, report: &Report, line: bool) -> String {
-    let lag = match inside.lagging(line) {
+    let stale = match inside.stale_points(line) {
         None => "their staleness would take too long to compute".to_owned(),
         Some((0, _)) => "all owned points equal exact Jacobi".to_owned(),
-        Some((lagging, owned)) => format!(
+        Some((stale, owned)) => format!(
             "{} of the {} owned points differ from exact Jacobi",
-            grouped(lagging),
+            grouped(stale),
             grouped(owned)
         ),
     };
     format!(
-        "{}, {} of {} subiterations after cycle {}: {lag}.",
+        "{}, {} of {} subiterations after cycle {}: {stale}.",
         name(inside, line),
         inside.subiteration,
         inside.k,
@@ -263,9 +263,9 @@ fn summary(inside: &Inside, report: &Report, line: bool) -> String {
 /// Describes a cell.
 fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool) -> String {
     let at = y * inside.size[0] + x;
-    let lag = match inside.staleness[at] {
-        lag if lag.is_nan() => "unknown".to_owned(),
-        lag => number(lag.into()),
+    let staleness = match inside.staleness[at] {
+        value if value.is_nan() => "unknown".to_owned(),
+        value => number(value.into()),
     };
     if inside.iterate[at].is_nan() {
         return "A corner of the halo, which no point reads.".to_owned();
@@ -289,5 +289,5 @@ fn describe(inside: &Inside, tiling: &AxisTiling, [x, y]: [usize; 2], line: bool
     } else {
         format!("i {i}, j {}", inside.computed[1].start as i64 + y as i64 - 1)
     };
-    format!("{point}   u = {}   u − u_J = {lag}   {place}", number(inside.iterate[at].into()))
+    format!("{point}   u = {}   u − u_J = {staleness}   {place}", number(inside.iterate[at].into()))
 }

@@ -94,7 +94,7 @@ impl FigureType for InsideCycle {
         let spec = &view.figure;
         let is_1d = snapshot.plan.problem.shape.dim() == 1;
         let (value_label, kind, map) = match view.inside.kind {
-            InsideKind::Lag => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
+            InsideKind::Staleness => ("|u − u_J|", ScaleKind::Log, ColourMap::Inferno),
             InsideKind::Iterate => ("u", ScaleKind::Linear, ColourMap::Viridis),
         };
         let own = spec.range.filter(|_| view.kind == FigureKind::INSIDE);
@@ -161,7 +161,7 @@ pub(crate) fn range(snapshots: &[&Snapshot], view: &ViewSpec) -> Option<Range> {
     let extents = snapshots.iter().filter_map(|snapshot| {
         let inside = snapshot.observation.inside.as_ref()?;
         Some(match view.inside.kind {
-            InsideKind::Lag => Range::of(ScaleKind::Log, inside.staleness_extent),
+            InsideKind::Staleness => Range::of(ScaleKind::Log, inside.staleness_extent),
             InsideKind::Iterate => Range::of(ScaleKind::Linear, inside.iterate_extent),
         })
     });
@@ -180,12 +180,12 @@ fn tile_name(inside: &Inside, is_1d: bool) -> String {
 
 /// How many of the owned points differ from exact Jacobi, for the line of settings.
 fn stale_points(inside: &Inside, is_1d: bool) -> String {
-    let Some((lagging, owned)) = inside.lagging(is_1d) else { return String::new() };
-    match lagging {
+    let Some((stale, owned)) = inside.stale_points(is_1d) else { return String::new() };
+    match stale {
         0 => " · owned points equal exact Jacobi".to_owned(),
         _ => format!(
             " · {} of {} owned points differ from exact Jacobi",
-            grouped(lagging),
+            grouped(stale),
             grouped(owned)
         ),
     }
@@ -201,7 +201,7 @@ fn about_outlines(inside: &Inside) -> &'static str {
 
 fn values<'a>(inside: &'a Inside, view: &InsideView) -> &'a [f32] {
     match view.kind {
-        InsideKind::Lag => &inside.staleness,
+        InsideKind::Staleness => &inside.staleness,
         InsideKind::Iterate => &inside.iterate,
     }
 }

@@ -27,7 +27,8 @@ pub struct InsideView {
 pub enum InsideKind {
     /// u − u_Jacobi: how far each point is from exact Jacobi sweeps.
     #[default]
-    Lag,
+    #[serde(alias = "lag")]
+    Staleness,
     /// u: the tile's own iterate and its frozen halo.
     Iterate,
 }
@@ -49,12 +50,12 @@ impl InsideView {
 
 impl InsideKind {
     /// Both, in the order of the menu.
-    pub const ALL: [Self; 2] = [Self::Lag, Self::Iterate];
+    pub const ALL: [Self; 2] = [Self::Staleness, Self::Iterate];
 
     /// The name on the command line and in files.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Lag => "lag",
+            Self::Staleness => "staleness",
             Self::Iterate => "iterate",
         }
     }
@@ -62,7 +63,7 @@ impl InsideKind {
     /// The name in a menu.
     pub const fn label(self) -> &'static str {
         match self {
-            Self::Lag => "Staleness",
+            Self::Staleness => "Staleness",
             Self::Iterate => "u",
         }
     }
@@ -70,7 +71,7 @@ impl InsideKind {
     /// What it is, in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
-            Self::Lag => {
+            Self::Staleness => {
                 "How far each point is from exact Jacobi sweeps: zero until the frozen halo reaches it."
             }
             Self::Iterate => "The tile's own iterate and its frozen halo.",

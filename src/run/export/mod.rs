@@ -209,12 +209,12 @@ pub fn inside_table(inside: &Inside, is_line: bool) -> CsvTable<'_> {
     let top = if is_line { 0 } else { top };
     let width = inside.size[0].max(1);
     let rows = inside.iterate.iter().zip(&inside.staleness).enumerate();
-    let row = move |(at, (u, lag)): (usize, (&f32, &f32))| {
+    let row = move |(at, (u, staleness)): (usize, (&f32, &f32))| {
         let place = [left + (at % width) as i64, top + (at / width) as i64];
         let [i, j] = place.map(|place| place.to_string());
-        [i, j, sample(*u), sample(*lag)]
+        [i, j, sample(*u), sample(*staleness)]
     };
-    CsvTable::new(["i", down, "u", "lag"], rows.map(row))
+    CsvTable::new(["i", down, "u", "staleness"], rows.map(row))
 }
 
 /// A sample with all its digits; nothing of one that is not known.

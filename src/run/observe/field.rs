@@ -14,7 +14,7 @@ pub enum FieldKind {
     Error,
     /// What the last cycle changed
     Change,
-    /// u minus Jacobi's iterate after the same number of sweeps: how far a point lags
+    /// u minus Jacobi's iterate after the same number of sweeps: how stale a point is
     Staleness,
     /// The iterate u itself
     Solution,
@@ -69,7 +69,7 @@ impl FieldKind {
             }
             Self::Change => "Δu: what the last cycle changed at each point.",
             Self::Staleness => {
-                "u minus Jacobi's iterate after the same number of sweeps: how far a point lags behind. Exactly zero when o ≥ 2(k − 1)."
+                "u minus Jacobi's iterate after the same number of sweeps: how stale a point is. Exactly zero when o ≥ 2(k − 1)."
             }
             Self::Solution => "u: the iterate itself.",
         }

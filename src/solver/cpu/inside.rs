@@ -118,7 +118,7 @@ impl NextCycle<'_> {
         let (mut iterate_extent, mut staleness_extent) = (NOTHING, NOTHING);
         for sweep in 0..=self.k {
             let values = own.values(&computed)?;
-            let lags: Vec<f32> = match &classic {
+            let differences: Vec<f32> = match &classic {
                 Some(classic) => {
                     let classic = classic.values(&computed)?;
                     values.iter().zip(classic).map(|(u, other)| (u - other) as f32).collect()
@@ -127,10 +127,10 @@ impl NextCycle<'_> {
             };
             let values: Vec<f32> = values.into_iter().map(|u| u as f32).collect();
             widen(&mut iterate_extent, values.iter().copied());
-            widen(&mut staleness_extent, sizes(&lags));
+            widen(&mut staleness_extent, sizes(&differences));
             if is_line || sweep == subiteration {
                 iterate.extend(values);
-                staleness.extend(lags);
+                staleness.extend(differences);
             }
             if sweep < self.k {
                 own.sweep()?;
@@ -210,22 +210,22 @@ impl NextCycle<'_> {
 }
 
 impl Inside {
-    /// How many of the points that are owned lag behind Jacobi's after these subiterations, and how
+    /// How many of the owned points differ from Jacobi's iterate after these subiterations, and how
     /// many are owned; `None` where counting them would take too long.
-    pub fn lagging(&self, is_line: bool) -> Option<(u64, u64)> {
-        if self.staleness.iter().all(|lag| lag.is_nan()) {
+    pub fn stale_points(&self, is_line: bool) -> Option<(u64, u64)> {
+        if self.staleness.iter().all(|value| value.is_nan()) {
             return None;
         }
         let [columns, rows] = &self.owned;
         let [left, top] = [0, 1].map(|axis| self.computed[axis].start);
         // In 1D the rows are subiterations, without a halo above them.
-        let lags = rows.clone().flat_map(|row| {
+        let values = rows.clone().flat_map(|row| {
             let down = if is_line { self.subiteration } else { row - top + 1 };
             let first = down * self.size[0] + columns.start - left + 1;
             &self.staleness[first..first + columns.len()]
         });
-        let lagging = lags.filter(|lag| **lag != 0.0).count();
-        Some((lagging as u64, (columns.len() * rows.len()) as u64))
+        let stale = values.filter(|value| **value != 0.0).count();
+        Some((stale as u64, (columns.len() * rows.len()) as u64))
     }
 
     /// Copies the owned points of a tile into the whole 1D grid, and the boundary values beside its ends.

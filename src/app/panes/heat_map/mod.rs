@@ -282,9 +282,9 @@ impl HeatMap {
             let shape = &report.plan.problem.shape;
             let line = line.within(shape);
             let cutting = &mut self.cutting;
-            let mut dragged = cutting.ui(ui, area, &to_screen, shape, line, "Cut line");
+            let mut dragged = cutting.ui(ui, area, &to_screen, shape, line, "Profile line");
             if let Some(to_screen) = alike.filter(|_| is_beside) {
-                let name = "Cut line of the pinned run";
+                let name = "Profile line of the pinned run";
                 dragged = cutting.ui(ui, beside, &to_screen, shape, line, name).or(dragged);
             }
             commands
