@@ -29,7 +29,7 @@ pub fn tuning(size: Vec2, theme: Theme) -> Window {
 }
 
 /// All tables of the papers stand in it without scrolling.
-const TALL: Vec2 = eframe::egui::vec2(1280.0, 1200.0);
+const TALL: Vec2 = eframe::egui::vec2(1280.0, 1500.0);
 
 /// Goes to the tuning map.
 fn open(window: &mut Window) {
