@@ -117,6 +117,7 @@ fn json_has_exactly_the_documented_keys_and_the_checked_number_of_cycles() {
         "residual",
         "reduction",
         "max_change",
+        "error_left",
         "seconds",
         "edge_share",
         "dominance",
@@ -140,6 +141,9 @@ fn json_has_exactly_the_documented_keys_and_the_checked_number_of_cycles() {
         ["residual0", "residual", "reduction"].map(|key| said[key].as_f64().unwrap());
     assert!((reduction - residual / residual0).abs() < 1e-15 && reduction <= 1e-4);
     assert!((0.0..=1.0).contains(&said["edge_share"].as_f64().unwrap()));
+    // At the papers' stop.
+    let left = said["error_left"].as_f64().unwrap();
+    assert!((0.47..0.49).contains(&left), "{left}");
     assert!(said["seconds"].as_f64().unwrap() > 0.0);
 }
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use tilescope::grid::Precision;
 use tilescope::problem;
 use tilescope::run::{
-    Answer, CutLine, Divergence, ExactState, FieldKind, MapRequest, ObservationRequest, Outcome,
-    Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec, SnapshotRequest,
-    StopRule, Worker, WorkerRequest,
+    Answer, CutLine, Divergence, ExactState, FieldKind, MapRequest, MatrixSpec, ObservationRequest,
+    Outcome, Phase, Plan, Planner, ProblemKind, ProfileRequest, Report, Run, RunSpec,
+    SnapshotRequest, StopRule, Worker, WorkerRequest,
 };
 use tilescope::solver::{Followed, NormRequest, Quantity};
 
@@ -404,6 +404,39 @@ fn series_have_the_cycles_that_were_observed() {
     let cycles: Vec<_> = probe.values.iter().map(|at| at.cycle).collect();
     assert!(cycles.windows(2).all(|pair| pair[0] < pair[1]) && cycles.len() >= 5, "{cycles:?}");
     assert_eq!(probe.values.last().unwrap().value, f64::from(report.observation.probes[0].1));
+}
+
+/// Nobody asks for the error here. A matrix has no exact solution, and so no part of an error.
+#[test]
+fn at_its_end_a_run_says_how_much_of_the_error_is_left() {
+    let _guard = ALONE.read();
+    let worker = worker();
+    worker.request(request(1, &small()));
+    let report = until(&worker, |report| report.error_left.is_some());
+    assert_eq!(report.phase, Phase::Finished(Outcome::Converged));
+    assert_eq!((report.exact, report.latest.error), (ExactState::NotWanted, None));
+    let (plan, run) = (plan(&small()), plain(&small(), report.latest.cycle));
+    let exact = problem::exact(&plan.problem, &AtomicBool::new(false)).unwrap().to_interior();
+    let error = |values: Vec<f64>| {
+        let squares = values.iter().zip(&exact).map(|(value, exact)| (value - exact).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    // The papers' problem begins with u = 1.
+    let initial = error(vec![1.0; exact.len()]);
+    let expected = error(run.solver().solution().unwrap().to_interior()) / initial;
+    let left = report.error_left.unwrap();
+    assert!((left - expected).abs() < 1e-12 && left > 10.0 * small().stop.tolerance.unwrap());
+
+    let mut matrix = small();
+    matrix.problem.kind = ProblemKind::Matrix;
+    let grid = MatrixSpec::new("poisson-12x12");
+    matrix.problem.shape = vec![grid.rows().unwrap()];
+    matrix.problem.matrix = Some(grid);
+    matrix.stop.max_cycles = 3;
+    worker.request(request(2, &matrix));
+    let (report, _) = finished(&worker);
+    assert_eq!((report.epoch, report.error_left), (2, None));
+    assert!(is_silent(&worker));
 }
 
 #[test]

@@ -9,7 +9,8 @@ use super::progress::Progress;
 use crate::clock::Instant;
 use crate::grid::Precision;
 use crate::grid::memory::human;
-use crate::picture::{counted, grouped, method_title, problem_title, rounded, seconds};
+use crate::picture::{counted, grouped, method_title, percent, problem_title, rounded, seconds};
+use crate::problem;
 use crate::problem::matrix::{self, Analysis, BlockEntries};
 use crate::run::{
     FieldKind, MemoryNeed, MethodName, Outcome, Plan, Planner, Run, StopRule, curve_table,
@@ -22,6 +23,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -201,6 +203,18 @@ fn above_rounding(plan: &Plan) -> &'static str {
     }
 }
 
+/// How much of the error a run left at its end; `None` where it has not come to one, or the exact solution is
+/// unknown or takes long.
+fn error_left(run: &Run) -> Option<f64> {
+    let problem = &run.plan().problem;
+    let has_ended = !matches!(run.outcome()?, Outcome::Diverged(_));
+    if !has_ended || !problem::is_exact_cheap(problem) {
+        return None;
+    }
+    let exact = problem::exact(problem, &AtomicBool::new(false)).ok()?;
+    problem::error_left(problem, &run.solver().solution().ok()?, &exact)
+}
+
 /// Saves the matrix of a plan in its own order.
 fn save_matrix(path: &Path, plan: &Plan) -> anyhow::Result<()> {
     let of_grid = plan.problem.as_matrix();
@@ -274,6 +288,9 @@ struct Summary {
     residual: Option<f64>,
     reduction: Option<f64>,
     max_change: Option<f64>,
+    /// ‖u − u*‖₂ / ‖u₀ − u*‖₂ at the end, where the exact solution is computed in little time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_left: Option<f64>,
     seconds: f64,
     /// In JSON only its share of the residual.
     #[serde(serialize_with = "residual_share")]
@@ -468,6 +485,7 @@ impl Summary {
             residual,
             reduction: residual.map(|residual| reduction(residual, run.start_residual())),
             max_change: latest.max_change,
+            error_left: error_left(run),
             seconds: run.seconds(),
             edge_share: run.residual_solver().edge_share(tiling)?,
         })
@@ -519,6 +537,9 @@ impl Summary {
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));
         row("‖Δu‖∞", known(self.max_change) + &criterion(StopRule::Change));
+        if let Some(left) = self.error_left {
+            row("error left", format!("{} of the initial guess's ‖u − u*‖₂", percent(left)));
+        }
         if self.matrix.is_none()
             && let Some(radius) = plan.spectral_radius
         {

@@ -13,7 +13,8 @@ macro_rules! file {
 }
 
 /// The files, in the order in which they are to be read.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 13] = [
+    file!("01-one-sweep.md"),
     file!("02-memory-is-the-price.md"),
     file!("03-frozen-halo.md"),
     file!("04-inside-a-cycle.md"),
@@ -21,8 +22,10 @@ const FILES: [(&str, &str); 10] = [
     file!("06-exact-again.md"),
     file!("07-too-much.md"),
     file!("08-residual-and-error.md"),
+    file!("09-what-a-cycle-damps.md"),
     file!("10-divergence.md"),
     file!("11-k-for-free.md"),
+    file!("12-bigger-than-memory.md"),
     file!("13-matrix.md"),
 ];
 

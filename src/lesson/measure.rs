@@ -3,10 +3,11 @@
 
 use super::error::Fault;
 use crate::grid::AxisTiling;
-use crate::picture::{grouped, rounded, two_digits};
+use crate::picture::{grouped, percent, rounded};
 use crate::problem::SpectralRadius;
 use crate::problem::matrix::BlockEntries;
 use crate::run::{FieldKind, Observation, Plan, Record, Reductions, Report, Snapshot};
+use crate::solver::Method;
 use std::fmt;
 
 /// What is known of an iterate and of its run.
@@ -22,6 +23,8 @@ pub struct Evidence<'a> {
     pub start: Record,
     /// ‖r₀‖₂.
     pub start_residual: f64,
+    /// The norms of the run over its cycles; it may have gone beyond the iterate.
+    pub curve: &'a [Record],
     /// The norms of Jacobi's iteration on the same system, as far as it is made.
     pub reference: &'a [Record],
 }
@@ -35,6 +38,7 @@ impl<'a> Evidence<'a> {
             norms: report.observation.norms,
             start: report.curve.first().copied().unwrap_or_default(),
             start_residual: report.start_residual,
+            curve: &report.curve,
             reference: &report.reference,
         }
     }
@@ -47,6 +51,7 @@ impl<'a> Evidence<'a> {
             norms: snapshot.history.of(snapshot.cycle()),
             start: snapshot.history.of(0),
             start_residual: snapshot.start_residual,
+            curve: snapshot.history.as_slice(),
             reference: &snapshot.reference,
         }
     }
@@ -74,6 +79,27 @@ impl<'a> Evidence<'a> {
         let samples = &self.observation.picture.as_ref()?.samples;
         let is_whole = shape.dim() == 2 && samples.values.len() == shape.points();
         (self.observation.field == FieldKind::Staleness && is_whole).then_some(&samples.values)
+    }
+
+    /// The factor by which a cycle reduces the residual in the end: the mean of the last tenth of the cycles made.
+    fn cycle_factor(&self) -> Option<f64> {
+        let made = self.curve.partition_point(|record| record.cycle <= self.norms.cycle);
+        let known = |records: &[Record]| {
+            records.iter().rev().find_map(|record| Some((record.cycle, record.residual?.l2)))
+        };
+        let (last, residual) = known(&self.curve[..made])?;
+        let begin = self.curve.partition_point(|record| record.cycle <= last - last.div_ceil(10));
+        let (first, before) = known(&self.curve[..begin])?;
+        let cycles = last.checked_sub(first).filter(|cycles| *cycles > 0)?;
+        Some((residual / before).powf(1.0 / cycles as f64))
+    }
+
+    /// Point updates computed for each one that is kept, counted where a method streams.
+    fn redundancy(&self) -> Option<f64> {
+        match self.plan.method {
+            Method::Streaming(_) => Some(self.observation.traffic?.redundancy()),
+            _ => Some(self.plan.tiling.redundancy()),
+        }
     }
 
     fn tile(&self, points: fn(&AxisTiling) -> usize) -> f64 {
@@ -247,7 +273,7 @@ impl Measure {
             name: "redundant_work",
             about: "Point updates computed for each one that is kept.",
             format: Format::Factor,
-            value: |it| Some(it.plan.tiling.redundancy()),
+            value: |it| it.redundancy(),
             ..BLANK
         },
         Self {
@@ -269,18 +295,18 @@ impl Measure {
             about: "Point updates that the run computes, redundant ones included, over those of Jacobi's iteration to a residual as small.",
             needs: Needs { reference: true, ..NOTHING },
             format: Format::Factor,
-            value: |it| Some(it.plan.tiling.redundancy() * it.sweeps() / it.sweeps_of_jacobi()?),
+            value: |it| Some(it.redundancy()? * it.sweeps() / it.sweeps_of_jacobi()?),
         },
         Self {
             name: "cycle_traffic",
-            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once.",
-            value: |it| Some(cycle_traffic(it)),
+            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. Of a method that streams, it is counted.",
+            value: cycle_traffic,
             ..BLANK
         },
         Self {
             name: "sweep_traffic",
             about: "The same for each sweep.",
-            value: |it| Some(cycle_traffic(it) / it.plan.sweeps_per_cycle() as f64),
+            value: |it| Some(cycle_traffic(it)? / it.plan.sweeps_per_cycle() as f64),
             ..BLANK
         },
         Self {
@@ -301,6 +327,24 @@ impl Measure {
             about: "Sweeps of Jacobi's iteration on a grid for each digit of the residual, in the end: ln 10 / −ln ρ.",
             format: Format::Count,
             value: |it| it.plan.spectral_radius?.sweeps_per_digit(),
+            ..BLANK
+        },
+        Self {
+            name: "cycle_factor",
+            about: "The factor by which a cycle reduces the residual in the end: measured, the mean of the last tenth of the cycles made.",
+            format: Format::Radius,
+            value: |it| it.cycle_factor(),
+            ..BLANK
+        },
+        Self {
+            name: "jacobi_factor",
+            about: "The factor by which as many sweeps of Jacobi's iteration on a grid reduce the residual in the end: ρᵏ.",
+            format: Format::Radius,
+            value: |it| {
+                let sweeps = it.plan.sweeps_per_cycle() as f64;
+                it.plan.spec.method.k.finite()?;
+                Some(it.plan.spectral_radius?.value.powf(sweeps))
+            },
             ..BLANK
         },
         Self {
@@ -336,7 +380,7 @@ impl Measure {
     pub fn text(&self, value: f64) -> String {
         match self.format {
             Format::Count if value.is_finite() => grouped(value.round() as u64),
-            Format::Percent if value.is_finite() => format!("{} %", two_digits(100.0 * value)),
+            Format::Percent if value.is_finite() => percent(value),
             Format::Radius => SpectralRadius { value, error: 0.0 }.to_string(),
             Format::Factor => format!("{}×", rounded(value)),
             Format::Count | Format::Percent | Format::Number => rounded(value),
@@ -345,9 +389,12 @@ impl Measure {
 }
 
 /// Values that a cycle reads and writes for each point, as [`Measure::ALL`] says.
-fn cycle_traffic(it: &Evidence<'_>) -> f64 {
+fn cycle_traffic(it: &Evidence<'_>) -> Option<f64> {
+    if let Method::Streaming(streaming) = &it.plan.method {
+        return Some(it.observation.traffic?.values_per_update() * streaming.height() as f64);
+    }
     let read = it.tile(|axis| axis.tile() + 2) + it.tile(AxisTiling::tile);
-    it.plan.tiling.count() as f64 * read / it.plan.problem.shape.points() as f64 + 1.0
+    Some(it.plan.tiling.count() as f64 * read / it.plan.problem.shape.points() as f64 + 1.0)
 }
 
 impl fmt::Debug for Measure {

@@ -398,7 +398,7 @@ mod tests {
             ),
             (
                 "```tilescope\nhighlight = \"tail\"\n```",
-                "it.md, line 6: highlight = \"tail\" is not possible: there is no value tail; choose from k, overlap, tile",
+                "it.md, line 6: highlight = \"tail\" is not possible: there is no value tail; choose from k, overlap, tile, height",
             ),
             (
                 "It is {{speed}}.",

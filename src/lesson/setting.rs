@@ -52,6 +52,8 @@ pub enum Control {
     Overlap,
     /// That of the tile.
     Tile,
+    /// That of the height, of a method that streams.
+    Height,
 }
 
 impl Control {
@@ -61,6 +63,7 @@ impl Control {
             Self::K => "k",
             Self::Overlap => "Overlap",
             Self::Tile => "Tile",
+            Self::Height => "Height",
         }
     }
 }
@@ -118,7 +121,7 @@ pub struct Setting {
 /// Keys of a run file that a lesson can have, by their table.
 const RUN_KEYS: [(&str, &[&str]); 3] = [
     ("problem", &["shape", "batch", "rhs", "seed", "velocity", "boundary", "stencil"]),
-    ("method", &["k", "tile", "overlap", "precision", "kernel", "height", "memory"]),
+    ("method", &["k", "tile", "overlap", "omega", "precision", "kernel", "height", "memory"]),
     ("stop", &["rule", "tolerance"]),
 ];
 
@@ -382,6 +385,10 @@ mod tests {
         let matrix = Target::default().changed("matrix = \"ice-sheet\", tile = 256").unwrap();
         assert_eq!(matrix.run.problem.kind, ProblemKind::Matrix);
         matrix.plan(&mut Planner::default()).unwrap();
+        let pyramid = "method = \"pyramid\", height = 12, memory = \"400 kB\"";
+        let pyramid = Target::default().changed(pyramid).unwrap();
+        assert_eq!(pyramid.plan(&mut Planner::default()).unwrap().sweeps_per_cycle(), 12);
+        assert_eq!(Target::default().changed("omega = 0.5").unwrap().run.method.omega, 0.5);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod sweep;
 mod view;
 
 pub use axis::number::{
-    counted, digits, grouped, number, parse_number, rounded, seconds, two_digits,
+    counted, digits, grouped, number, parse_number, percent, rounded, seconds, two_digits,
 };
 pub use axis::scale::{End, Range, SYMMETRIC_THRESHOLD, Scale, ScaleKind};
 pub use axis::ticks::{Tick, bar_ticks, linear_ticks, ticks};

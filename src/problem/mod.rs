@@ -11,7 +11,9 @@ mod spectral_radius;
 mod stencil;
 mod system;
 
-pub use exact::{ExactError, Modes, Spectrum, exact, exact_arrays, first_below};
+pub use exact::{
+    ExactError, Modes, Spectrum, error_left, exact, exact_arrays, first_below, is_exact_cheap,
+};
 pub use matrix::{Csr, SpectralRadius};
 pub use operator::Operator;
 pub use residual::{residual_field, residual_of_rows};

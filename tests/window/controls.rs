@@ -416,6 +416,8 @@ fn a_finished_run_says_so() {
     run.stop.tolerance = Some(1e-2);
     let mut window = Window::with(run);
     window.until_text("✓ converged");
+    // The residual is 1 % of the first; half of the error is still there.
+    window.until_text("error 51 %");
     assert!(!window.is_enabled(Role::Button, "Step"));
     let cycle = window.cycle();
     window.key(Key::ArrowRight);

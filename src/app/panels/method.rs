@@ -132,7 +132,7 @@ pub fn lesson_sliders(
 }
 
 /// Draws a row, with a frame around it if it is the one of a control that is highlighted.
-fn highlighted<T>(ui: &mut Ui, is_it: bool, row: impl FnOnce(&mut Ui) -> T) -> T {
+pub(super) fn highlighted<T>(ui: &mut Ui, is_it: bool, row: impl FnOnce(&mut Ui) -> T) -> T {
     let row = ui.scope(row);
     if is_it {
         let rect = row.response.rect.expand2(vec2(HIGHLIGHT, HIGHLIGHT / 2.0));
@@ -178,7 +178,7 @@ fn explained(name: MethodName) -> &'static str {
 /// The sliders of the method, and whether one of them was just grabbed.
 fn controls(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
     if spec.method.name.is_streaming() {
-        return streaming::sliders(ui, spec);
+        return streaming::sliders(ui, spec, highlight);
     }
     let tiled = spec.method.name == MethodName::Hierarchical;
     let axes = spec.problem.shape.len();

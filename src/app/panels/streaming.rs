@@ -1,9 +1,10 @@
 //! The sliders of a method that streams: height and fast memory.
 
-use super::method::stepped;
+use super::method::{highlighted, stepped};
 use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::grid::ByteCount;
+use crate::lesson::Control;
 use crate::run::RunSpec;
 use crate::solver::{Height, MOST_HEIGHT};
 use eframe::egui::Ui;
@@ -18,8 +19,8 @@ const UNIT: u64 = 1000;
 /// … and the slider goes from a few rows to a large cache.
 const BUDGETS: RangeInclusive<usize> = 1..=256_000;
 
-/// The sliders, and whether one of them was just grabbed.
-pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec) -> bool {
+/// The sliders, of which a lesson highlights one, and whether one of them was just grabbed.
+pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec, highlight: Option<Control>) -> bool {
     let chosen = spec.sweeps_per_cycle() as usize;
     let method = &mut spec.method;
     let mut is_grabbed = false;
@@ -29,9 +30,11 @@ pub(super) fn sliders(ui: &mut Ui, spec: &mut RunSpec) -> bool {
         height = sweeps;
     }
     let before = height;
-    row(ui, "Height", about, |ui| {
-        let stop = |height: usize| height.max(1);
-        is_grabbed |= stepped(ui, "Height", about, &mut height, HEIGHTS, MOST_HEIGHT, stop);
+    highlighted(ui, highlight == Some(Control::Height), |ui| {
+        row(ui, "Height", about, |ui| {
+            let stop = |height: usize| height.max(1);
+            is_grabbed |= stepped(ui, "Height", about, &mut height, HEIGHTS, MOST_HEIGHT, stop);
+        });
     });
     if height != before {
         method.height = Some(Height::Sweeps(height));

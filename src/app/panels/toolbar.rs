@@ -10,8 +10,8 @@ use crate::app::state::session::{Session, elsewhere};
 use crate::app::widgets::icon::Icon;
 use crate::app::widgets::labels::{cycles_per_second, explained, named};
 use crate::app::widgets::theme;
-use crate::picture::{counted, grouped, rounded};
-use crate::run::{Outcome, PRESETS, Phase, Report};
+use crate::picture::{counted, grouped, percent, rounded, two_digits};
+use crate::run::{Outcome, PRESETS, Phase, Report, reduction};
 use crate::solver::Subiterations;
 use eframe::egui::{
     self, Align, Button, ComboBox, Label, Layout, RichText, TextStyle, TextWrapMode, Ui, WidgetText,
@@ -206,6 +206,30 @@ fn progress(report: Option<&Report>, narrow: bool, roomy: bool) -> String {
     }
 }
 
+/// The first of some texts that there is room for; if there is for none, nothing.
+fn fitting<const N: usize>(ui: &Ui, texts: [String; N]) -> String {
+    let fits = |text: &String| {
+        let mode = Some(TextWrapMode::Extend);
+        let galley = WidgetText::from(text).into_galley(ui, mode, f32::INFINITY, TextStyle::Body);
+        galley.size().x <= ui.available_width()
+    };
+    texts.into_iter().find(fits).unwrap_or_default()
+}
+
+/// How a run ended, with the part of the error that is left where there is room for it.
+fn converged(ui: &Ui, report: &Report) -> String {
+    let short = "✓ converged".to_owned();
+    let Some(left) = report.error_left else { return short };
+    let left = percent(left);
+    let residual = report.latest.residual.map_or(f64::NAN, |residual| residual.l2);
+    let residual = two_digits(reduction(residual, report.start_residual));
+    let long = format!("{short} · residual {residual}, error {left}");
+    match fitting(ui, [long, format!("{short} · error {left}")]) {
+        text if text.is_empty() => short,
+        text => text,
+    }
+}
+
 /// The speed of the run, as precise as there is room for.
 fn speed(ui: &Ui, rate: f64) -> String {
     let whole = rate.round() as u64;
@@ -214,13 +238,16 @@ fn speed(ui: &Ui, rate: f64) -> String {
         return exact;
     }
     let thousands = grouped((rate / 1e3).round() as u64);
-    let texts = [exact, format!("{thousands}k cycles/s"), format!("{thousands}k/s")];
-    let fits = |text: &String| {
-        let mode = Some(TextWrapMode::Extend);
-        let galley = WidgetText::from(text).into_galley(ui, mode, f32::INFINITY, TextStyle::Body);
-        galley.size().x <= ui.available_width()
-    };
-    texts.into_iter().find(fits).unwrap_or_default()
+    fitting(ui, [exact, format!("{thousands}k cycles/s"), format!("{thousands}k/s")])
+}
+
+/// How much of the residual and of the error a run left at its end; `None` where the exact solution is unknown.
+fn what_is_left(report: &Report) -> Option<String> {
+    let residual = rounded(reduction(report.latest.residual?.l2, report.start_residual));
+    let left = percent(report.error_left?);
+    Some(format!(
+        "Stopped at ‖r‖₂ = {residual} ‖r₀‖₂: {left} of the error ‖u − u*‖₂ of the initial guess is left."
+    ))
 }
 
 /// The state of the run. At a chosen speed, or in a replay, `reached` is how many cycles per second are
@@ -250,7 +277,7 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
             Some(rate) => speed(ui, rate),
             None => "running".to_owned(),
         },
-        Phase::Finished(Outcome::Converged) => "✓ converged".to_owned(),
+        Phase::Finished(Outcome::Converged) => converged(ui, report),
         Phase::Finished(Outcome::RoundingLimit) => "rounding limit".to_owned(),
         Phase::Finished(Outcome::OutOfCycles) => "cycle limit".to_owned(),
         Phase::Finished(Outcome::Diverged(_)) => "⚠ diverged".to_owned(),
@@ -266,7 +293,11 @@ fn status(ui: &mut Ui, session: &Session, RunStatus { report, reached, waits }: 
             "The run repeats cycles, to return to where it was or to its end.".to_owned()
         }
         Phase::Finished(Outcome::RoundingLimit) => {
-            "Rounding keeps further cycles from changing the solution.".to_owned()
+            let about = "Rounding keeps further cycles from changing the solution.";
+            what_is_left(report).map_or_else(|| about.to_owned(), |left| format!("{about} {left}"))
+        }
+        Phase::Finished(Outcome::Converged | Outcome::OutOfCycles) => {
+            what_is_left(report).unwrap_or_else(|| "The run has come to its end.".to_owned())
         }
         Phase::CatchingUp | Phase::Held => {
             "The run is held where its settings are compared. It continues when the setting is released."

@@ -97,6 +97,11 @@ pub fn two_digits(value: f64) -> String {
     number(format!("{value:.1e}").parse().unwrap_or(value))
 }
 
+/// A share, 0 to 1, in per cent with two digits.
+pub fn percent(share: f64) -> String {
+    format!("{} %", two_digits(100.0 * share))
+}
+
 /// A positive number with at least three digits, and no more decimals than that takes.
 pub fn digits(value: f64) -> String {
     match value {

@@ -15,12 +15,14 @@
 //! converges to differs from u* by up to the condition number times the rounding of a weight.
 
 mod alternating;
+mod error_left;
 mod sine;
 mod spectrum;
 #[cfg(test)]
 mod tests;
 mod tridiagonal;
 
+pub use error_left::{error_left, is_exact_cheap};
 pub use spectrum::{Modes, Spectrum, first_below};
 
 use super::residual::residual_of_row;

@@ -134,7 +134,12 @@ impl History {
 
     /// The records that are kept, from the initial guess to the newest.
     pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> {
-        self.records.points().iter()
+        self.as_slice().iter()
+    }
+
+    /// The same as a slice.
+    pub fn as_slice(&self) -> &[Record] {
+        self.records.points()
     }
 
     /// At most `most` records, evenly spread, and the newest; `shared` holds those of the last call.

@@ -8,7 +8,7 @@ use super::request::{ObservationRequest, ProfileRequest};
 use crate::grid::{Field, Slice};
 use crate::run::history::Record;
 use crate::solver::{
-    AtDistance, EdgeShare, Inside, MeanTile, Samples, SolverError, Statistics, Window,
+    AtDistance, EdgeShare, Inside, MeanTile, Samples, SolverError, Statistics, Traffic, Window,
 };
 use std::sync::Arc;
 
@@ -39,6 +39,8 @@ pub struct Observation {
     pub inside: Option<Inside>,
     /// The field whose values at all points were requested, with its kind. `None` while it is not ready.
     pub whole: Option<(FieldKind, Arc<Field<f64>>)>,
+    /// What a cycle of a method that streams moved and computed; `None` before the first one.
+    pub traffic: Option<Traffic>,
 }
 
 /// How large a field is about tile borders, and of which iterate: where this takes long, not every
@@ -115,6 +117,7 @@ impl Experiment {
             is_followed: request.inside.is_some(),
             inside: request.inside.map(inside).transpose()?.flatten(),
             whole,
+            traffic: run.solver().traffic(),
         })
     }
 

@@ -19,17 +19,20 @@ struct ExactTask {
     cancel: Arc<AtomicBool>,
     answer: Receiver<Result<Field<f64>, ExactError>>,
     result: Option<Result<Arc<Field<f64>>, String>>,
+    /// Whether a solver measures errors with it; otherwise it is for the end of a run alone.
+    is_for_solver: bool,
 }
 
 impl Exact {
-    /// Starts, follows and hands over the exact solution of the job's problem, if it is wanted.
+    /// Starts, follows and hands over the exact solution of the job's problem, if it is wanted, or is computed in
+    /// little time and says how much of the error is left at the end.
     pub fn serve(&mut self, job: &mut Job) {
         let problem = &job.plan.problem;
         let same = |task: &ExactTask| Arc::ptr_eq(&task.problem, problem);
         if self.task.as_ref().is_some_and(|task| !same(task)) {
             self.task = None;
         }
-        if self.task.is_none() && job.wants_exact() {
+        if self.task.is_none() && (job.wants_exact() || job.wants_error_left()) {
             self.task = Some(ExactTask::start(problem));
             job.has_news = true;
         }
@@ -39,18 +42,22 @@ impl Exact {
         if task.result.is_none()
             && let Ok(answer) = task.answer.try_recv()
         {
-            let result = answer.map(Arc::new).map_err(|error| error.to_string());
-            if let Ok(exact) = &result {
-                job.set_exact(exact);
-            }
-            task.result = Some(result);
+            task.result = Some(answer.map(Arc::new).map_err(|error| error.to_string()));
             job.has_news = true;
         }
+        task.is_for_solver |= job.wants_exact();
+        let Some(Ok(exact)) = &task.result else { return };
+        if job.wants_exact() && job.failed.is_none() && !job.experiment.run().knows_exact() {
+            job.set_exact(exact);
+            job.has_news = true;
+        }
+        job.find_error_left(exact);
     }
 
-    /// The exact solution of a problem, if it is there.
+    /// The exact solution of a problem, if it is there and errors are measured with it.
     pub fn of(&self, problem: &Arc<Problem>) -> Option<&Arc<Field<f64>>> {
-        let task = self.task.as_ref().filter(|task| Arc::ptr_eq(&task.problem, problem))?;
+        let is_it = |task: &&ExactTask| task.is_for_solver && Arc::ptr_eq(&task.problem, problem);
+        let task = self.task.as_ref().filter(is_it)?;
         task.result.as_ref()?.as_ref().ok()
     }
 
@@ -61,7 +68,8 @@ impl Exact {
 
     /// How far it is.
     pub fn state(&self) -> ExactState {
-        match self.task.as_ref().map(|task| &task.result) {
+        let task = self.task.as_ref().filter(|task| task.is_for_solver);
+        match task.map(|task| &task.result) {
             None => ExactState::NotWanted,
             Some(None) => ExactState::Computing,
             Some(Some(Ok(_))) => ExactState::Ready,
@@ -85,7 +93,7 @@ impl ExactTask {
                 "the exact solution cannot be computed: no thread could be started ({error})"
             ))
         });
-        Self { problem: Arc::clone(problem), cancel, answer, result }
+        Self { problem: Arc::clone(problem), cancel, answer, result, is_for_solver: false }
     }
 }
 

@@ -5,6 +5,7 @@ use super::messages::{ExactState, Phase, Report, WorkerRequest};
 use super::observed_series::ObservedSeries;
 use crate::clock::Instant;
 use crate::grid::Field;
+use crate::problem;
 use crate::run::archive::RunArchive;
 use crate::run::history::{CURVE_POINTS, Record, SharedSeries};
 use crate::run::observe::{
@@ -12,6 +13,7 @@ use crate::run::observe::{
 };
 use crate::run::plan::Plan;
 use crate::run::record::{Snapshot, SnapshotRequest};
+use crate::run::runner::Outcome;
 use crate::run::spec::Backend;
 use crate::solver::{Method, SolverError};
 use std::sync::Arc;
@@ -45,6 +47,8 @@ pub(super) struct Job {
     without_classic: Option<String>,
     /// What sorting the field by its tiles found last.
     statistics: Option<Arc<FieldStatistics>>,
+    /// At the end of the run, how much of the error is left, with the cycles made.
+    error_left: Option<(u64, Option<f64>)>,
     archive: Arc<RunArchive>,
     speed: Speed,
     curve: SharedSeries<Record>,
@@ -99,6 +103,7 @@ impl Job {
             has_tried_gpu: false,
             without_classic: None,
             statistics: None,
+            error_left: None,
             speed: Speed::default(),
             curve: SharedSeries::default(),
             reference: SharedSeries::default(),
@@ -150,6 +155,33 @@ impl Job {
         }
         (self.catch_up, self.is_reported, self.has_news) = (None, false, true);
         self.due = Instant::now();
+    }
+
+    /// Whether the exact solution is needed only to say how much of the error is left, now that the run has come
+    /// to its end.
+    pub fn wants_error_left(&self) -> bool {
+        self.error_left_at().is_some() && problem::is_exact_cheap(&self.plan.problem)
+    }
+
+    /// The end of the run, if how much of the error is left there is to be found.
+    fn error_left_at(&self) -> Option<u64> {
+        let run = self.experiment.run();
+        let has_ended = match run.outcome() {
+            None | Some(Outcome::Diverged(_)) => false,
+            Some(Outcome::Converged | Outcome::RoundingLimit | Outcome::OutOfCycles) => true,
+        };
+        let is_known = self.error_left.is_some_and(|(cycle, _)| cycle == run.cycle());
+        (has_ended && self.failed.is_none() && !is_known).then(|| run.cycle())
+    }
+
+    /// Finds how much of the error is left at the end of the run, if it is there and that is not known.
+    pub fn find_error_left(&mut self, exact: &Field<f64>) {
+        let Some(cycle) = self.error_left_at() else { return };
+        // Where there is no room for the iterate in double precision, nothing is said.
+        let iterate = self.experiment.run().solver().solution().ok();
+        let left = iterate.and_then(|it| problem::error_left(&self.plan.problem, &it, exact));
+        self.error_left = Some((cycle, left));
+        self.has_news = true;
     }
 
     /// Sets the exact solution.
@@ -436,6 +468,7 @@ impl Job {
             probes: self.series.probes(field),
             archive: Arc::clone(&self.archive),
             exact,
+            error_left: self.error_left.filter(|(at, _)| *at == run.cycle()).and_then(|it| it.1),
             preparing: (!experiment.is_ready(field)).then(|| experiment.prepared()),
             without_classic: self.without_classic.clone(),
             snapshot,

@@ -131,6 +131,9 @@ pub struct Report {
     pub archive: Arc<RunArchive>,
     /// How far the exact solution is.
     pub exact: ExactState,
+    /// At the end of a run, ‖u − u*‖₂ relative to that of the initial guess; `None` where the exact solution is
+    /// unknown, or takes long and was not requested.
+    pub error_left: Option<f64>,
     /// Of staleness that is being prepared, the part of Jacobi's sweeps that is made, 0 to 1.
     pub preparing: Option<f32>,
     /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
