@@ -31,6 +31,12 @@ impl ViewSpec {
         if let Some(slice) = self.slice {
             slice.check(shape)?;
         }
+        if let Some(through) = self.through.filter(|_| self.uses().through) {
+            check_point(through, shape)?;
+        }
+        if self.uses().camera {
+            self.camera.check()?;
+        }
         kind.check(self, shape)?;
         for PlacedFigure { kind, area } in self.placed() {
             if !kind.can_be_placed() {
@@ -81,6 +87,17 @@ impl ViewSpec {
 
 /// By how much shares may add up to more than the whole: less than a pixel of any figure.
 const ROUNDING: f32 = 1e-5;
+
+/// Whether a grid has this point. One that is not 3D is refused as a whole.
+fn check_point(point: [usize; 3], shape: &Shape) -> Result<(), ViewError> {
+    if shape.axes().len() != point.len() || point.iter().zip(shape.axes()).all(|(i, n)| i < n) {
+        return Ok(());
+    }
+    let text = |of: [usize; 3]| of.map(|index| index.to_string()).join(",");
+    let last = [shape.nx(), shape.ny(), shape.nz()].map(|points| points - 1);
+    let allowed = format!("points are 0,0,0 to {}", text(last));
+    Err(ViewError::Value { field: "the common point", value: text(point), allowed })
+}
 
 /// Whether there is such a part of a whole.
 fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
