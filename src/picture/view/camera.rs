@@ -1,6 +1,5 @@
 //! From where a volume is seen.
 
-use crate::picture::view::error::ViewError;
 use serde::{Deserialize, Serialize};
 
 /// The zooms of a camera; at 1 the whole box is in sight from everywhere.
@@ -25,25 +24,6 @@ impl Default for Camera {
 }
 
 impl Camera {
-    /// Whether there is such a view.
-    ///
-    /// # Errors
-    /// [`ViewError::Value`] naming what is out of its range.
-    pub(crate) fn check(&self) -> Result<(), ViewError> {
-        let ranges = [
-            ("the azimuth", self.azimuth, -360.0, 360.0),
-            ("the elevation", self.elevation, -90.0, 90.0),
-            ("the zoom", self.zoom, *ZOOMS.start(), *ZOOMS.end()),
-        ];
-        for (field, value, least, most) in ranges {
-            if !(least..=most).contains(&value) {
-                let allowed = format!("it must be {least} to {most}");
-                return Err(ViewError::Value { field, value: value.to_string(), allowed });
-            }
-        }
-        Ok(())
-    }
-
     /// The same after a drag over that share of the picture, across and down.
     #[must_use]
     pub fn turned(self, [across, down]: [f64; 2]) -> Self {
@@ -55,28 +35,5 @@ impl Camera {
     #[must_use]
     pub fn zoomed(self, by: f64) -> Self {
         Self { zoom: (self.zoom * by).clamp(*ZOOMS.start(), *ZOOMS.end()), ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_camera_beyond_its_ranges_is_refused_by_name() {
-        assert_eq!(Camera::default().check(), Ok(()));
-        for (camera, part) in [
-            (Camera { azimuth: f64::NAN, ..Camera::default() }, "the azimuth is NaN"),
-            (
-                Camera { elevation: 91.0, ..Camera::default() },
-                "the elevation is 91; it must be -90 to 90",
-            ),
-            (Camera { zoom: 0.0, ..Camera::default() }, "the zoom is 0"),
-        ] {
-            let refused = camera.check().unwrap_err().to_string();
-            assert!(refused.contains(part), "{refused}");
-        }
-        let turned = Camera::default().turned([7.0, 9.0]).zoomed(1e9);
-        assert_eq!(turned.check(), Ok(()));
     }
 }
