@@ -903,8 +903,8 @@ fn an_animation_carries_its_run_and_plays() {
     assert_ne!(first, still);
 
     for kind in FigureKind::ALL.iter().map(|kind| kind.name()) {
-        // These need a second run, a 1D grid and a matrix.
-        if ["side-by-side", "space-time", "spy"].contains(&kind) {
+        // These need a second run, a 1D grid, a 3D grid and a matrix.
+        if ["side-by-side", "space-time", "slices", "volume", "spy"].contains(&kind) {
             continue;
         }
         let size = match kind {
@@ -935,6 +935,36 @@ fn an_animation_carries_its_run_and_plays() {
     tilescope(&folder, "render --shape 40 --tile 8 --animate 1..64:log --bare -o line.gif")
         .assert()
         .success();
+}
+
+#[test]
+fn what_is_drawn_of_a_3d_grid_is_refused_for_others_and_can_be_drawn_again() {
+    let folder = folder();
+    let grid = "--shape 12x10x8 --tile 4 --k 4 --max-cycles 3";
+    let options = "--kind slices --through 3,9,1 --borders --size 500x300";
+    tilescope(&folder, &format!("render {grid} {options} -o a.png")).assert().success().stderr("");
+    let (run, view) = read_figure(&folder.path().join("a.png")).unwrap();
+    let view = view.unwrap();
+    assert_eq!((view.kind, view.through), (FigureKind::SLICES, Some([3, 9, 1])));
+    let again = figure_command(&run, &view, Path::new("b.png"));
+    tilescope(&folder, again.strip_prefix("tilescope ").unwrap()).assert().success();
+    let [first, second] =
+        ["a.png", "b.png"].map(|name| image::open(folder.path().join(name)).unwrap().into_rgba8());
+    assert_eq!(first, second);
+    let options = "--kind volume --azimuth -120 --elevation 40 --size 400x300";
+    tilescope(&folder, &format!("render {grid} {options} -o v.png")).assert().success().stderr("");
+    let view = read_figure(&folder.path().join("v.png")).unwrap().1.unwrap();
+    assert_eq!((view.camera.azimuth, view.camera.elevation, view.camera.zoom), (-120.0, 40.0, 1.0));
+    let steep = format!("render {grid} --kind volume --elevation 91 -o c.png");
+    refused(&folder, &steep, 2, &["the elevation is 91; it must be -90 to 90"]);
+    let flat = format!("render {SMALL} --kind volume -o c.png");
+    refused(&folder, &flat, 2, &["volume cannot be drawn of this run", "Only a 3D grid"]);
+    let flat = format!("render {SMALL} --kind slices -o c.png");
+    refused(&folder, &flat, 2, &["slices cannot be drawn of this run", "Only a 3D grid"]);
+    let outside = format!("render {grid} --kind slices --through 3,10,1 -o c.png");
+    refused(&folder, &outside, 2, &["the common point is 3,10,1; points are 0,0,0 to 11,9,7"]);
+    let unused = format!("render {grid} --through 3,9,1 -o c.png");
+    refused(&folder, &unused, 2, &["--through has no effect on heat-map"]);
 }
 
 /// The search path with a program called ffmpeg that does this.

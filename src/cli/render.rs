@@ -10,10 +10,11 @@ use super::solve::interrupted;
 use super::values::{self, Follow, Size};
 use crate::grid::{Slice, memory};
 use crate::picture::{
-    self, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError, FilmFile,
-    FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing, PlacedFigure,
-    RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError, ViewSpec,
-    common_range, counted, figure, natural_map, natural_scale, save_figure, save_film, save_table,
+    self, Camera, ColourMap, Compared, FigureFile, FigureKind, FigureSpec, Film, FilmError,
+    FilmFile, FilmSize, Frames, InsideKind, InsideView, LARGEST_SIDE, Norm, Over, Pairing,
+    PlacedFigure, RATE, Range, SCREEN_DPI, SMALLEST_SIDE, ScaleKind, Spacing, Theme, ViewError,
+    ViewSpec, common_range, counted, figure, natural_map, natural_scale, save_figure, save_film,
+    save_table,
 };
 use crate::run::{
     CutLine, FieldKind, MemoryNeed, Monitor, Outcome, Plan, Planner, RecordError, RecordedCycles,
@@ -158,6 +159,21 @@ pub struct Render {
     /// The slice through a 3D grid that a map shows [default: the middle of the last axis]
     #[arg(long, value_name = "x=N | y=N | z=N", help_heading = "Figure")]
     slice: Option<Slice>,
+    /// The point of a 3D grid that three slices have in common (--kind slices) [default: the middle, in
+    /// the slice of --slice]
+    #[arg(long, value_name = "I,J,K", help_heading = "Figure", value_parser = values::point_3d)]
+    through: Option<[usize; 3]>,
+    /// From where --kind volume is seen: degrees around the z axis, from the direction of x
+    /// [default: 35]
+    #[arg(long, value_name = "DEGREES", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
+    azimuth: Option<f64>,
+    /// Degrees above the xy-plane, -90 to 90 [default: 25]
+    #[arg(long, value_name = "DEGREES", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
+    elevation: Option<f64>,
+    /// How large the box of --kind volume is drawn; at 1 all of it is in sight from everywhere
+    /// [default: 1]
+    #[arg(long, value_name = "N", help_heading = "Figure", value_parser = values::number, allow_negative_numbers = true)]
+    zoom: Option<f64>,
     /// The row, the column, or the points from one (i, j) to another that a profile follows
     /// [default: the middle row]
     #[arg(long, value_name = "j=N | i=N | I,J:I,J", help_heading = "Figure", value_parser = values::cut)]
@@ -388,6 +404,10 @@ impl Render {
             ("--over", self.over.is_some(), uses.over, "curves"),
             ("--log-x", self.log_x, uses.over, "curves"),
             ("--classic", self.classic.is_some(), uses.reference, "curves"),
+            ("--through", self.through.is_some(), uses.through, "slices"),
+            ("--azimuth", self.azimuth.is_some(), uses.camera, "volume"),
+            ("--elevation", self.elevation.is_some(), uses.camera, "volume"),
+            ("--zoom", self.zoom.is_some(), uses.camera, "volume"),
             ("--cut", self.cut.is_some(), uses.cut, "profile"),
             (
                 "--place",
@@ -465,6 +485,8 @@ impl Render {
             log_x: self.log_x,
             norm: self.norm.unwrap_or_default(),
             slice: self.slice,
+            through: self.through,
+            camera: self.camera(),
             cut: self.cut,
             until: self.until,
             classic: self.classic,
@@ -476,6 +498,15 @@ impl Render {
             figure: self.figure(kind)?,
             ..ViewSpec::default()
         })
+    }
+
+    fn camera(&self) -> Camera {
+        let usual = Camera::default();
+        Camera {
+            azimuth: self.azimuth.unwrap_or(usual.azimuth),
+            elevation: self.elevation.unwrap_or(usual.elevation),
+            zoom: self.zoom.unwrap_or(usual.zoom),
+        }
     }
 
     fn inside(&self) -> InsideView {
@@ -648,6 +679,10 @@ mod tests {
         }
         view.classic = view.classic.filter(|_| uses.reference);
         view.cut = view.cut.filter(|_| uses.cut);
+        view.through = view.through.filter(|_| uses.through);
+        if !uses.camera {
+            view.camera = Camera::default();
+        }
         if !uses.over {
             (view.over, view.log_x) = (Over::default(), false);
         }

@@ -212,6 +212,16 @@ pub(super) fn point(text: &str) -> Result<[usize; 2], String> {
     }
 }
 
+/// A point of a 3D grid.
+pub(super) fn point_3d(text: &str) -> Result<[usize; 3], String> {
+    let indices: Result<Vec<usize>, _> =
+        text.split(',').map(|index| index.trim().parse()).collect();
+    indices
+        .ok()
+        .and_then(|indices| indices.try_into().ok())
+        .ok_or_else(|| "it must be three whole numbers with commas, such as 40,32,16".into())
+}
+
 /// The tile of `--kind inside`: `2,3` in 2D, `2` in 1D; `all` for all tiles in 1D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follow {

@@ -90,6 +90,28 @@ impl Slice {
         Ok(())
     }
 
+    /// The three slices through a point of a 3D grid, the xy-plane first and the yz-plane last.
+    pub fn through(point: [usize; 3]) -> [Self; 3] {
+        [2, 1, 0].map(|axis| Self { axis, index: point[axis] })
+    }
+
+    /// The point that the three slices of a grid have in common: this one within the grid, or its middle
+    /// moved into `slice`; `None` in 1D and 2D.
+    pub fn common_point(
+        point: Option<[usize; 3]>,
+        slice: Option<Self>,
+        shape: &Shape,
+    ) -> Option<[usize; 3]> {
+        let Self { axis, index } = Self::shown(slice, shape)?;
+        let mut middle = [shape.nx(), shape.ny(), shape.nz()].map(|points| points / 2);
+        middle[axis] = index;
+        let mut point = point.unwrap_or(middle);
+        for (index, points) in point.iter_mut().zip(shape.axes()) {
+            *index = (*index).min(points - 1);
+        }
+        Some(point)
+    }
+
     /// The axes that lie in the slice: across the picture, and down.
     pub fn axes(self) -> [usize; 2] {
         match self.axis {
@@ -200,6 +222,8 @@ pub enum Need {
     Grid1d,
     /// One or two axes: profiles, single points, subiterations inside a tile.
     Grid1dOr2d,
+    /// Three axes: three slices, and the volume.
+    Grid3d,
     /// The rows of a sparse matrix: its entries.
     Matrix,
 }
@@ -215,11 +239,13 @@ impl Need {
             (Self::Nothing, _)
             | (Self::Grid, Some(_))
             | (Self::Grid1d, Some(1))
-            | (Self::Grid1dOr2d, Some(1 | 2)) => Ok(()),
+            | (Self::Grid1dOr2d, Some(1 | 2))
+            | (Self::Grid3d, Some(3)) => Ok(()),
             (Self::Matrix, _) if has_rows => Ok(()),
             (Self::Matrix, _) => Err("Only a sparse matrix has entries to show."),
             (_, None) => Err("The problem has no grid: its points have no positions."),
             (Self::Grid1d, Some(_)) => Err("Only a 1D grid has a space–time diagram."),
+            (Self::Grid3d, Some(_)) => Err("Only a 3D grid has three axes to show."),
             (_, Some(_)) => Err("This is shown of 1D and 2D grids only."),
         }
     }

@@ -6,6 +6,7 @@ use crate::picture::colour::map::ColourMap;
 use crate::picture::colour::theme::Theme;
 use crate::picture::draw::layout::SMALLEST_SIDE;
 use crate::picture::draw::render::LARGEST_SIDE;
+use crate::picture::view::camera::Camera;
 use crate::picture::view::frames::{Frames, Pairing, Spacing};
 use crate::picture::view::inside::{InsideKind, InsideView};
 use crate::picture::view::kind::FigureKind;
@@ -64,6 +65,8 @@ prop_compose! {
             any::<[[usize; 2]; 2]>().prop_map(CutLine::Segment),
         ]),
         slice in option::of((0..3_usize, any::<usize>())),
+        through in option::of(any::<[usize; 3]>()),
+        camera in [number(), number(), number()],
         beyond in [option::of(any::<u64>()), option::of(any::<u64>())],
         probes in prop::collection::vec(any::<[usize; 2]>(), 0..3),
         pairing in select(&Pairing::ALL[..]),
@@ -83,9 +86,11 @@ prop_compose! {
         let place = |(kind, area): (_, [u8; 4])| PlacedFigure { kind, area: area.map(|n| f32::from(n) / 255.0) };
         let places = places.into_iter().map(place).collect();
         let [until, classic] = beyond;
+        let [azimuth, elevation, zoom] = camera;
+        let camera = Camera { azimuth, elevation, zoom };
         let slice = slice.map(|(axis, index)| Slice { axis, index });
         ViewSpec {
-            cycle, field, kind, over, log_x, norm, slice, cut, until, classic, probes, pairing, colours, inside, figure,
+            cycle, field, kind, over, log_x, norm, slice, through, camera, cut, until, classic, probes, pairing, colours, inside, figure,
             frames, places, compared,
         }
     }

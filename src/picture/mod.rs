@@ -17,6 +17,7 @@ mod film;
 mod plot;
 mod sweep;
 mod view;
+mod volume;
 
 pub use axis::number::{
     counted, digits, grouped, number, parse_number, percent, rounded, seconds, two_digits,
@@ -56,6 +57,7 @@ pub use sweep::data::SweepData;
 pub use sweep::figure::{SweepView, sweep_svg};
 pub use sweep::kind::SweepFigure;
 pub use sweep::map::{Layer, MAP_COLOURS, MapCell, MapValue, Segment, SweepMap, ink_on};
+pub use view::camera::{Camera, ZOOMS};
 pub use view::command::figure_command;
 pub use view::error::ViewError;
 pub use view::figure_spec::{DPI, FONT_SIZES, FigureSpec, natural_map, natural_scale};
@@ -65,3 +67,4 @@ pub use view::kind::{FigureKind, FigureType, Uses};
 pub use view::norm::Norm;
 pub use view::over::Over;
 pub use view::spec::{Compared, PlacedFigure, ViewSpec};
+pub use volume::{PictureLine, Projection, Volume, VolumeLines};

@@ -35,8 +35,9 @@ pub use export::{
 pub use history::{CycleValue, History, Largest, Record, Reductions, reduction};
 pub use matrix::MatrixSpec;
 pub use observe::{
-    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT, MapRequest,
-    Observation, ObservationRequest, Picture, ProfileRequest,
+    CutLine, Experiment, FieldKind, FieldProfile, FieldStatistics, LONGEST_KEPT,
+    MOST_VOLUME_SAMPLES, MapRequest, Observation, ObservationRequest, Picture, ProfileRequest,
+    SlicesRequest, VolumeSamples,
 };
 pub use plan::{MOST_SUBITERATIONS, MOST_THREADS, Plan, PlanError, Planner, Stop, WIND};
 pub use preset::{PRESETS, Preset};

@@ -8,6 +8,7 @@ use tilescope::run::{MatrixSpec, ProblemKind, RunSpec};
 pub const TESTS: &[(&str, fn())] = &[
     ("panes_are_hidden_and_shown_from_the_view_menu", panes_are_hidden_and_shown),
     ("a_pane_is_dragged_elsewhere_and_put_back", a_pane_is_dragged_elsewhere_and_put_back),
+    ("three_slices_move_each_other_and_the_volume_turns", slices_and_volume),
     ("the_entries_of_a_matrix_are_seen_and_a_row_is_listed", entries_of_a_matrix),
 ];
 
@@ -106,4 +107,50 @@ fn entries_of_a_matrix() {
     window.click_at(middle);
     window.until_text("of block 4, diagonal 676. 1 dynamic");
     assert!(window.says("2 static, by column"), "{:#?}", window.texts());
+}
+
+/// A small 3D grid.
+pub fn grid_3d() -> RunSpec {
+    let mut run = RunSpec::default();
+    run.problem.shape = vec![32, 24, 16];
+    run.method.tile = vec![8];
+    run.method.k = 8.into();
+    run
+}
+
+fn slices_and_volume() {
+    let window = Window::paused(small());
+    assert!(!window.has(Role::Button, "Slices") && !window.has(Role::Button, "Volume"));
+    let mut window = Window::paused(grid_3d());
+    window.step(2);
+    window.button("Slices");
+    let there = |name: &'static str| move |window: &mut Window| window.has(Role::Image, name);
+    window.until("three slices", there("Slice z=8 of the residual"));
+    for name in ["Slice y=12 of the residual", "Slice x=16 of the residual"] {
+        assert!(window.has(Role::Image, name), "{name}");
+    }
+    // A click near the corner of the xy-plane moves the other two, and not this one.
+    let plane = window.rect(Role::Image, "Slice z=8 of the residual");
+    window.click_at(plane.min + plane.size() * eframe::egui::vec2(4.5 / 32.0, 20.5 / 24.0));
+    window.until("moved across x", there("Slice x=4 of the residual"));
+    assert!(window.has(Role::Image, "Slice y=20 of the residual"));
+    assert!(window.has(Role::Image, "Slice z=8 of the residual"));
+
+    window.button("Volume");
+    window.until("a volume", there("Volume of the residual"));
+    assert!(window.says("Azimuth 35°, elevation 25°"), "{:#?}", window.texts());
+    let middle = window.rect(Role::Image, "Volume of the residual").center();
+    window.harness.drag_at(middle);
+    window.frame();
+    for x in [30.0, 60.0, 90.0] {
+        window.harness.hover_at(middle + eframe::egui::vec2(x, 0.0));
+        window.frames(2);
+    }
+    window.harness.drop_at(middle + eframe::egui::vec2(90.0, 0.0));
+    window.frames(3);
+    assert!(!window.says("Azimuth 35°") && window.says("elevation 25°"), "{:#?}", window.texts());
+    window.click_at(middle);
+    window.frame();
+    window.click_at(middle);
+    window.until_text("Azimuth 35°, elevation 25°");
 }

@@ -11,7 +11,9 @@ use crate::app::panes::pane_type::PaneType;
 use crate::app::panes::pinned::PinnedPane;
 use crate::app::panes::probes::ProbesPane;
 use crate::app::panes::profile::ProfilePane;
+use crate::app::panes::slices::SlicesPane;
 use crate::app::panes::spy::SpyPane;
+use crate::app::panes::volume::VolumePane;
 use crate::app::state::command::Command;
 use crate::app::state::pane_id::PaneId;
 use crate::picture::FigureKind;
@@ -26,6 +28,8 @@ pub static ALL: &[&dyn PaneType] = &[
     &EdgeSharePane,
     &ProbesPane,
     &InsidePane,
+    &SlicesPane,
+    &VolumePane,
     &SpyPane,
     &PinnedPane,
 ];

@@ -13,7 +13,9 @@ pub mod pane_type;
 pub mod pinned;
 pub mod probes;
 pub mod profile;
+mod slices;
 pub mod spy;
+mod volume;
 
 pub use docking::Panes;
 pub use layout::Layout;

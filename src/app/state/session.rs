@@ -142,6 +142,12 @@ impl Session {
             settings.borders = figure.borders;
         }
         settings.slice = slice.or(settings.slice);
+        if uses.through {
+            settings.through = view.through;
+        }
+        if uses.camera {
+            settings.camera = view.camera;
+        }
         settings.profile.line = cut.or(settings.profile.line);
         if kind == FigureKind::PROFILE {
             settings.profile.log = figure.scale == ScaleKind::Log;

@@ -2,7 +2,7 @@
 
 use crate::app::state::compare::Compare;
 use crate::grid::Slice;
-use crate::picture::{ColourMap, InsideView, Norm, Over, Range, ScaleKind};
+use crate::picture::{Camera, ColourMap, InsideView, Norm, Over, Range, ScaleKind};
 use crate::run::{CutLine, FieldKind};
 
 /// The largest number of probes: there are colours for no more.
@@ -17,6 +17,10 @@ pub struct ViewSettings {
     pub colours: [Colours; FieldKind::ALL.len()],
     /// The slice through a 3D grid; `None` for the middle of the last axis.
     pub slice: Option<Slice>,
+    /// The common point of three slices; `None` for the middle, in that slice.
+    pub through: Option<[usize; 3]>,
+    /// From where the volume is seen.
+    pub camera: Camera,
     /// Whether tile borders are drawn over the map.
     pub borders: bool,
     /// Whether classic Jacobi runs in the background, as a reference.
@@ -121,6 +125,8 @@ impl Default for ViewSettings {
             field: FieldKind::Residual,
             colours: FieldKind::ALL.map(colours),
             slice: None,
+            through: None,
+            camera: Camera::default(),
             borders: true,
             reference: true,
             compare: Compare::default(),

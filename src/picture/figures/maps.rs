@@ -145,7 +145,8 @@ pub(crate) fn known_range(values: &[f32], view: &ViewSpec) -> Option<Range> {
     range_of(&shown_values(values, view.figure.scale, view.figure.absolute), &view.figure)
 }
 
-fn range_of(shown: &[f32], spec: &FigureSpec) -> Option<Range> {
+/// The range of values as they are drawn; `None` where none is known.
+pub(crate) fn range_of(shown: &[f32], spec: &FigureSpec) -> Option<Range> {
     let is_known = shown.iter().any(|value| value.is_finite());
     is_known.then(|| Range::of(spec.scale, shown.iter().copied()))
 }
@@ -163,7 +164,8 @@ pub(crate) fn map_tables<'a>(
     names.into_iter().zip(snapshots.iter().map(table)).collect()
 }
 
-fn borders(tiling: &Tiling, axis: usize) -> Vec<f64> {
+/// Where tile borders cross an axis of a grid.
+pub(crate) fn borders(tiling: &Tiling, axis: usize) -> Vec<f64> {
     let axis = tiling.axes().get(axis);
     axis.map(|axis| axis.borders().map(|border| border as f64).collect()).unwrap_or_default()
 }

@@ -18,9 +18,11 @@ pub(crate) mod profile;
 mod run_colour;
 mod runs;
 mod side_by_side;
+mod slices;
 mod space_time;
 pub(crate) mod spy;
 mod titles;
+mod volume;
 
 use crate::picture::axis::scale::Range;
 use crate::picture::draw::drawing::Drawing;
@@ -43,6 +45,8 @@ impl FigureKind {
         Self::PROBES,
         Self::INSIDE,
         Self::SPY,
+        Self::SLICES,
+        Self::VOLUME,
         Self::RUNS,
         Self::ARRANGEMENT,
         Self::BARE_MAP,

@@ -249,13 +249,25 @@ impl HeatMapFigure<'_> {
         ((cols * across).round().max(1.0), (rows * down).round().max(1.0))
     }
 
-    fn draw_title(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
+    pub(crate) fn draw_title(
+        &self,
+        canvas: &mut Canvas,
+        layout: &Layout,
+        panel: &Panel<'_>,
+        area: Area,
+    ) {
         let style = layout.label();
         let title = fit(panel.title, style.weight, style.size, area.width);
         canvas.words(area.x, area.y - 0.9 * layout.unit, Anchor::Start, style, &title);
     }
 
-    fn draw_map(&self, canvas: &mut Canvas, layout: &Layout, panel: &Panel<'_>, area: Area) {
+    pub(crate) fn draw_map(
+        &self,
+        canvas: &mut Canvas,
+        layout: &Layout,
+        panel: &Panel<'_>,
+        area: Area,
+    ) {
         canvas.rect(area.x, area.y, area.width, area.height, layout.palette.missing, 1.0);
         let range = Range::new(self.y_axis.start, self.y_axis.end);
         let share = ((panel.end - range.lo()) / (range.hi() - range.lo())).clamp(0.0, 1.0);
@@ -319,7 +331,7 @@ impl HeatMapFigure<'_> {
         }
     }
 
-    fn draw_bar(&self, canvas: &mut Canvas, layout: &Layout, bar: Area) {
+    pub(crate) fn draw_bar(&self, canvas: &mut Canvas, layout: &Layout, bar: Area) {
         let upwards = self.map.table().iter().rev().flatten().copied().collect();
         draw_pixels(canvas, bar, 1, COLOURS, upwards);
         layout.frame(canvas, bar);
@@ -357,21 +369,21 @@ impl HeatMapFigure<'_> {
 }
 
 /// The bar with the room of the marks at its ends: as high as what is beside it.
-fn bar_with_ends(bar: Area) -> Area {
+pub(crate) fn bar_with_ends(bar: Area) -> Area {
     let end = end_height(bar.width);
     Area { y: bar.y - end, height: bar.height + 2.0 * end, ..bar }
 }
 
 /// The least distance of the label of an end of the bar from other labels, in font sizes.
-const BAR_APART: f64 = 1.3;
+pub(crate) const BAR_APART: f64 = 1.3;
 
 /// The height of the mark of a clipped end, with the line around it.
-fn end_height(bar_width: f64) -> f64 {
+pub(crate) fn end_height(bar_width: f64) -> f64 {
     (0.75 * bar_width).round()
 }
 
 /// An axis that counts points or cycles has no marks between two of them.
-fn whole_steps(axis: &MapAxis<'_>, most: usize) -> usize {
+pub(crate) fn whole_steps(axis: &MapAxis<'_>, most: usize) -> usize {
     let whole = axis.start.fract() == 0.0 && axis.end.fract() == 0.0;
     let span = (axis.end - axis.start).abs();
     // From a dozen steps on, ticks are whole anyway.

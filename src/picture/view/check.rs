@@ -1,6 +1,7 @@
 //! Whether a view can be drawn of a run.
 
 use crate::grid::{Geometry, Shape};
+use crate::picture::view::camera::{Camera, ZOOMS};
 use crate::picture::view::error::ViewError;
 use crate::picture::view::spec::{PlacedFigure, ViewSpec};
 use crate::run::{FieldKind, Snapshot};
@@ -30,6 +31,12 @@ impl ViewSpec {
         }
         if let Some(slice) = self.slice {
             slice.check(shape)?;
+        }
+        if let Some(through) = self.through.filter(|_| self.uses().through) {
+            check_point(through, shape)?;
+        }
+        if self.uses().camera {
+            check_camera(&self.camera)?;
         }
         kind.check(self, shape)?;
         for PlacedFigure { kind, area } in self.placed() {
@@ -81,6 +88,36 @@ impl ViewSpec {
 
 /// By how much shares may add up to more than the whole: less than a pixel of any figure.
 const ROUNDING: f32 = 1e-5;
+
+/// Whether a grid has this point. One that is not 3D is refused as a whole.
+fn check_point(point: [usize; 3], shape: &Shape) -> Result<(), ViewError> {
+    if shape.axes().len() != point.len() || point.iter().zip(shape.axes()).all(|(i, n)| i < n) {
+        return Ok(());
+    }
+    let text = |of: [usize; 3]| of.map(|index| index.to_string()).join(",");
+    let last = [shape.nx(), shape.ny(), shape.nz()].map(|points| points - 1);
+    let allowed = format!("points are 0,0,0 to {}", text(last));
+    Err(ViewError::Value { field: "the common point", value: text(point), allowed })
+}
+
+/// Whether a volume can be seen from there.
+///
+/// # Errors
+/// [`ViewError::Value`] naming what is out of its range.
+fn check_camera(camera: &Camera) -> Result<(), ViewError> {
+    let ranges = [
+        ("the azimuth", camera.azimuth, -360.0, 360.0),
+        ("the elevation", camera.elevation, -90.0, 90.0),
+        ("the zoom", camera.zoom, *ZOOMS.start(), *ZOOMS.end()),
+    ];
+    for (field, value, least, most) in ranges {
+        if !(least..=most).contains(&value) {
+            let allowed = format!("it must be {least} to {most}");
+            return Err(ViewError::Value { field, value: value.to_string(), allowed });
+        }
+    }
+    Ok(())
+}
 
 /// Whether there is such a part of a whole.
 fn check_area(area: [f32; 4]) -> Result<(), ViewError> {
@@ -158,5 +195,23 @@ mod tests {
         assert!(refusal(&endless, &grid_2d, &[]).contains("1 to 2000"));
         let stopped = with(Frames { rate: f64::NAN, ..frames(0, 4, Spacing::Every(1)) });
         assert!(refusal(&stopped, &grid_2d, &[]).contains("frame rate is NaN"));
+    }
+
+    #[test]
+    fn a_camera_beyond_its_ranges_is_refused_by_name() {
+        assert_eq!(check_camera(&Camera::default()), Ok(()));
+        for (camera, part) in [
+            (Camera { azimuth: f64::NAN, ..Camera::default() }, "the azimuth is NaN"),
+            (
+                Camera { elevation: 91.0, ..Camera::default() },
+                "the elevation is 91; it must be -90 to 90",
+            ),
+            (Camera { zoom: 0.0, ..Camera::default() }, "the zoom is 0"),
+        ] {
+            let refused = check_camera(&camera).unwrap_err().to_string();
+            assert!(refused.contains(part), "{refused}");
+        }
+        let turned = Camera::default().turned([7.0, 9.0]).zoomed(1e9);
+        assert_eq!(check_camera(&turned), Ok(()));
     }
 }

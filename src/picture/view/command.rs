@@ -1,6 +1,7 @@
 //! The command line that makes a figure.
 
 use crate::picture::draw::png::SCREEN_DPI;
+use crate::picture::view::camera::Camera;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Pairing, RATE, Spacing};
 use crate::picture::view::inside::InsideView;
@@ -70,6 +71,20 @@ pub fn figure_command(run: &RunSpec, view: &ViewSpec, path: &Path) -> String {
     }
     if let Some(slice) = view.slice {
         put("slice", &slice.to_string());
+    }
+    if let Some([i, j, k]) = view.through.filter(|_| uses.through) {
+        put("through", &format!("{i},{j},{k}"));
+    }
+    let usual = Camera::default();
+    let camera = if uses.camera { view.camera } else { usual };
+    for (name, value, usual) in [
+        ("azimuth", camera.azimuth, usual.azimuth),
+        ("elevation", camera.elevation, usual.elevation),
+        ("zoom", camera.zoom, usual.zoom),
+    ] {
+        if value != usual {
+            put(name, &format!("{value:?}"));
+        }
     }
     if let Some(cut) = cut.filter(|_| uses.cut) {
         put("cut", &cut.to_string());

@@ -173,6 +173,10 @@ pub struct Uses {
     pub norm: bool,
     /// Jacobi's iteration beside the run.
     pub reference: bool,
+    /// The common point of three slices.
+    pub through: bool,
+    /// From where a volume is seen.
+    pub camera: bool,
     /// The line of a profile.
     pub cut: bool,
     /// The points that are followed over the cycles.
@@ -190,6 +194,8 @@ impl Uses {
             over: self.over || other.over,
             norm: self.norm || other.norm,
             reference: self.reference || other.reference,
+            through: self.through || other.through,
+            camera: self.camera || other.camera,
             cut: self.cut || other.cut,
             probes: self.probes || other.probes,
             inside: self.inside || other.inside,

@@ -1,5 +1,6 @@
 //! What a figure shows, and in which style.
 
+pub(crate) mod camera;
 mod check;
 pub(crate) mod command;
 pub(crate) mod error;

@@ -1,6 +1,7 @@
 //! What a figure shows, and in which style: with a run all that is needed to make it again.
 
 use crate::grid::{Shape, Slice};
+use crate::picture::view::camera::Camera;
 use crate::picture::view::figure_spec::FigureSpec;
 use crate::picture::view::frames::{Frames, Pairing};
 use crate::picture::view::inside::InsideView;
@@ -35,6 +36,12 @@ pub struct ViewSpec<K = FigureKind> {
     /// The slice through a 3D grid that a map shows; `None` for the middle of the last axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slice: Option<Slice>,
+    /// The point of a 3D grid that three slices have in common; `None` for the middle, in that slice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub through: Option<[usize; 3]>,
+    /// From where a volume is seen.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub camera: Camera,
     /// The line that a profile follows; `None` for the middle row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutLine>,
@@ -131,6 +138,8 @@ impl ViewSpec<String> {
             log_x: self.log_x,
             norm: self.norm,
             slice: self.slice,
+            through: self.through,
+            camera: self.camera,
             cut: self.cut,
             until: self.until,
             classic: self.classic,

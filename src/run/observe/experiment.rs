@@ -371,11 +371,37 @@ fn until_next(diagram: &SpaceTime, run: &Run) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::Precision;
+    use crate::grid::{Precision, Slice};
     use crate::problem;
+    use crate::run::observe::SlicesRequest;
     use crate::run::plan::Planner;
     use crate::run::spec::RunSpec;
     use std::sync::atomic::AtomicBool;
+
+    /// Each of the three slices is the map of its slice.
+    #[test]
+    fn three_slices_are_the_maps_of_each() {
+        let mut spec = RunSpec::default();
+        spec.problem.shape = vec![20, 18, 13];
+        (spec.method.tile, spec.method.k) = (vec![6], 3.into());
+        let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+        let mut experiment = Experiment::new(&plan).unwrap();
+        experiment.advance(2).unwrap();
+        for (through, most) in [([3, 17, 5], 64), ([19, 0, 12], 7)] {
+            let slices = Some(SlicesRequest { through, most });
+            let request = ObservationRequest { slices, ..ObservationRequest::default() };
+            let slices = experiment.observe(&request).unwrap().slices.unwrap();
+            for (axis, samples) in [2, 1, 0].into_iter().zip(&*slices) {
+                let slice = Some(Slice { axis, index: through[axis] });
+                let map = MapRequest { slice, ..MapRequest::whole([most; 2]) };
+                let request =
+                    ObservationRequest { map: Some(map), ..ObservationRequest::default() };
+                let map = experiment.observe(&request).unwrap().picture.unwrap();
+                assert_eq!(map.samples, *samples);
+                assert!(samples.values.iter().any(|value| *value != 0.0));
+            }
+        }
+    }
 
     /// A map has samples in single precision of the same values.
     #[test]

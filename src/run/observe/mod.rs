@@ -7,11 +7,13 @@ mod field;
 mod observation;
 mod request;
 mod space_time;
+mod volume;
 
 pub use cut::{CutLine, FieldProfile};
 pub use experiment::Experiment;
 pub use field::{FieldKind, Picture};
 pub use observation::{FieldStatistics, Observation};
-pub use request::{MapRequest, ObservationRequest, ProfileRequest};
+pub use request::{MapRequest, ObservationRequest, ProfileRequest, SlicesRequest};
 pub(super) use space_time::Diagram;
 pub use space_time::LONGEST_KEPT;
+pub use volume::{MOST_VOLUME_SAMPLES, VolumeSamples};

@@ -4,7 +4,8 @@
 use super::cut::{CutLine, FieldProfile};
 use super::experiment::Experiment;
 use super::field::{FieldKind, Picture};
-use super::request::{ObservationRequest, ProfileRequest};
+use super::request::{ObservationRequest, ProfileRequest, SlicesRequest};
+use super::volume::VolumeSamples;
 use crate::grid::{Field, Slice};
 use crate::run::history::Record;
 use crate::solver::{
@@ -23,6 +24,11 @@ pub struct Observation {
     pub field: FieldKind,
     /// Its map. `None` while it is not ready, or not requested.
     pub picture: Option<Arc<Picture>>,
+    /// The field on three slices of a 3D grid, the xy-plane first and the yz-plane last. `None` while it is
+    /// not ready, or not requested.
+    pub slices: Option<Arc<[Samples; 3]>>,
+    /// The field of a 3D grid in the whole. `None` while it is not ready, or not requested.
+    pub volume: Option<Arc<VolumeSamples>>,
     /// Fields along the line that was requested.
     pub profiles: Vec<FieldProfile>,
     /// The value at the probe, with its point.
@@ -108,6 +114,14 @@ impl Experiment {
             norms: run.record(),
             field,
             picture: picture.map(Arc::new),
+            slices: match request.slices.filter(|_| is_ready) {
+                Some(slices) => self.slices(field, slices)?.map(Arc::new),
+                None => None,
+            },
+            volume: match request.volume.filter(|_| is_ready) {
+                Some(most) => self.volume(field, most)?.map(Arc::new),
+                None => None,
+            },
             profiles: profile.map_or(Ok(Vec::new()), |profile| self.profiles(profile))?,
             probe: probe.map(value).transpose()?,
             probes: probes.into_iter().zip(values).collect(),
@@ -119,6 +133,24 @@ impl Experiment {
             whole,
             traffic: run.solver().traffic(),
         })
+    }
+
+    /// A field of the present iterate on three slices; `None` in 1D and 2D.
+    fn slices(
+        &self,
+        field: FieldKind,
+        SlicesRequest { through, most }: SlicesRequest,
+    ) -> Result<Option<[Samples; 3]>, SolverError> {
+        let shape = &self.run().plan().problem.shape;
+        let Some(point) = Slice::common_point(Some(through), None, shape) else {
+            return Ok(None);
+        };
+        let on = |slice| {
+            let shown = Window::shown(shape, Some(slice));
+            self.samples(field, &Window { most: [most.max(1); 2], ..shown })
+        };
+        let [xy, xz, yz] = Slice::through(point);
+        Ok(Some([on(xy)?, on(xz)?, on(yz)?]))
     }
 
     /// Fields of the present iterate along a line.

@@ -15,6 +15,10 @@ pub struct ObservationRequest {
     pub map: Option<MapRequest>,
     /// Fields along a line.
     pub profile: Option<ProfileRequest>,
+    /// Three slices of a 3D grid.
+    pub slices: Option<SlicesRequest>,
+    /// The field in a volume of at most so many samples along each axis of a 3D grid.
+    pub volume: Option<usize>,
     /// A point (column, row) whose value is wanted exactly.
     pub probe: Option<[usize; 2]>,
     /// Points (column, row) whose values are followed over the cycles.
@@ -44,6 +48,15 @@ pub struct MapRequest {
     /// Whether a 1D run is shown at the present cycle alone, system below system, and not by its
     /// space–time diagram.
     pub is_of_iterate: bool,
+}
+
+/// The field on three slices of a 3D grid, across each axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlicesRequest {
+    /// The point that they have in common: its indices along x, y and z.
+    pub through: [usize; 3],
+    /// The most samples along each axis.
+    pub most: usize,
 }
 
 /// Fields along a line.

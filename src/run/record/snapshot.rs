@@ -3,7 +3,9 @@
 use super::run_series::{RunSeries, SeriesRequest};
 use crate::grid::Shape;
 use crate::run::history::{History, Record};
-use crate::run::observe::{Experiment, FieldKind, Observation, ObservationRequest, Picture};
+use crate::run::observe::{
+    Experiment, FieldKind, Observation, ObservationRequest, Picture, VolumeSamples,
+};
 use crate::run::plan::Plan;
 use crate::solver::{Samples, SolverError};
 use std::sync::Arc;
@@ -58,7 +60,11 @@ impl SnapshotRequest {
 
     /// The most samples across and down that are kept of each snapshot on this grid.
     pub(super) fn size(&self, shape: &Shape) -> [usize; 2] {
-        let ObservationRequest { map, profile, .. } = &self.observation;
+        let ObservationRequest { map, profile, volume, .. } = &self.observation;
+        if let (&[nx, ny, nz], Some(most)) = (shape.axes(), *volume) {
+            let ([across, down, planes], _) = VolumeSamples::size([nx, ny, nz], most);
+            return [across, down * planes];
+        }
         match (map, profile) {
             (Some(map), _) => map.window(shape).size(),
             (None, Some(profile)) => [profile.line.within(shape).points(shape).len(), 1],

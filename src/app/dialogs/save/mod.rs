@@ -16,8 +16,8 @@ use crate::app::widgets::labels::named;
 use crate::app::widgets::rows::row;
 use crate::grid::Slice;
 use crate::picture::{
-    FigureKind, FigureSpec, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE, Range,
-    SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command, is_table,
+    Camera, FigureKind, FigureSpec, Frames, InsideView, Norm, Over, Pairing, PlacedFigure, RATE,
+    Range, SCREEN_DPI, ScaleKind, Spacing, Theme, ViewSpec, figure_command, is_table,
 };
 use crate::run::{CutLine, FieldKind, Report, Snapshot, SnapshotRequest};
 use beside::With;
@@ -451,6 +451,8 @@ impl SaveDialog {
             norm: if uses.norm { session.view.norm } else { Norm::default() },
             slice: report
                 .and_then(|report| Slice::shown(session.view.slice, &report.plan.problem.shape)),
+            camera: if uses.camera { session.view.camera } else { Camera::default() },
+            through: session.view.through.filter(|_| uses.through),
             cut: uses.cut.then_some(self.cut),
             probes: probes.filter(|_| uses.probes).collect(),
             inside: if uses.inside { inside } else { InsideView::default() },
@@ -549,6 +551,8 @@ mod tests {
             until: None,
             classic: None,
             slice: None,
+            through: view.through.filter(|_| view.uses().through),
+            camera: if view.uses().camera { view.camera } else { Camera::default() },
             pairing: Pairing::default(),
             colours: Vec::new(),
             compared: Vec::new(),

@@ -1,0 +1,266 @@
+//! The field on three slices of a 3D grid, one across each axis, through one point.
+
+use crate::app::panes::pane_type::{PaneContext, PaneType, Slot};
+use crate::app::state::command::Command;
+use crate::app::state::pane_id::PaneId;
+use crate::app::state::session::Session;
+use crate::app::state::view_settings::RangeMode;
+use crate::app::widgets::colour_bar::{self, Bar};
+use crate::grid::{INDEX_NAMES, Need, Shape, Slice};
+use crate::picture::{
+    self, ColourMap, End, FigureKind, Range, Scale, number, shown_values, value_label,
+};
+use crate::run::{FieldKind, ObservationRequest, Plan, SlicesRequest};
+use crate::solver::Samples;
+use eframe::egui::{
+    self, Align2, Color32, ColorImage, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
+    TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, pos2, vec2,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Height of the name above each slice, of the text under them, and the room between two.
+const TITLE_ROOM: f32 = 20.0;
+const LINE_ROOM: f32 = 22.0;
+const BETWEEN: f32 = 10.0;
+
+/// The most samples of a slice along an axis: no screen shows more of three beside each other.
+const MOST: usize = 1024;
+
+/// Tile borders nearer than this many points would hide the field.
+const NEAREST_BORDERS: f32 = 4.0;
+
+/// The field on three slices.
+pub struct SlicesPane;
+
+/// Its name in files.
+pub const ID: PaneId = PaneId("slices");
+
+impl PaneType for SlicesPane {
+    fn id(&self) -> PaneId {
+        ID
+    }
+
+    fn title(&self) -> &'static str {
+        "Slices"
+    }
+
+    fn about(&self) -> &'static str {
+        "The field on three slices of a 3D grid, one across each axis; a click in one moves the other two."
+    }
+
+    fn slot(&self) -> Slot {
+        Slot::Map
+    }
+
+    fn is_shown_at_first(&self) -> bool {
+        true
+    }
+
+    fn shows(&self, kind: FigureKind) -> bool {
+        kind == FigureKind::SLICES
+    }
+
+    fn figure(&self, session: &Session) -> Option<FigureKind> {
+        self.why_empty(session).is_none().then_some(FigureKind::SLICES)
+    }
+
+    fn request(&self, session: &Session, request: &mut ObservationRequest) {
+        let [nx, ny, nz] = session.spec.problem.shape[..] else { return };
+        let Ok(shape) = Shape::grid_3d(nx, ny, nz) else { return };
+        let point = Slice::common_point(session.view.through, session.view.slice, &shape);
+        request.slices = point.map(|through| SlicesRequest { through, most: MOST });
+    }
+
+    fn need(&self) -> Need {
+        Need::Grid3d
+    }
+
+    fn why_empty(&self, session: &Session) -> Option<&'static str> {
+        let is_3d = session.spec.problem.shape.len() == 3;
+        (!is_3d).then_some("Only a 3D grid has three axes to show.")
+    }
+
+    fn draw(&self, ui: &mut Ui, context: &mut PaneContext<'_>) {
+        let Some(report) = context.report else { return };
+        let Some(slices) = &report.observation.slices else {
+            ui.label(RichText::new("The field is not known yet.").weak());
+            return;
+        };
+        // The pictures are the pane's own: nothing else refers to them.
+        let id = ui.scope_id().with(ID.0);
+        let pictures = ui
+            .data_mut(|data| Arc::clone(data.get_temp_mut_or_default::<Arc<Mutex<Textures>>>(id)));
+        let mut pictures = pictures.lock().unwrap_or_else(PoisonError::into_inner);
+        let field = report.observation.field;
+        let moved = pictures.ui(ui, context.session, &report.plan, slices, field);
+        if let Some(point) = moved {
+            let mut view = context.session.view.clone();
+            view.through = Some(point);
+            context.commands.push(Command::SetView(view));
+        }
+    }
+}
+
+/// The textures of the slices, and what they show.
+#[derive(Default)]
+struct Textures {
+    handles: Vec<TextureHandle>,
+    of: Option<(Arc<[Samples; 3]>, Scale, ColourMap, bool)>,
+}
+
+impl Textures {
+    /// Draws the slices beside each other, and returns the common point if it is moved.
+    fn ui(
+        &mut self,
+        ui: &mut Ui,
+        session: &Session,
+        plan: &Plan,
+        slices: &Arc<[Samples; 3]>,
+        field: FieldKind,
+    ) -> Option<[usize; 3]> {
+        let point =
+            Slice::common_point(session.view.through, session.view.slice, &plan.problem.shape)?;
+        let colours = *session.view.of_field(field);
+        let values =
+            slices.each_ref().map(|of| shown_values(&of.values, colours.scale, colours.absolute));
+        let range = match colours.range {
+            RangeMode::Locked(range) => range,
+            _ => Range::of(colours.scale, values.iter().flat_map(|of| of.iter().copied())),
+        };
+        let scale = Scale::new(colours.scale, range);
+        let parts = [0, 1, 2].map(|which| {
+            let [cols, rows] = slices[which].size;
+            picture::Samples::new(cols, rows, &values[which]).unwrap_or(picture::Samples::EMPTY)
+        });
+        self.refresh(ui, slices, &parts, &scale, colours.map, colours.absolute);
+
+        let room = ui.available_rect_before_wrap();
+        let area = Rect::from_min_max(room.min, room.max - vec2(colour_bar::ROOM, LINE_ROOM));
+        let points = slices.each_ref().map(|of| vec2(of.columns.end as f32, of.rows.end as f32));
+        let across: f32 = points.iter().map(|points| points.x).sum();
+        let down = points.iter().map(|points| points.y).fold(1.0, f32::max);
+        let each = ((area.width() - 2.0 * BETWEEN) / across)
+            .min((area.height() - TITLE_ROOM) / down)
+            .max(0.01);
+        let top = area.top() + TITLE_ROOM + 0.5 * (area.height() - TITLE_ROOM - each * down);
+        let mut left = area.left() + 0.5 * (area.width() - 2.0 * BETWEEN - each * across).max(0.0);
+        let (mut moved, mut hover) = (None, None);
+        for (which, (of, points)) in slices.iter().zip(points).enumerate() {
+            let slice = of.slice?;
+            let rect = Rect::from_min_size(pos2(left, top), each * points);
+            left = rect.right() + BETWEEN;
+            let name = format!("Slice {slice} of the {}", field.name());
+            let response = ui.interact(rect, ui.scope_id().with(which), Sense::click_and_drag());
+            response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
+            self.draw(ui, rect, which, of, plan, session.view.borders);
+            let axes = slice.axes();
+            crosshair(ui, rect, axes.map(|axis| (point[axis] as f32 + 0.5) * each));
+            let index = |at: Pos2| {
+                let at = (at - rect.min) / each;
+                let within = |at: f32, end: f32| at.clamp(0.0, end - 1.0) as usize;
+                [within(at.x, points.x), within(at.y, points.y)]
+            };
+            let is_pressed = response.is_pointer_button_down_on() || response.clicked();
+            if let Some(at) = response.interact_pointer_pos().filter(|_| is_pressed) {
+                let mut there = point;
+                let [column, row] = index(at);
+                (there[axes[0]], there[axes[1]]) = (column, row);
+                moved = (there != point).then_some(there).or(moved);
+            }
+            if let Some(at) = response.hover_pos() {
+                let at = index(at);
+                hover = of.at(at[0], at[1]).map(|value| (slice.point(at), value));
+            }
+        }
+        let bar = Bar {
+            map: colours.map,
+            scale: &scale,
+            clips: [End::Low, End::High].map(|end| parts.iter().any(|of| of.clip(&scale, end))),
+            has_infinite: parts.iter().any(picture::Samples::has_infinite),
+            title: &value_label(field, colours.scale, colours.absolute),
+            histogram: &[],
+        };
+        colour_bar::ui(ui, area, &bar);
+        let text = match hover {
+            Some((at, value)) => {
+                let place = [0, 1, 2].map(|axis| format!("{} {}", INDEX_NAMES[axis], at[axis]));
+                format!("{}: {}", place.join(", "), number(value.into()))
+            }
+            None => "Click or drag in a slice to move the other two.".to_owned(),
+        };
+        let line = Rect::from_min_max(pos2(room.left(), area.bottom() + 4.0), room.max);
+        ui.new_child(UiBuilder::new().max_rect(line))
+            .add(Label::new(RichText::new(text).small()).truncate());
+        moved
+    }
+
+    /// Draws a slice with its name and its tile borders.
+    fn draw(&self, ui: &Ui, rect: Rect, which: usize, of: &Samples, plan: &Plan, borders: bool) {
+        let painter = ui.painter();
+        if let Some(texture) = self.handles.get(which) {
+            let uv = Rect::from_min_max(Pos2::ZERO, pos2(1.0, 1.0));
+            painter.image(texture.id(), rect, uv, Color32::WHITE);
+        }
+        painter.rect_stroke(rect, 0.0, ui.visuals().window_stroke, StrokeKind::Outside);
+        let name = of.slice.map_or(String::new(), |slice| slice.to_string());
+        let font = TextStyle::Small.resolve(ui.style());
+        let at = rect.left_top() - vec2(0.0, 4.0);
+        painter.text(at, Align2::LEFT_BOTTOM, name, font, ui.visuals().text_color());
+        if !borders {
+            return;
+        }
+        let shown = plan.shown(of.slice);
+        let stroke = Stroke::new(1.0, Color32::from_white_alpha(90));
+        let each = rect.width() / of.columns.end as f32;
+        for (axis, tiles) in shown.tiling().axes().iter().enumerate() {
+            if tiles.tile() as f32 * each < NEAREST_BORDERS {
+                continue;
+            }
+            for border in tiles.borders() {
+                let at = border as f32 * each;
+                match axis {
+                    0 => painter.vline(rect.left() + at, rect.y_range(), stroke),
+                    _ => painter.hline(rect.x_range(), rect.top() + at, stroke),
+                };
+            }
+        }
+    }
+
+    /// Updates the textures if values or colours changed.
+    fn refresh(
+        &mut self,
+        ui: &Ui,
+        slices: &Arc<[Samples; 3]>,
+        parts: &[picture::Samples<'_>; 3],
+        scale: &Scale,
+        map: ColourMap,
+        absolute: bool,
+    ) {
+        let is_same = |of: &(Arc<[Samples; 3]>, Scale, ColourMap, bool)| {
+            Arc::ptr_eq(&of.0, slices) && (of.1, of.2, of.3) == (*scale, map, absolute)
+        };
+        if self.of.as_ref().is_some_and(is_same) {
+            return;
+        }
+        self.handles = parts
+            .iter()
+            .map(|of| {
+                let mut pixels = Vec::new();
+                picture::colours(of, scale, map, &mut pixels);
+                let size = [of.cols(), of.rows()];
+                let image = ColorImage::from_rgba_unmultiplied(size, &pixels);
+                ui.ctx().load_texture(ID.0, image, TextureOptions::NEAREST)
+            })
+            .collect();
+        self.of = Some((Arc::clone(slices), *scale, map, absolute));
+    }
+}
+
+/// Lines that show where the other slices lie.
+fn crosshair(ui: &Ui, rect: Rect, [x, y]: [f32; 2]) {
+    let under = Stroke::new(3.0, Color32::from_black_alpha(150));
+    for stroke in [under, Stroke::new(1.0, Color32::WHITE)] {
+        ui.painter().vline(rect.left() + x, rect.y_range(), stroke);
+        ui.painter().hline(rect.x_range(), rect.top() + y, stroke);
+    }
+}

@@ -1,0 +1,171 @@
+//! A whole 3D field in few enough samples to be drawn from any side.
+
+use super::experiment::Experiment;
+use super::field::FieldKind;
+use crate::grid::Shape;
+use crate::solver::{Samples, SolverError, Window, larger};
+
+/// The most samples of a volume along an axis.
+pub const MOST_VOLUME_SAMPLES: usize = 128;
+
+/// The most samples of planes that are held at a time, before planes are pooled.
+const MOST_HELD: usize = 1 << 22;
+
+/// A 3D field. Where it is thinned out, a sample stands for a block of points and is the value of largest
+/// magnitude among them, so that a plane one point thick never vanishes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeSamples {
+    /// Points of the grid along x, y and z.
+    pub points: [usize; 3],
+    /// Points along each side of the block that a sample stands for; the last ones may stand for fewer.
+    pub block: [usize; 3],
+    /// Samples along x, y and z.
+    pub size: [usize; 3],
+    /// The samples, x fastest. NaN: not known.
+    pub values: Vec<f32>,
+}
+
+impl VolumeSamples {
+    /// Samples along x, y and z of a grid of so many points, at most `most` along each axis, and the points
+    /// along each side of them.
+    pub fn size(points: [usize; 3], most: usize) -> ([usize; 3], [usize; 3]) {
+        let block = points.map(|points| points.div_ceil(most.max(1)).max(1));
+        ([0, 1, 2].map(|k| points[k].div_ceil(block[k])), block)
+    }
+
+    /// Pools planes of samples, which come in the order of z and are pooled within themselves.
+    fn pool(points: [usize; 3], most: usize, planes: impl Iterator<Item = Samples>) -> Self {
+        let (size, block) = Self::size(points, most);
+        let plane = size[0] * size[1];
+        let mut values: Vec<f32> = Vec::with_capacity(plane * size[2]);
+        let mut z = 0;
+        for samples in planes {
+            for of_plane in samples.values.chunks(plane.max(1)) {
+                if z % block[2] == 0 {
+                    values.extend(of_plane);
+                } else {
+                    let start = values.len() - plane;
+                    for (most, value) in values[start..].iter_mut().zip(of_plane) {
+                        *most = larger((*most).into(), (*value).into()) as f32;
+                    }
+                }
+                z += 1;
+            }
+        }
+        Self { points, block, size, values }
+    }
+}
+
+impl Experiment {
+    /// A field of the present iterate in at most `most` samples along each axis; `None` in 1D and 2D.
+    ///
+    /// # Errors
+    /// [`SolverError`] if the solver fails.
+    pub(super) fn volume(
+        &self,
+        field: FieldKind,
+        most: usize,
+    ) -> Result<Option<VolumeSamples>, SolverError> {
+        let shape = &self.run().plan().problem.shape;
+        if shape.dim() != 3 {
+            return Ok(None);
+        }
+        let points = [shape.nx(), shape.ny(), shape.nz()];
+        let windows = windows(shape, VolumeSamples::size(points, most));
+        let planes: Result<Vec<_>, _> =
+            windows.map(|window| self.samples(field, &window)).collect();
+        Ok(Some(VolumeSamples::pool(points, most, planes?.into_iter())))
+    }
+}
+
+/// The parts of a grid, in the order of z, whose samples are those of whole planes. Planes that blocks of
+/// rows divide are sampled many at a time.
+fn windows(
+    shape: &Shape,
+    ([across, down, _], block): ([usize; 3], [usize; 3]),
+) -> impl Iterator<Item = Window> {
+    let (nx, ny, nz) = (shape.nx(), shape.ny(), shape.nz());
+    let together = match ny.is_multiple_of(block[1]) {
+        true => (MOST_HELD / (across * down)).clamp(1, nz),
+        false => 1,
+    };
+    (0..nz).step_by(together).map(move |z| {
+        let end = (z + together).min(nz);
+        let most = [across, down * (end - z)];
+        Window { columns: 0..nx, rows: ny * z..ny * end, slice: None, most }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::observe::{ObservationRequest, SlicesRequest};
+    use crate::run::plan::Planner;
+    use crate::run::spec::RunSpec;
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// A plane of planes as a solver samples it, but of values that are known.
+    fn pooled(points: [usize; 3], most: usize, value: impl Fn([usize; 3]) -> f32) -> VolumeSamples {
+        let [nx, ny, nz] = points;
+        let (size, block) = VolumeSamples::size(points, most);
+        let plane = |z: usize| {
+            let mut values = vec![0.0_f64; size[0] * size[1]];
+            for (x, y) in (0..ny).flat_map(|y| (0..nx).map(move |x| (x, y))) {
+                let most = &mut values[y / block[1] * size[0] + x / block[0]];
+                *most = larger(*most, value([x, y, z]).into());
+            }
+            Samples {
+                values: values.iter().map(|value| *value as f32).collect(),
+                ..Samples::default()
+            }
+        };
+        VolumeSamples::pool(points, most, (0..nz).map(plane))
+    }
+
+    #[test]
+    fn a_plane_one_point_thick_does_not_vanish() {
+        for axis in 0..3 {
+            for at in [0, 77, 199] {
+                let value = |point: [usize; 3]| if point[axis] == at { -9.0 } else { 1e-6 };
+                let pooled = pooled([200; 3], MOST_VOLUME_SAMPLES, value);
+                assert_eq!((pooled.size, pooled.block), ([100; 3], [2; 3]));
+                let bright = pooled.values.iter().filter(|value| **value == -9.0).count();
+                assert_eq!(bright, 100 * 100, "axis {axis} at {at}");
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// Each sample of a run is the largest of the points that it stands for, found one by one.
+        #[test]
+        fn samples_are_the_largest_of_their_points(
+            points in [4..20_usize, 4..20_usize, 4..20_usize],
+            most in 1..24_usize,
+        ) {
+            let mut spec = RunSpec::default();
+            spec.problem.shape = points.to_vec();
+            (spec.method.tile, spec.method.k) = (vec![4], 3.into());
+            let plan = Arc::new(Planner::default().plan(&spec).unwrap());
+            let mut experiment = Experiment::new(&plan).unwrap();
+            experiment.advance(2).unwrap();
+            let request = ObservationRequest { volume: Some(most), ..ObservationRequest::default() };
+            let volume = experiment.observe(&request).unwrap().volume.unwrap();
+            let (size, block) = VolumeSamples::size(points, most);
+            prop_assert!(size.iter().all(|size| *size <= most));
+            prop_assert_eq!((volume.size, volume.block), (size, block));
+            let mut expected = vec![0.0; size.iter().product()];
+            for z in 0..points[2] {
+                let slices = Some(SlicesRequest { through: [0, 0, z], most: usize::MAX });
+                let request = ObservationRequest { slices, ..ObservationRequest::default() };
+                let [plane, ..] = &*experiment.observe(&request).unwrap().slices.unwrap();
+                for (y, x) in (0..points[1]).flat_map(|y| (0..points[0]).map(move |x| (y, x))) {
+                    let at = (z / block[2] * size[1] + y / block[1]) * size[0] + x / block[0];
+                    expected[at] = larger(expected[at], plane.values[y * points[0] + x].into());
+                }
+            }
+            prop_assert!(volume.values.iter().zip(&expected).all(|(a, b)| f64::from(*a) == *b));
+        }
+    }
+}
