@@ -134,6 +134,11 @@ impl Slice {
         (point[across], point[down]) = (column, row);
         point
     }
+
+    /// What it is called in titles; on the command line it has no spaces.
+    pub fn label(self) -> String {
+        format!("{} = {}", AXIS_NAMES[self.axis], self.index)
+    }
 }
 
 impl fmt::Display for Slice {

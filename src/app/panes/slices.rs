@@ -14,7 +14,7 @@ use crate::run::{FieldKind, ObservationRequest, Plan, SlicesRequest};
 use crate::solver::Samples;
 use eframe::egui::{
     self, Align2, Color32, ColorImage, Label, Pos2, Rect, RichText, Sense, Stroke, StrokeKind,
-    TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, pos2, vec2,
+    TextStyle, TextureHandle, TextureOptions, Ui, UiBuilder, Vec2, pos2, vec2,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -137,18 +137,11 @@ impl Textures {
         let room = ui.available_rect_before_wrap();
         let area = Rect::from_min_max(room.min, room.max - vec2(colour_bar::ROOM, LINE_ROOM));
         let points = slices.each_ref().map(|of| vec2(of.columns.end as f32, of.rows.end as f32));
-        let across: f32 = points.iter().map(|points| points.x).sum();
-        let down = points.iter().map(|points| points.y).fold(1.0, f32::max);
-        let each = ((area.width() - 2.0 * BETWEEN) / across)
-            .min((area.height() - TITLE_ROOM) / down)
-            .max(0.01);
-        let top = area.top() + TITLE_ROOM + 0.5 * (area.height() - TITLE_ROOM - each * down);
-        let mut left = area.left() + 0.5 * (area.width() - 2.0 * BETWEEN - each * across).max(0.0);
+        let (each, places) = arrangement(area, points);
         let (mut moved, mut hover) = (None, None);
         for (which, (of, points)) in slices.iter().zip(points).enumerate() {
             let slice = of.slice?;
-            let rect = Rect::from_min_size(pos2(left, top), each * points);
-            left = rect.right() + BETWEEN;
+            let rect = Rect::from_min_size(places[which], each * points);
             let name = format!("Slice {slice} of the {}", field.name());
             let response = ui.interact(rect, ui.scope_id().with(which), Sense::click_and_drag());
             response.widget_info(|| egui::WidgetInfo::labeled(egui::Role::Image, true, &name));
@@ -202,7 +195,7 @@ impl Textures {
             painter.image(texture.id(), rect, uv, Color32::WHITE);
         }
         painter.rect_stroke(rect, 0.0, ui.visuals().window_stroke, StrokeKind::Outside);
-        let name = of.slice.map_or(String::new(), |slice| slice.to_string());
+        let name = of.slice.map_or(String::new(), |slice| slice.label());
         let font = TextStyle::Small.resolve(ui.style());
         let at = rect.left_top() - vec2(0.0, 4.0);
         painter.text(at, Align2::LEFT_BOTTOM, name, font, ui.visuals().text_color());
@@ -256,11 +249,68 @@ impl Textures {
     }
 }
 
+/// The size of a grid point and the corner of each slice, of so many points across and down: beside each other, or
+/// two by two with the axes that two slices share along each other, whichever is larger.
+fn arrangement(area: Rect, points: [Vec2; 3]) -> (f32, [Pos2; 3]) {
+    let [z, y, x] = points;
+    let beside = [z.x + y.x + x.x, z.y.max(y.y).max(x.y)];
+    let square = [z.x.max(y.x) + x.x, z.y + y.y.max(x.y)];
+    let fits = |[across, down]: [f32; 2], columns: f32, rows: f32| {
+        let width = area.width() - (columns - 1.0) * BETWEEN;
+        let height = area.height() - rows * TITLE_ROOM;
+        (width / across).min(height / down).max(0.01)
+    };
+    let (in_row, in_square) = (fits(beside, 3.0, 1.0), fits(square, 2.0, 2.0));
+    let is_row = in_row >= in_square;
+    let (each, [across, down], columns, rows) = match is_row {
+        true => (in_row, beside, 3.0, 1.0),
+        false => (in_square, square, 2.0, 2.0),
+    };
+    let used = vec2(each * across + (columns - 1.0) * BETWEEN, each * down + rows * TITLE_ROOM);
+    let first = area.min + 0.5 * (area.size() - used).max(Vec2::ZERO) + vec2(0.0, TITLE_ROOM);
+    let right_of = |of: Vec2| vec2(each * of.x + BETWEEN, 0.0);
+    let places = match is_row {
+        true => [first, first + right_of(z), first + right_of(z) + right_of(y)],
+        false => {
+            let below = first + vec2(0.0, each * z.y + TITLE_ROOM);
+            [first, below, below + right_of(if z.x > y.x { z } else { y })]
+        }
+    };
+    (each, places)
+}
+
 /// Lines that show where the other slices lie.
 fn crosshair(ui: &Ui, rect: Rect, [x, y]: [f32; 2]) {
     let under = Stroke::new(3.0, Color32::from_black_alpha(150));
     for stroke in [under, Stroke::new(1.0, Color32::WHITE)] {
         ui.painter().vline(rect.left() + x, rect.y_range(), stroke);
         ui.painter().hline(rect.x_range(), rect.top() + y, stroke);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_fill_the_room_and_cover_nothing() {
+        let [nx, ny, nz] = [64.0, 48.0, 32.0];
+        let points = [vec2(nx, ny), vec2(nx, nz), vec2(ny, nz)];
+        for size in [vec2(520.0, 600.0), vec2(900.0, 200.0), vec2(300.0, 900.0)] {
+            let area = Rect::from_min_size(pos2(10.0, 20.0), size);
+            let (each, places) = arrangement(area, points);
+            let rects = [0, 1, 2].map(|of| Rect::from_min_size(places[of], each * points[of]));
+            for (index, rect) in rects.iter().enumerate() {
+                let with_title = rect
+                    .expand2(vec2(0.0, 0.5 * TITLE_ROOM))
+                    .translate(vec2(0.0, -0.5 * TITLE_ROOM));
+                assert!(area.expand(0.1).contains_rect(with_title), "{size}: {rect}");
+                assert!(
+                    rects[..index].iter().all(|other| !other.intersects(with_title.shrink(0.1)))
+                );
+            }
+            let row = (size.x - 2.0 * BETWEEN) / (2.0 * nx + ny);
+            assert!(each >= row.min((size.y - TITLE_ROOM) / ny), "{size}: {each}");
+        }
     }
 }

@@ -165,9 +165,11 @@ impl Picture {
         let lines = projection.lines(tiling, f64::from(font.size));
         draw_lines(&painter, area, &lines.borders, Color32::from_white_alpha(80));
         draw_lines(&painter, area, &lines.edges, ui.visuals().weak_text_color());
+        // Names stand outside the box, which in a narrow pane is beside the area.
+        let names = painter.with_clip_rect(area.expand(font.size));
         for (name, [x, y]) in INDEX_NAMES.into_iter().zip(lines.names) {
             let at = area.min + vec2(x as f32, y as f32);
-            painter.text(at, Align2::CENTER_CENTER, name, font.clone(), ui.visuals().text_color());
+            names.text(at, Align2::CENTER_CENTER, name, font.clone(), ui.visuals().text_color());
         }
         let bar = Bar {
             map: colours.map,

@@ -73,7 +73,7 @@ impl FigureType for Slices {
     fn title(&self, first: &Snapshot, _: &ViewSpec) -> String {
         let label = first.field().label();
         let indices = first.observation.slices.as_deref().into_iter().flatten().rev();
-        let indices = indices.filter_map(|samples| samples.slice).map(|slice| slice.to_string());
+        let indices = indices.filter_map(|samples| samples.slice).map(|slice| slice.label());
         format!("{label} at {}", indices.collect::<Vec<_>>().join(", "))
     }
 
@@ -107,7 +107,7 @@ fn draw(first: &Snapshot, slices: &[solver::Samples; 3], view: &ViewSpec) -> Str
         [0, 1].map(|axis| if spec.borders { borders(shown.tiling(), axis) } else { Vec::new() })
     });
     let names =
-        slices.each_ref().map(|slice| slice.slice.map_or(String::new(), |slice| slice.to_string()));
+        slices.each_ref().map(|slice| slice.slice.map_or(String::new(), |slice| slice.label()));
     let axis = |slice: &solver::Samples, which: usize| {
         let label = slice.slice.map_or([0, 1], Slice::axes).map(|axis| INDEX_NAMES[axis])[which];
         let end = [slice.columns.end, slice.rows.end][which] as f64;

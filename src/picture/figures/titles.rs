@@ -42,7 +42,7 @@ impl Titles {
             _ => String::new(),
         };
         let slice = first.map().samples.slice;
-        let slice = slice.map_or(String::new(), |slice| format!(" at {slice}"));
+        let slice = slice.map_or(String::new(), |slice| format!(" at {}", slice.label()));
         let title = format!("{}{slice}{when}{problem}", view.kind.title(first, view));
 
         let mut subtitle = common;
