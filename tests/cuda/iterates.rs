@@ -49,7 +49,8 @@ pub fn check<S: Strategy>(count: u32, strategy: S, property: impl Fn(S::Value))
 where
     S::Value: std::fmt::Debug,
 {
-    let config = Config { cases: count, failure_persistence: None, ..Config::default() };
+    // A share of few settings is one at least: a test of none would pass.
+    let config = Config { cases: count.max(1), failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new(config);
     let result = runner.run(&strategy, |value| {
         property(value);
