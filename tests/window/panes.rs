@@ -149,8 +149,4 @@ fn slices_and_volume() {
     window.harness.drop_at(middle + eframe::egui::vec2(90.0, 0.0));
     window.frames(3);
     assert!(!window.says("Azimuth 35°") && window.says("elevation 25°"), "{:#?}", window.texts());
-    window.click_at(middle);
-    window.frame();
-    window.click_at(middle);
-    window.until_text("Azimuth 35°, elevation 25°");
 }

@@ -7,6 +7,7 @@ use crate::app::state::drag::HoldAt;
 use crate::app::state::session::Session;
 use crate::app::widgets::labels::explained;
 use crate::app::widgets::theme;
+use crate::grid::Need;
 use eframe::egui::{self, Ui};
 
 /// Draws the View menu.
@@ -17,6 +18,10 @@ pub fn ui(ui: &mut Ui, session: &Session, panes: &Panes, commands: &mut Vec<Comm
     let (button, _) = menu.ui(ui, |ui| {
         ui.set_min_width(theme::MENU_WIDTH);
         for pane in list::ALL {
+            // What this grid or matrix cannot have is not offered.
+            if pane.need() != Need::Nothing && pane.why_empty(session).is_some() {
+                continue;
+            }
             let mut shown = panes.is_shown(pane.id());
             let about = match pane.why_empty(session) {
                 Some(why) => format!("{} {why}", pane.about()),
