@@ -202,6 +202,20 @@ fn two_runs_side_by_side() {
 }
 
 #[test]
+fn three_slices_of_a_3d_grid() {
+    let mut view = view(FigureKind::SLICES, 3, [720, 360], Theme::Dark);
+    (view.figure.borders, view.through) = (true, Some([12, 20, 5]));
+    check("slices.png", &drawn(&[32, 24, 16], view));
+}
+
+#[test]
+fn the_volume_of_a_3d_grid() {
+    let mut view = view(FigureKind::VOLUME, 3, [480, 400], Theme::Light);
+    view.figure.borders = true;
+    check("volume.png", &drawn(&[32, 24, 16], view));
+}
+
+#[test]
 fn two_runs_one_above_the_other_without_annotations() {
     let mut view = view(FigureKind::SIDE_BY_SIDE, 30, [420, 560], Theme::Light);
     view.figure.annotations = false;
