@@ -11,6 +11,7 @@ use tilescope::app::SettingsFile;
 
 pub const TESTS: &[(&str, fn())] = &[
     ("a_drag_is_undone_at_once_and_made_again", a_drag_is_undone_at_once_and_made_again),
+    ("all_runs_are_unpinned_at_once", all_runs_are_unpinned_at_once),
     ("changes_of_the_view_are_undone_too", changes_of_the_view_are_undone_too),
     ("a_refused_setting_is_no_step_to_undo", a_refused_setting_is_no_step_to_undo),
     ("an_opened_run_is_undone", an_opened_run_is_undone),
@@ -87,6 +88,20 @@ fn a_drag_is_undone_at_once_and_made_again() {
     assert_eq!((window.slider("k"), window.slider("Overlap")), (8.0, last));
     redo(&mut window);
     assert_eq!(window.run_under_way().method.k, 8, "nothing comes after the last");
+}
+
+fn all_runs_are_unpinned_at_once() {
+    let mut window = Window::paused(small());
+    for k in [8.0, 16.0] {
+        window.step(1);
+        window.key(Key::P);
+        window.set_slider("k", k);
+    }
+    window.until("pinned", |window| window.has(Role::TextInput, "Name of B"));
+    ask(&mut window, "unpin all");
+    press(&mut window, Modifiers::NONE, Key::Enter);
+    assert!(!is_open(&window) && !window.has(Role::TextInput, "Name of A"));
+    assert!(!window.has(Role::TextInput, "Name of B"));
 }
 
 fn changes_of_the_view_are_undone_too() {

@@ -112,6 +112,14 @@ pub const PIN: Action = Action {
     ..BLANK
 };
 
+pub const UNPIN_ALL: Action = Action {
+    group: "Compare",
+    name: "Unpin all runs",
+    about: "Forget the pinned runs and their cycles.",
+    command: |it, _| (!it.session.pins.all().is_empty()).then_some(Command::UnpinAll),
+    ..BLANK
+};
+
 pub const COMPARE: Action = Action {
     group: "Compare",
     name: "Compare",

@@ -32,6 +32,7 @@ impl ActionTable {
             LIVE,
             PLAY,
             PIN,
+            UNPIN_ALL,
             COMPARE,
             FLIP,
         ]);

@@ -69,6 +69,7 @@ impl Explorer {
             Command::Baseline(number) => self.session.pins.baseline = number,
             Command::Flip(flipped) => self.session.flipped = flipped,
             Command::Unpin(number) => self.session.pins.remove(number),
+            Command::UnpinAll => self.session.pins.remove_all(),
             Command::Rename(number, name) => self.session.pins.rename(number, &name),
             Command::SortPins(sorted) => self.session.pins.sorted = sorted,
             Command::Memory(bytes) => self.session.memory = bytes,

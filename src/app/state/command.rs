@@ -51,6 +51,8 @@ pub enum Command {
     Baseline(usize),
     /// Unpin a run.
     Unpin(usize),
+    /// Unpin every run.
+    UnpinAll,
     /// Rename a pinned run.
     Rename(usize, String),
     /// Sort the pinned runs.

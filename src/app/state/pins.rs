@@ -127,6 +127,11 @@ impl Pins {
         self.pins.retain(|pin| pin.number != number);
     }
 
+    /// Unpins every run.
+    pub fn remove_all(&mut self) {
+        self.pins.clear();
+    }
+
     /// Renames a pinned run. An empty name restores the default one.
     pub fn rename(&mut self, number: usize, name: &str) {
         if let Some(pin) = self.pins.iter_mut().find(|pin| pin.number == number) {
