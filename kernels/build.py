@@ -10,14 +10,14 @@ It needs no GPU and no CUDA toolkit: the compiler (NVRTC) comes from PyPI, by pi
 compute capability 7.0, the oldest that is supported; the driver compiles it when a kernel is first used.
 
 Each file in kernels/ptx/ has all variants of one source file, each after a line `// variant NAME`, compressed with
-gzip. Compilers of other versions may compress differently, so --check compares the text.
+LZMA. Compilers of other versions may compress differently, so --check compares the text.
 """
 
 import argparse
 import concurrent.futures
 import ctypes
 import glob
-import gzip
+import lzma
 import os
 import re
 import subprocess
@@ -34,6 +34,12 @@ PRECISIONS = {"f32": 32, "f64": 64}
 # In the order of FORM in stencil.cuh.
 FORMS = ["1d-isotropic", "1d-general", "2d-isotropic", "2d-per-axis", "2d-general"]
 FORMS += ["3d-isotropic", "3d-per-axis", "3d-general", "matrix"]
+
+# Variants resemble each other, so the dictionary is as large as a file; the program needs as much memory to read it.
+COMPRESSION = {
+    "format": lzma.FORMAT_ALONE,
+    "filters": [{"id": lzma.FILTER_LZMA1, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 4 << 20}],
+}
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PTX = os.path.join(HERE, "ptx")
@@ -67,8 +73,8 @@ class Kernel:
             sys.exit(f"{self.name}.cu: `{line[0]}` names no variant")
 
 
-def load_compiler():
-    """The NVRTC library, downloaded if it is not there yet."""
+def compiler():
+    """The path of the NVRTC library, downloaded if it is not there yet."""
     pattern = os.path.join(CACHE, "nvidia", "cuda_nvrtc", "lib", "libnvrtc.so.*")
     if not glob.glob(pattern):
         os.makedirs(CACHE, exist_ok=True)
@@ -76,11 +82,12 @@ def load_compiler():
         subprocess.run([*pip, PACKAGE], check=True)
         for wheel in glob.glob(os.path.join(CACHE, "*.whl")):
             zipfile.ZipFile(wheel).extractall(CACHE)
-    return ctypes.CDLL(glob.glob(pattern)[0])
+    return glob.glob(pattern)[0]
 
 
-def compile_file(nvrtc, kernel, options, architecture):
+def compile_file(kernel, options, architecture):
     """The PTX (empty for real architectures) and the log of one source file."""
+    nvrtc = ctypes.CDLL(compiler())
     read = lambda path: open(path, "rb").read()
     headers = sorted(glob.glob(os.path.join(HERE, "*.cuh")))
     names = (ctypes.c_char_p * len(headers))(*[os.path.basename(h).encode() for h in headers])
@@ -119,25 +126,35 @@ def tidy(ptx):
     return "".join(line + "\n" for line in lines if line and not is_constant(line))
 
 
-def compile_ptx(nvrtc, kernel):
+def begin_ptx(pool, kernel):
+    """Begins to compile all variants of a source file."""
+    return [
+        (name, pool.submit(compile_file, kernel.name, options, kernel.ptx_for))
+        for name, options in kernel.variants
+    ]
+
+
+def ptx_of(begun):
     """The PTX of all variants of a source file, as it is committed."""
-    with concurrent.futures.ThreadPoolExecutor() as pool:
-        compiled = [
-            (name, pool.submit(compile_file, nvrtc, kernel.name, options, kernel.ptx_for))
-            for name, options in kernel.variants
-        ]
-    return "".join(f"// variant {name}\n" + tidy(ptx.result()[0]) for name, ptx in compiled)
+    return "".join(f"// variant {name}\n" + tidy(compiled.result()[0]) for name, compiled in begun)
 
 
-def resources(nvrtc, kernel):
+def begin_resources(pool, kernel):
+    """Begins to compile all variants of a source file for the checked architectures."""
+    return [
+        (name, architecture, pool.submit(compile_file, kernel.name, [*options, "--ptxas-options=-v"], architecture))
+        for name, options in kernel.variants
+        for architecture in kernel.checked_on
+    ]
+
+
+def resources_of(kernel, begun):
     """For each function of a source file and each checked architecture: a title, the registers and the bytes
     that it spills."""
     pattern = r"entry function '(\w+)'.*?(\d+) bytes spill stores.*?Used (\d+) registers"
-    for name, options in kernel.variants:
-        for architecture in kernel.checked_on:
-            _, log = compile_file(nvrtc, kernel.name, [*options, "--ptxas-options=-v"], architecture)
-            for function, spilled, registers in re.findall(pattern, log, flags=re.DOTALL):
-                yield f"{kernel.name} {name} {function} {architecture}", int(registers), int(spilled)
+    for name, architecture, compiled in begun:
+        for function, spilled, registers in re.findall(pattern, compiled.result()[1], flags=re.DOTALL):
+            yield f"{kernel.name} {name} {function} {architecture}", int(registers), int(spilled)
 
 
 def main():
@@ -146,28 +163,34 @@ def main():
     parser.add_argument("--registers", action="store_true", help="print the registers of each kernel")
     arguments = parser.parse_args()
 
-    nvrtc = load_compiler()
+    compiler()
     os.makedirs(PTX, exist_ok=True)
     problems = []
     bytes_of_text = 0
     kernels = [Kernel(path) for path in sorted(glob.glob(os.path.join(HERE, "*.cu")))]
-    for kernel in kernels:
-        path = os.path.join(PTX, kernel.name + ".ptx.gz")
-        ptx = compile_ptx(nvrtc, kernel)
+    # Processes, not threads: the compiler has a lock.
+    pool = concurrent.futures.ProcessPoolExecutor()
+    with_resources = arguments.check or arguments.registers
+    begun = [
+        (kernel, begin_ptx(pool, kernel), begin_resources(pool, kernel) if with_resources else [])
+        for kernel in kernels
+    ]
+    for kernel, ptx, resources in begun:
+        path = os.path.join(PTX, kernel.name + ".ptx.lzma")
+        ptx = ptx_of(ptx)
         bytes_of_text += len(ptx)
         if not arguments.check:
             with open(path + ".new", "wb") as file:
-                file.write(gzip.compress(ptx.encode(), 9, mtime=0))
+                file.write(lzma.compress(ptx.encode(), **COMPRESSION))
             os.replace(path + ".new", path)
-        elif not os.path.exists(path) or gzip.open(path, "rt").read() != ptx:
+        elif not os.path.exists(path) or lzma.open(path, "rt").read() != ptx:
             problems.append(f"{path} is not what {kernel.name}.cu gives")
-        if arguments.check or arguments.registers:
-            for title, registers, spilled in resources(nvrtc, kernel):
-                if arguments.registers:
-                    print(f"{title}: {registers} registers")
-                if spilled:
-                    problems.append(f"{title} spills {spilled} bytes")
-    expected = {os.path.join(PTX, kernel.name + ".ptx.gz") for kernel in kernels}
+        for title, registers, spilled in resources_of(kernel, resources):
+            if arguments.registers:
+                print(f"{title}: {registers} registers")
+            if spilled:
+                problems.append(f"{title} spills {spilled} bytes")
+    expected = {os.path.join(PTX, kernel.name + ".ptx.lzma") for kernel in kernels}
     for path in sorted(set(glob.glob(os.path.join(PTX, "*"))) - expected):
         if arguments.check:
             problems.append(f"{path} belongs to no kernel")

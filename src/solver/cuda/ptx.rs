@@ -1,55 +1,75 @@
-//! The PTX of the kernels, compressed by the build script (`build.rs`).
+//! The PTX of the kernels, as `kernels/build.py` has compressed it.
 
 use crate::grid::Precision;
 use crate::problem::Weights;
-use flate2::read::ZlibDecoder;
+use lzma_rust2::LzmaReader;
 use std::io::Read;
-use std::ops::Range;
 
-/// A source file in `kernels/`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum File {
-    Classic,
-    Classic3d,
-    Shared,
-    Shared3d,
-    Stream3d,
-    Register1d,
-    Register2d,
-    Spectral,
-    SpectralTensor,
-    Observe,
-    Statistics,
-    Gather,
-    Blocks,
-    Sums,
+/// Lists the source files in `kernels/`: their PTX is embedded as it is committed.
+macro_rules! files {
+    ($($file:ident = $name:literal,)*) => {
+        /// A source file in `kernels/`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub(super) enum File {
+            $($file,)*
+        }
+
+        impl File {
+            #[cfg(test)]
+            const ALL: &[Self] = &[$(Self::$file,)*];
+
+            /// The PTX of all its variants, compressed.
+            fn compressed(self) -> &'static [u8] {
+                match self {
+                    $(Self::$file => {
+                        include_bytes!(concat!("../../../kernels/ptx/", $name, ".ptx.lzma"))
+                    })*
+                }
+            }
+        }
+    };
+}
+
+files! {
+    Classic = "classic",
+    Classic3d = "classic_3d",
+    Shared = "shared",
+    Shared3d = "shared_3d",
+    Stream3d = "stream_3d",
+    Register1d = "register_1d",
+    Register2d = "register_2d",
+    Spectral = "spectral",
+    SpectralTensor = "spectral_tensor",
+    Observe = "observe",
+    Statistics = "statistics",
+    Gather = "gather",
+    Blocks = "blocks",
+    Sums = "sums",
 }
 
 impl File {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Classic => "classic",
-            Self::Classic3d => "classic_3d",
-            Self::Shared => "shared",
-            Self::Shared3d => "shared_3d",
-            Self::Stream3d => "stream_3d",
-            Self::Register1d => "register_1d",
-            Self::Register2d => "register_2d",
-            Self::Spectral => "spectral",
-            Self::SpectralTensor => "spectral_tensor",
-            Self::Observe => "observe",
-            Self::Statistics => "statistics",
-            Self::Gather => "gather",
-            Self::Blocks => "blocks",
-            Self::Sums => "sums",
-        }
-    }
-
     /// Whether it is compiled for each precision and form.
     fn has_variants(self) -> bool {
         self != Self::Sums
     }
+
+    /// The PTX of all its variants.
+    fn text(self) -> Option<String> {
+        let mut text = String::new();
+        let mut reader = LzmaReader::new_mem_limit(self.compressed(), MOST_KILOBYTES, None).ok()?;
+        reader.read_to_string(&mut text).ok()?;
+        Some(text)
+    }
 }
+
+/// The most memory that decompressing takes, in kilobytes: the dictionary of `kernels/build.py` and some more.
+const MOST_KILOBYTES: u32 = 8192;
+
+/// What a variant begins with; its name ends the line.
+const VARIANT: &str = "// variant ";
+
+/// What a function begins with. What comes before the first belongs to all.
+const ENTRY: &str = ".visible .entry ";
 
 /// The number of axes and which weights are equal, which fixes the order of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,20 +116,6 @@ impl Form {
     }
 }
 
-/// A variant of a function: all variants of a function are compressed together.
-struct Entry {
-    kernel: &'static str,
-    function: &'static str,
-    variant: &'static str,
-    /// Its bytes of [`BINARY`].
-    stream: Range<usize>,
-    /// Its bytes of what comes out of them.
-    text: Range<usize>,
-}
-
-static BINARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/ptx.bin"));
-static ENTRIES: &[Entry] = include!(concat!(env!("OUT_DIR"), "/ptx_table.rs"));
-
 /// The PTX of one function for one precision and form of the weights, ready for the driver; `None` if the
 /// file has no such function. The driver compiles whatever it gets, so it gets one function only.
 pub(super) fn source(
@@ -122,33 +128,38 @@ pub(super) fn source(
         true => format!("{}-{}", precision.name(), form.name()),
         false => "any".to_owned(),
     };
-    let is_wanted = |entry: &&Entry| {
-        entry.kernel == file.name() && entry.function == function && entry.variant == variant
-    };
-    let entry = ENTRIES.iter().find(is_wanted)?;
-    let mut text = String::new();
-    ZlibDecoder::new(BINARY.get(entry.stream.clone())?).read_to_string(&mut text).ok()?;
-    text.get(entry.text.clone()).map(str::to_owned)
+    cut(&file.text()?, &variant, function)
+}
+
+/// One function of one variant.
+fn cut(text: &str, variant: &str, function: &str) -> Option<String> {
+    let named = |part: &&str| part.lines().next() == Some(variant);
+    let (_, text) = text.split(VARIANT).skip(1).find(named)?.split_once('\n')?;
+    let mut parts = text.split(ENTRY);
+    let head = parts.next()?;
+    let body = parts.find(|part| part.split_once('(').is_some_and(|(name, _)| name == function))?;
+    Some([head, ENTRY, body].concat())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const ENTRY: &str = ".visible .entry ";
-
     #[test]
     fn each_source_is_one_whole_function() {
-        assert!(!ENTRIES.is_empty());
-        for entry in ENTRIES {
-            let mut text = String::new();
-            let stream = &BINARY[entry.stream.clone()];
-            ZlibDecoder::new(stream).read_to_string(&mut text).unwrap();
-            let text = &text[entry.text.clone()];
-            assert!(text.starts_with(".version ") && text.trim_end().ends_with('}'));
-            assert_eq!(text.matches(ENTRY).count(), 1);
-            assert!(text.contains(&format!("{ENTRY}{}(", entry.function)));
-            assert_eq!(text.matches('{').count(), text.matches('}').count());
+        for file in File::ALL {
+            let text = file.text().unwrap();
+            for part in text.split(VARIANT).skip(1) {
+                let (variant, part) = part.split_once('\n').unwrap();
+                for part in part.split(ENTRY).skip(1) {
+                    let (function, _) = part.split_once('(').unwrap();
+                    let text = cut(&text, variant, function).unwrap();
+                    assert!(text.starts_with(".version ") && text.trim_end().ends_with('}'));
+                    assert_eq!(text.matches(ENTRY).count(), 1);
+                    assert!(text.contains(&format!("{ENTRY}{function}(")));
+                    assert_eq!(text.matches('{').count(), text.matches('}').count());
+                }
+            }
         }
     }
 
@@ -202,7 +213,8 @@ mod tests {
 
     #[test]
     fn the_embedded_kernels_are_small() {
-        assert!(BINARY.len() <= 2_500_000, "{} bytes", BINARY.len());
+        let bytes: usize = File::ALL.iter().map(|file| file.compressed().len()).sum();
+        assert!(bytes <= 2_500_000, "{bytes} bytes");
     }
 
     /// PTX 8.n is that of CUDA 12.n.
