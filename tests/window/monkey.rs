@@ -1,8 +1,11 @@
 //! A seeded random driver of every control and key: nothing panics, and memory stays bounded.
 //!
-//! `TILESCOPE_MONKEY_ACTIONS` sets the number of actions, or `TILESCOPE_MONKEY_SECONDS` the time, and `TILESCOPE_MONKEY_SEED` repeats a
-//! sequence, as far as the timing of the worker allows. Nothing is rendered, and nothing leaves its
-//! temporary folder: no clipboard, no browser, no other files.
+//! `TILESCOPE_MONKEY_ACTIONS` sets the number of actions, or `TILESCOPE_MONKEY_SECONDS` the time, and
+//! `TILESCOPE_MONKEY_SEED` repeats a sequence, as far as the timing of the worker allows. Nothing is
+//! rendered, and nothing leaves its temporary folder: no clipboard, no browser, no other files.
+//!
+//! What the process holds depends on the runs that the monkey has made. Whether it loses memory is measured at rest: six
+//! times it returns to one small run, of which nothing is pinned and to which alone undo returns.
 
 use crate::controls::small;
 use eframe::App;
@@ -29,10 +32,14 @@ pub const TESTS: &[(&str, fn())] = &[("a_monkey_finds_nothing", a_monkey_finds_n
 /// Number of actions in the test suite.
 const ACTIONS: u64 = 20_000;
 
-/// Allowed growth of the process in bytes after the first third of the actions: keyframes fill
-/// their budget (512 MB) gradually, and reports of other grids come and go. A leak grows without
-/// bound.
-const GROWTH: u64 = 640 << 20;
+/// Number of times that memory is measured at rest.
+const RESTS: u32 = 6;
+
+/// Allowed growth in bytes from the first rest to any later one. A leak grows without bound.
+const GROWTH: u64 = 64 << 20;
+
+/// Runs to begin one after the other until nothing is left of those before: more than undo keeps.
+const RUNS_TO_FORGET: usize = 12;
 
 /// The most bytes that the process may take: a run that needs more would have to be chosen on purpose.
 const MOST: u64 = 6 << 30;
@@ -402,12 +409,40 @@ impl Monkey {
             };
             self.events(vec![event]);
         }
+        self.open(run);
+    }
+
+    /// Drops a run file on the window, and waits for it.
+    fn open(&mut self, run: &Path) {
         let run = run.to_owned();
         self.frame(|input| input.dropped_files = vec![Arc::new(Dropped(run))]);
         for _ in 0..20 {
             std::thread::sleep(Duration::from_millis(2));
             self.frame(|_| {});
         }
+    }
+
+    /// The memory of the process with the small run alone.
+    fn rest(&mut self, run: &Path, other: &Path) -> Option<u64> {
+        self.size = vec2(1280.0, 800.0);
+        self.begin_again(run);
+        let key = |key, modifiers| Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        };
+        self.events(vec![key(Key::P, Modifiers::COMMAND)]);
+        self.events(vec![Event::Text("unpin all".to_owned())]);
+        self.frame(|_| {});
+        self.events(vec![key(Key::Enter, Modifiers::NONE)]);
+        for _ in 0..RUNS_TO_FORGET {
+            self.begin_again(other);
+            self.begin_again(run);
+        }
+        trim();
+        memory()
     }
 }
 
@@ -426,6 +461,18 @@ impl egui::DroppedFile for Dropped {
 
     fn bytes(&self) -> Result<Vec<u8>, String> {
         fs::read(&self.0).map_err(|error| error.to_string())
+    }
+}
+
+/// Returns what was freed to the system: the allocator keeps it otherwise, in pieces.
+fn trim() {
+    #[cfg(target_env = "gnu")]
+    {
+        unsafe extern "C" {
+            fn malloc_trim(keep: usize) -> i32;
+        }
+        // SAFETY: it may be called at any time, from any thread.
+        unsafe { malloc_trim(0) };
     }
 }
 
@@ -521,7 +568,7 @@ fn a_monkey_finds_nothing() {
     }));
 
     let mut monkey = Monkey::new(seed, files, folder.path().join("settings.toml"));
-    let mut sizes = Vec::new();
+    let (mut sizes, mut rests) = (Vec::new(), Vec::new());
     let begin = Instant::now();
     let mut actions = 0;
     let went = panic::catch_unwind(panic::AssertUnwindSafe(|| {
@@ -532,6 +579,13 @@ fn a_monkey_finds_nothing() {
             }
             monkey.act();
             actions += 1;
+            let part = match time {
+                Some(time) => begin.elapsed().as_secs_f64() / time.as_secs_f64(),
+                None => actions as f64 / most as f64,
+            };
+            if part * f64::from(RESTS) >= (rests.len() + 1) as f64 {
+                rests.push(monkey.rest(&run, &folder.path().join("odd.toml")));
+            }
         }
     }));
     panic::set_hook(Box::new(move |info| original(info)));
@@ -549,9 +603,13 @@ fn a_monkey_finds_nothing() {
     let last = format!("seed {seed}; the last actions: {done:#?}");
     let panics = panics.lock().unwrap_or_else(PoisonError::into_inner);
     assert!(went.is_ok() && panics.is_empty(), "panicked: {panics:#?}; {last}");
-    if let Some(third) = sizes.len().checked_div(3).filter(|&third| third > 0) {
-        let most = |sizes: &[u64]| sizes.iter().copied().max().unwrap_or(0);
-        let (before, after) = (most(&sizes[..third]), most(&sizes[third..]));
-        assert!(after <= before + GROWTH, "memory grows: {before} to {after} bytes; seed {seed}");
+    let rests: Vec<u64> = rests.into_iter().flatten().collect();
+    println!(
+        "monkey: memory at rest {:?} MB",
+        rests.iter().map(|bytes| bytes >> 20).collect::<Vec<_>>()
+    );
+    if let [first, later @ ..] = rests.as_slice() {
+        let after = later.iter().max().unwrap_or(first);
+        assert!(*after <= first + GROWTH, "memory grows: {first} to {after} bytes; seed {seed}");
     }
 }
