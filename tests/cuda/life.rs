@@ -1,5 +1,6 @@
 //! Runs on a GPU from start to end, what they leave behind, and what is refused.
 
+use crate::iterates::share;
 use std::sync::Arc;
 use std::time::Duration;
 use tilescope::grid::{Precision, Shape, Tiling};
@@ -22,6 +23,7 @@ pub const TESTS: &[(&str, fn())] = &[
 ];
 
 fn a_run_ends_where_it_ends_on_the_cpu() {
+    let points = share(96).max(24) as usize;
     for (name, k, overlap) in [
         (MethodName::Hierarchical, 16, 0),
         (MethodName::Hierarchical, 8, 4),
@@ -29,7 +31,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
     ] {
         let run_on = |backend| {
             let mut spec = RunSpec::default();
-            spec.problem.shape = vec![96, 80];
+            spec.problem.shape = vec![points, points - 16];
             spec.method.name = name;
             spec.method.k = k.into();
             spec.method.overlap = vec![overlap];
@@ -52,6 +54,7 @@ fn a_run_ends_where_it_ends_on_the_cpu() {
 /// A cycle that the replay makes again on the GPU, from what the worker kept of it, is that of the
 /// CPU from the initial guess.
 fn an_earlier_cycle_is_made_again() {
+    let last = u64::from(share(3000)).max(30);
     for (precision, field) in [
         (Precision::F64, FieldKind::Residual),
         (Precision::F32, FieldKind::Change),
@@ -61,7 +64,7 @@ fn an_earlier_cycle_is_made_again() {
             let mut spec = RunSpec::default();
             spec.problem.shape = vec![256, 192];
             (spec.method.precision, spec.method.backend) = (precision, backend);
-            (spec.stop.tolerance, spec.stop.max_cycles) = (None, 3000);
+            (spec.stop.tolerance, spec.stop.max_cycles) = (None, last);
             spec
         };
         let view = ObservationRequest {
@@ -92,7 +95,7 @@ fn an_earlier_cycle_is_made_again() {
         let plain = Arc::new(RunArchive::new(&Arc::new(plan), 0));
         let replay = Rewinder::start(|| {}).expect("a thread");
         let memory = 100_000_000;
-        for (id, cycle) in [2900, 1, 777, 0, 3000].into_iter().enumerate() {
+        for (id, cycle) in [last - 1, 1, last / 4, 0, last].into_iter().enumerate() {
             let id = id as u64;
             let target = |archive: &Arc<RunArchive>| ReplayTarget {
                 archive: Arc::clone(archive),
@@ -125,9 +128,10 @@ fn an_earlier_cycle_is_made_again() {
 /// A worker begins at once, on the CPU, and goes on on the GPU to the same bits: its last iterate, that of
 /// the move and those that are made again are the CPU's.
 fn auto_begins_on_the_cpu() {
+    let last = u64::from(share(2000)).max(30);
     let mut spec = RunSpec::default();
     (spec.problem.shape, spec.method.overlap) = (vec![256, 192], vec![4]);
-    (spec.stop.tolerance, spec.stop.max_cycles) = (None, 2000);
+    (spec.stop.tolerance, spec.stop.max_cycles) = (None, last);
     assert_eq!(spec.method.backend, Backend::Auto);
     let view = ObservationRequest {
         field: FieldKind::Residual,
@@ -159,7 +163,7 @@ fn auto_begins_on_the_cpu() {
     assert_eq!(moved.plan.spec.method.backend, Backend::Auto);
     worker.request(request(true));
     let end = report_when(&|report| matches!(report.phase, Phase::Finished(_)));
-    assert!(end.device.is_some() && end.latest.cycle == 2000);
+    assert!(end.device.is_some() && end.latest.cycle == last);
     assert!(end.curve.windows(2).all(|pair| pair[0].cycle < pair[1].cycle), "the curve goes on");
 
     // The same on the CPU alone.
@@ -169,7 +173,7 @@ fn auto_begins_on_the_cpu() {
     let plain = Arc::new(RunArchive::new(&plan, 0));
     let replay = Rewinder::start(|| {}).expect("a thread");
     let memory = 100_000_000;
-    for (id, cycle) in [1, 3, 4, 1234, 2000].into_iter().enumerate() {
+    for (id, cycle) in [1, 3, 4, last - last / 3, last].into_iter().enumerate() {
         let id = id as u64;
         let target = |archive: &Arc<RunArchive>| ReplayTarget {
             archive: Arc::clone(archive),
@@ -226,7 +230,8 @@ fn a_thousand_changes_leave_nothing_behind() {
     let first = crate::gpu::solver(&problem, tiles(200, 32, 0, 4), Precision::F64, Kernel::AUTO);
     let mut solver = first.expect("a GPU");
     let mut free = Vec::new();
-    for change in 0..1000_usize {
+    let changes = share(1000) as usize;
+    for change in 0..changes {
         let method = match change % 10 {
             0 => Method::Classic,
             _ => tiles(200, 8 + change % 57, 2 * (change % 4), 1 + change % 30),
@@ -236,7 +241,7 @@ fn a_thousand_changes_leave_nothing_behind() {
         solver = solver.with_method(method, kernel).expect("room");
         solver.cycles(50, NormRequest::RESIDUAL_L2).expect("a GPU at work");
         solver.cycles(500, NormRequest::RESIDUAL_L2).expect("a GPU at work");
-        if change >= 100 {
+        if change >= changes / 10 {
             free.push(crate::gpu::device().free_memory().expect("a GPU"));
         }
     }

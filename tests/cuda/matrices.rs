@@ -1,6 +1,6 @@
 //! Sparse matrices on a GPU: every kernel gives the bits of the CPU and of the naive solver.
 
-use crate::iterates::{bits, check, maxima, request, settings};
+use crate::iterates::{bits, check, maxima, request, settings, share};
 use crate::matrix_cases::{Case, cases};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ fn larger_matrices() {
 }
 
 fn many_cycles() {
-    check(settings().min(40), (larger(), kernels(), 50..400_u64), |(case, kernel, cycles)| {
+    check(share(40), (larger(), kernels(), 50..400_u64), |(case, kernel, cycles)| {
         let problem = case.problem();
         let kernel = if case.block + 2000 * case.overlap > 1024 { Kernel::AUTO } else { kernel };
         let on_gpu =
@@ -253,6 +253,9 @@ fn checked_figures() {
         ("ice-sheet", Ordering::Natural, 1024, 8, 164),
         ("ice-sheet", Ordering::Tiles, 256, 8, 137),
     ] {
+        if cycles > u64::from(share(100_000)) {
+            continue;
+        }
         let mut spec = RunSpec::default();
         let matrix = MatrixSpec { ordering, ..MatrixSpec::new(source) };
         spec.problem.kind = ProblemKind::Matrix;

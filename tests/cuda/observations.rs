@@ -1,7 +1,7 @@
 //! Observations of an iterate on a GPU are those of the same iterate on the CPU.
 
 use crate::cases::case;
-use crate::iterates::{check, maxima, request, settings};
+use crate::iterates::{check, maxima, request, settings, share};
 use proptest::prelude::*;
 use std::sync::Arc;
 use tilescope::grid::{Precision, Shape, Tiling};
@@ -170,7 +170,7 @@ fn statistics_of_a_large_field() {
 }
 
 fn norms_are_the_same_every_time() {
-    check(40, case(), |case| {
+    check(share(40), case(), |case| {
         for kernel in Kernel::compared(MethodName::Hierarchical) {
             let norms = || {
                 let method = case.hierarchical();
@@ -196,53 +196,58 @@ fn an_iterate_is_seen_while_others_are_made() {
     let cycles = || prop_oneof![1..=8_u64, 1..=900_u64];
     let turns = prop::collection::vec((cycles(), cycles(), any::<bool>()), 1..8);
     let precision = prop::sample::select(Precision::ALL.to_vec());
-    check(100, (case(), precision, turns, any::<bool>()), |(case, precision, turns, classic)| {
-        let method = if classic { Method::Classic } else { case.hierarchical() };
-        let mut gpu = crate::gpu::solver(&case.problem, method.clone(), precision, Kernel::AUTO)
-            .expect("a GPU");
-        let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
-        let shape = case.problem.shape;
-        let window = Window::whole(shape.nx(), shape.rows());
-        for (begun, wanted, measure) in turns {
-            gpu.begin(begun, NormRequest::RESIDUAL_L2).expect("a GPU at work");
-            for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
-                let one = gpu.sample(quantity, &window).expect("a GPU");
-                let other = cpu.sample(quantity, &window).expect("a CPU");
-                assert_eq!(bits(&one.values), bits(&other.values));
+    check(
+        share(100),
+        (case(), precision, turns, any::<bool>()),
+        |(case, precision, turns, classic)| {
+            let method = if classic { Method::Classic } else { case.hierarchical() };
+            let mut gpu =
+                crate::gpu::solver(&case.problem, method.clone(), precision, Kernel::AUTO)
+                    .expect("a GPU");
+            let mut cpu = solver::on_cpu(&case.problem, method, precision, 1).expect("memory");
+            let shape = case.problem.shape;
+            let window = Window::whole(shape.nx(), shape.rows());
+            for (begun, wanted, measure) in turns {
+                gpu.begin(begun, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+                for quantity in [Quantity::Residual, Quantity::Change, Quantity::Solution] {
+                    let one = gpu.sample(quantity, &window).expect("a GPU");
+                    let other = cpu.sample(quantity, &window).expect("a CPU");
+                    assert_eq!(bits(&one.values), bits(&other.values));
+                }
+                let before = [&*gpu, &*cpu].map(|solver| {
+                    let before = solver.previous().expect("a device").to_interior();
+                    before.into_iter().map(f64::to_bits).collect::<Vec<_>>()
+                });
+                assert!(before[0] == before[1], "another iterate before the last cycle");
+                let with_maxima = wanted % 2 == 0;
+                let made = if measure {
+                    // Work in progress is dropped if it does not find what is requested.
+                    let batch = gpu.cycles(wanted, request(with_maxima)).expect("a GPU at work");
+                    for there in &batch.norms {
+                        let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
+                        let here = if with_maxima { maxima(&here) } else { [None, None] };
+                        assert_eq!(maxima(there), here);
+                    }
+                    batch.norms.len() as u64
+                } else {
+                    let made = gpu.cycles(wanted, NormRequest::NONE).expect("a GPU at work").cycles;
+                    for _ in 0..made {
+                        cpu.cycles(1, NormRequest::NONE).expect("a CPU");
+                    }
+                    made
+                };
+                assert!(made <= wanted);
+                let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
+                assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
             }
-            let before = [&*gpu, &*cpu].map(|solver| {
-                let before = solver.previous().expect("a device").to_interior();
-                before.into_iter().map(f64::to_bits).collect::<Vec<_>>()
-            });
-            assert!(before[0] == before[1], "another iterate before the last cycle");
-            let with_maxima = wanted % 2 == 0;
-            let made = if measure {
-                // Work in progress is dropped if it does not find what is requested.
-                let batch = gpu.cycles(wanted, request(with_maxima)).expect("a GPU at work");
-                for there in &batch.norms {
-                    let here = cpu.cycles(1, NormRequest::ALL).expect("a CPU").norms[0];
-                    let here = if with_maxima { maxima(&here) } else { [None, None] };
-                    assert_eq!(maxima(there), here);
-                }
-                batch.norms.len() as u64
-            } else {
-                let made = gpu.cycles(wanted, NormRequest::NONE).expect("a GPU at work").cycles;
-                for _ in 0..made {
-                    cpu.cycles(1, NormRequest::NONE).expect("a CPU");
-                }
-                made
-            };
-            assert!(made <= wanted);
+            // And where it starts anew.
+            gpu.begin(7, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+            gpu.restart().expect("a GPU");
+            cpu.restart().expect("a CPU");
+            gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
+            cpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
             let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
             assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
-        }
-        // And where it starts anew.
-        gpu.begin(7, NormRequest::RESIDUAL_L2).expect("a GPU at work");
-        gpu.restart().expect("a GPU");
-        cpu.restart().expect("a CPU");
-        gpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a GPU at work");
-        cpu.cycles(1, NormRequest::RESIDUAL_L2).expect("a CPU");
-        let (there, here) = (gpu.solution().expect("it"), cpu.solution().expect("it"));
-        assert!(crate::iterates::bits(&there) == crate::iterates::bits(&here));
-    });
+        },
+    );
 }
