@@ -283,7 +283,7 @@ impl Render {
             (true, _) => view.figure.size.map(u64::from).iter().product::<u64>(),
             (false, shape) => shape.points() as u64,
         };
-        let mut need = MemoryNeed::of(&first, view.field);
+        let mut need = MemoryNeed::of(&first, &[view.field]);
         need.add("the figure", pixels.saturating_mul(BYTES_PER_PIXEL));
         need.check(first.precision)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;

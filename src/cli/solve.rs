@@ -90,7 +90,7 @@ impl Solve {
             print_note(&warning);
         }
         print_gpu_notes(&plan);
-        MemoryNeed::of(&plan, FieldKind::Residual).check(plan.precision)?;
+        MemoryNeed::of(&plan, &[FieldKind::Residual]).check(plan.precision)?;
         let interrupt = Interrupt::install("interrupted; nothing was saved")?;
         let mut run = Run::new(&plan)?;
         let setup_seconds = begin.elapsed().as_secs_f64();

@@ -34,8 +34,8 @@ pub struct MemoryShort {
 }
 
 impl MemoryNeed {
-    /// Of a run, its end included, of which a field is observed.
-    pub fn of(plan: &Plan, field: FieldKind) -> Self {
+    /// Of a run, its end included, of which `fields` are observed.
+    pub fn of(plan: &Plan, fields: &[FieldKind]) -> Self {
         let shape = &plan.problem.shape;
         let arrays = |count: usize, precision: Precision| {
             (shape.stored() as u64).saturating_mul((count * precision.bytes()) as u64)
@@ -58,11 +58,11 @@ impl MemoryNeed {
                 let bytes = streaming.working_bytes(shape, plan.precision);
                 need.add("the slab or window", bytes);
             }
-            if field == FieldKind::Staleness {
+            if fields.contains(&FieldKind::Staleness) {
                 need.add("Jacobi's iteration", arrays(BESIDE, plan.precision));
             }
         }
-        if field == FieldKind::Error {
+        if fields.contains(&FieldKind::Error) {
             need.add(
                 "the exact solution",
                 arrays(problem::exact_arrays(&plan.problem), Precision::F64),
@@ -117,11 +117,13 @@ mod tests {
         let mut spec = RunSpec::default();
         spec.problem.shape = vec![998, 498];
         let plan = Planner::default().plan(&spec).unwrap();
-        let need = |field| MemoryNeed::of(&plan, field);
+        let need = |field| MemoryNeed::of(&plan, &[field]);
         let array = 1000 * 500 * 8;
         assert_eq!(need(FieldKind::Residual).bytes(), 3 * array);
         assert_eq!(need(FieldKind::Staleness).bytes(), 5 * array);
         assert!(need(FieldKind::Error).bytes() >= 5 * array);
+        let both = MemoryNeed::of(&plan, &[FieldKind::Staleness, FieldKind::Error]);
+        assert_eq!(both.bytes(), need(FieldKind::Error).bytes() + 2 * array);
         let mut error = need(FieldKind::Error);
         error.add("the figure", 7);
         let all = error.bytes();
@@ -140,7 +142,7 @@ mod tests {
         spec.problem.matrix = Some(MatrixSpec::new("heat-1d"));
         spec.method.backend = Backend::Cpu;
         let plan = Planner::default().plan(&spec).unwrap();
-        let need = MemoryNeed::of(&plan, FieldKind::Residual);
+        let need = MemoryNeed::of(&plan, &[FieldKind::Residual]);
         assert_eq!(need.bytes(), 2 * 198 * (4 + 8) + 3 * 102 * 8);
     }
 }

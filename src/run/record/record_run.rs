@@ -111,7 +111,7 @@ pub fn record_run(
         }
     };
     let field = if request.needs_exact() { FieldKind::Error } else { request.field() };
-    let mut need = MemoryNeed::of(plan, field);
+    let mut need = MemoryNeed::of(plan, &[field]);
     if let RecordedCycles::Each(cycles) = at
         && !is_diagram
     {

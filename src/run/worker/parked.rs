@@ -45,5 +45,5 @@ impl ParkedRuns {
 }
 
 fn bytes(job: &Job) -> u64 {
-    MemoryNeed::of(&job.plan, FieldKind::Staleness).bytes()
+    MemoryNeed::of(&job.plan, &[FieldKind::Staleness]).bytes()
 }

@@ -8,8 +8,9 @@ use super::pacing::Pacing;
 use super::parked::ParkedRuns;
 use crate::clock::Instant;
 use crate::run::host::Turn;
-use crate::run::observe::Experiment;
+use crate::run::observe::{Experiment, FieldKind};
 use crate::run::plan::{Plan, Planner};
+use crate::run::record::{MemoryNeed, MemoryShort};
 use crate::run::spec::RunSpec;
 use crate::solver::SolverError;
 use crossbeam_channel::{Receiver, Sender, TryRecvError};
@@ -186,8 +187,12 @@ impl WorkLoop {
     fn set_up(&mut self, request: &WorkerRequest) -> Result<Job, String> {
         let mut plan =
             Arc::new(self.planner.plan(&request.spec).map_err(|error| error.to_string())?);
-        let mut experiment = match self.experiment(&plan) {
+        if self.check_memory(&plan, request).is_err() {
             // Runs that were left make room for the one that is wanted.
+            self.parked.clear();
+            self.check_memory(&plan, request).map_err(|error| error.to_string())?;
+        }
+        let mut experiment = match self.experiment(&plan) {
             Err(_) if self.parked.clear() => self.experiment(&plan),
             experiment => experiment,
         };
@@ -203,6 +208,20 @@ impl WorkLoop {
             job.set_exact(exact);
         }
         Ok(job)
+    }
+
+    /// Sums what a run and the fields that are observed of it need, and checks it before anything is allocated. A run
+    /// that takes arrays over from the one before it needs little more. Jacobi's iteration as a reference is left out
+    /// where there is no room for it.
+    fn check_memory(&self, plan: &Plan, request: &WorkerRequest) -> Result<(), MemoryShort> {
+        if self.job.as_ref().is_some_and(|old| old.shares_with(plan)) {
+            return Ok(());
+        }
+        let is_seen = |field: &FieldKind| {
+            request.observation.shows(*field) || *field == FieldKind::Error && request.error
+        };
+        let fields: Vec<FieldKind> = FieldKind::ALL.into_iter().filter(is_seen).collect();
+        MemoryNeed::of(plan, &fields).check(plan.precision)
     }
 
     fn experiment(&mut self, plan: &Arc<Plan>) -> Result<Experiment, SolverError> {
