@@ -154,7 +154,7 @@ pub struct CommonArgs {
         allow_negative_numbers = true
     )]
     tol: Option<Tolerance>,
-    /// Quantity that is compared with the tolerance [default: residual; change for heat plates]
+    /// Quantity that is compared with the tolerance [default: residual; update for heat plates]
     #[arg(long, value_name = "RULE", help_heading = "When to stop")]
     stop: Option<StopRule>,
     /// Upper limit of cycles

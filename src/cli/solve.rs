@@ -39,7 +39,7 @@ Examples:
       block Jacobi on a sparse matrix: 8 inner sweeps in blocks of 256 rows
   tilescope solve --shape 256x256x256 --method wavefront --memory 64MB --max-cycles 5
       Jacobi's iteration in a window of 64 MB that flows over the grid; its traffic is in the summary
-  tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop change --tol 1e-5
+  tilescope solve --problem heat-plate --boundary left=1,top=0.5 --stop update --tol 1e-5
       a plate with two warm sides, until the largest update of a cycle is at most 1e-5
 
 Exit codes: 0 success; 1 failure, or the tolerance was not reached; 2 wrong usage; 130 interrupted by

@@ -80,7 +80,7 @@ impl Group {
                 "Tables I to III: kernel shared corresponds to the paper's, one block of threads per tile; kernel register is newer. A tile that would extend beyond the grid is moved back."
             }
             Self::HeatPlate => {
-                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows, and 0.118 s would mean 8.5·10¹² bytes per second. This program cools a hot square until the largest change is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the change to the host in each iteration; this program copies about a hundred at once."
+                "Heat plate: the article states neither its machine nor its number of iterations; 2.43 s on one thread are too short for the 15,000 that it allows, and 0.118 s would mean 8.5·10¹² bytes per second. This program cools a hot square until the largest update is at most 1e-4, after 2,670 sweeps, so its times can be compared with each other but not with the published ones. The article's 2048 points per side include the boundary, this program's do not. The article's tiled kernel writes a point while neighbours may still read it; this program's sweeps read the previous iterate. The article copies the largest update to the host in each iteration; this program copies about a hundred at once."
             }
         }
     }

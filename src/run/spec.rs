@@ -204,7 +204,9 @@ pub enum StopRule {
     /// The residual over that of the initial guess, ‖r‖₂ / ‖r₀‖₂
     #[default]
     Residual,
-    /// The largest change of a cycle, ‖Δu‖∞
+    /// The largest update of a cycle, ‖Δu‖∞
+    // Files have its older name, which older programs read, too.
+    #[serde(rename = "change", alias = "update")]
     Change,
 }
 
@@ -334,7 +336,7 @@ impl ProblemKind {
                 "The papers' model problem (b = 1, u₀ = 1, zero boundary values): the clearest view of tile borders."
             }
             Self::HeatPlate => {
-                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest change."
+                "Laplace: a hot square in the middle of a cold plate cools down; stops on the largest update."
             }
             Self::HotSide => {
                 "Laplace: heat spreads from one hot side; distant tiles change only through their halos."
@@ -376,7 +378,7 @@ impl StopRule {
     pub fn name(self) -> &'static str {
         match self {
             Self::Residual => "residual",
-            Self::Change => "change",
+            Self::Change => "update",
         }
     }
 
@@ -777,6 +779,17 @@ mod tests {
             RunSpec::from_toml("version = 1\n[problem]\nshape = [9]\ncopies = 4", "it").unwrap();
         assert_eq!(spec.problem.batch, 4);
         assert!(spec.to_toml().contains("batch = 4"));
+    }
+
+    /// Files are written with the older name of the rule, so that older programs read them.
+    #[test]
+    fn the_rule_of_the_update_is_read_by_both_of_its_names() {
+        for name in ["update", "change"] {
+            let text = format!("version = 1\n[stop]\nrule = \"{name}\"\nmax_cycles = 9");
+            let spec = RunSpec::from_toml(&text, "it").unwrap();
+            assert_eq!(spec.stop.rule, StopRule::Change);
+            assert!(spec.to_toml().contains("rule = \"change\""));
+        }
     }
 
     #[test]

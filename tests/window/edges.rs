@@ -158,7 +158,7 @@ fn fields_are_added_to_the_profile() {
         let mut window = Window::paused(run);
         window.step(2);
         window.click(Role::ComboBox, "Fields of the profile");
-        window.click(Role::CheckBox, "Change");
+        window.click(Role::CheckBox, "Update");
         window.until_text("2 fields");
         window.click(Role::CheckBox, "Error");
         window.until_text("3 fields");

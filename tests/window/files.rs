@@ -98,7 +98,7 @@ fn a_dropped_figure_restores_its_run() {
         let path = folder.path().join(name);
         let mut window = Window::paused(other());
         window.step(2);
-        window.choose("Field", "Change");
+        window.choose("Field", "Update");
         window.until("shown", |window| window.says("|Δu|"));
         window.save_and_wait("Heat map", &path);
         let (run, view) = picture::read_figure(&path).unwrap();

@@ -107,7 +107,7 @@ fn all_runs_are_unpinned_at_once() {
 fn changes_of_the_view_are_undone_too() {
     let mut window = Window::paused(small());
     window.step(3);
-    window.choose("Field", "Change");
+    window.choose("Field", "Update");
     window.until("shown", |window| window.says("|Δu|"));
     window.click(Role::CheckBox, "Borders");
     undo(&mut window);

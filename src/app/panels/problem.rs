@@ -174,7 +174,7 @@ fn stop(ui: &mut Ui, spec: &mut RunSpec) {
     row(ui, "When", about, |ui| {
         ui.selectable_value(&mut stop.rule, StopRule::Residual, "Residual")
             .on_hover_text("‖r‖₂ / ‖r₀‖₂ is at most the tolerance.");
-        ui.selectable_value(&mut stop.rule, StopRule::Change, "Change")
+        ui.selectable_value(&mut stop.rule, StopRule::Change, "Update")
             .on_hover_text("‖Δu‖∞ of a cycle is at most the tolerance.");
     });
     let about = "The run stops at this value.";

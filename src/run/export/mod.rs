@@ -433,7 +433,7 @@ mod tests {
         };
         let probes = [probe([3, 4], &[(0, 0.5), (2, -1e-7)]), probe([5, 0], &[(2, 2.0)])];
         probes_table(&probes).save(&path).unwrap();
-        let expected = "cycle,\"change(3,4)\",\"change(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
+        let expected = "cycle,\"update(3,4)\",\"update(5,0)\"\n0,0.5,\n2,-1e-7,2.0\n";
         assert_eq!(std::fs::read_to_string(&path).unwrap(), expected);
         edge_share_table(&probes[0].values).save(&path).unwrap();
         let expected = "cycle,edge_share\n0,0.5\n2,-1e-7\n";

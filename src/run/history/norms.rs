@@ -43,7 +43,7 @@ impl OfCycle for Record {
 pub struct Largest {
     /// Of the residual: the largest ‖r‖∞.
     pub residual: Option<f64>,
-    /// Of the change of a cycle: the largest ‖Δu‖∞.
+    /// Of the update of a cycle: the largest ‖Δu‖∞.
     pub change: Option<f64>,
 }
 
@@ -108,7 +108,7 @@ impl History {
         self.fill_in(cycle, |record| _ = record.error.get_or_insert(error));
     }
 
-    /// Fills in the largest change of a cycle, if it is the newest and has none yet.
+    /// Fills in the largest update of a cycle, if it is the newest and has none yet.
     pub fn set_max_change(&mut self, cycle: u64, change: f64) {
         self.fill_in(cycle, |record| _ = record.max_change.get_or_insert(change));
     }

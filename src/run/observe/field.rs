@@ -12,7 +12,9 @@ pub enum FieldKind {
     Residual,
     /// u − u*: the distance from the exact solution of the discrete system
     Error,
-    /// What the last cycle changed
+    /// The update of the last cycle
+    // Files have its older name, which older programs read, too.
+    #[serde(rename = "change", alias = "update")]
     Change,
     /// u minus Jacobi's iterate after the same number of sweeps: how stale a point is
     Staleness,
@@ -30,7 +32,7 @@ impl FieldKind {
         match self {
             Self::Residual => "residual",
             Self::Error => "error",
-            Self::Change => "change",
+            Self::Change => "update",
             Self::Staleness => "staleness",
             Self::Solution => "solution",
         }
@@ -41,7 +43,7 @@ impl FieldKind {
         match self {
             Self::Residual => "Residual",
             Self::Error => "Error",
-            Self::Change => "Change",
+            Self::Change => "Update",
             Self::Staleness => "Staleness",
             Self::Solution => "Solution",
         }
@@ -67,7 +69,7 @@ impl FieldKind {
             Self::Error => {
                 "u − u*: the distance from the exact solution. Smooth; tile borders hardly show."
             }
-            Self::Change => "Δu: what the last cycle changed at each point.",
+            Self::Change => "Δu: the update of each point in the last cycle.",
             Self::Staleness => {
                 "u minus Jacobi's iterate after the same number of sweeps: how stale a point is. Exactly zero when o ≥ 2(k − 1)."
             }

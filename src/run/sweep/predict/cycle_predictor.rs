@@ -10,7 +10,7 @@
 //!
 //! Where a cycle is exact, this is Jacobi's iteration and the number is exact, too; elsewhere it is good as
 //! long as the waves that are left are long compared with a tile. Where they are not, where the modes are
-//! not sines, and where the stopping rule is the largest change, cycles are counted on two smaller grids
+//! not sines, and where the stopping rule is the largest update, cycles are counted on two smaller grids
 //! and extrapolated.
 
 use super::effective_sweeps::{EffectiveSweeps, effective_sweeps};
