@@ -80,6 +80,6 @@ pub struct DeviceInfo {
     pub name: String,
     /// The kernel that runs, never [`Kernel::AUTO`].
     pub kernel: Kernel,
-    /// What the kernel takes of the GPU.
+    /// What the kernel uses of the GPU.
     pub footprint: Footprint,
 }

@@ -86,7 +86,7 @@ const SETTINGS: [Setting; 8] = [
     },
     Setting {
         name: "Toggle damping",
-        about: "Damped Jacobi: every sweep goes 2/3 of the way; the Method panel then shows ω.",
+        about: "Damped Jacobi: every sweep applies 2/3 of Jacobi's update; the Method panel then shows ω.",
         keys: &[shift(Key::C)],
         change: |method| method.omega = if method.omega == 1.0 { DAMPING } else { 1.0 },
     },

@@ -1,4 +1,4 @@
-//! Carries out commands.
+//! Executes commands.
 
 use crate::app::dialogs::open::OpenDialog;
 use crate::app::dialogs::palette::Palette;
@@ -17,7 +17,7 @@ use eframe::egui;
 use std::sync::Arc;
 
 impl Explorer {
-    /// Carries out a command.
+    /// Executes a command.
     pub fn apply(&mut self, command: Command, context: &egui::Context) {
         match command {
             Command::Change(spec) => {
@@ -128,7 +128,7 @@ impl Explorer {
             Command::CompareWith(run) => {
                 let (epoch, memory) = (self.session.epoch, self.session.memory_of_each());
                 self.files.make_run(epoch, &run, u64::MAX, How::SideBySide, memory);
-                self.toasts.info("The best run is being made …");
+                self.toasts.info("Running the best setting …");
             }
             Command::ShowOpen(open) => self.open = open.then(OpenDialog::new),
             Command::ShowPalette(open) => self.palette = open.then(Palette::default),
@@ -229,7 +229,7 @@ impl Explorer {
         self.scale = scale;
     }
 
-    /// Shows the student's view, or everything again, with the panes that were shown before.
+    /// Shows the student view, or everything again, with the panes that were shown before.
     pub fn show_student_view(&mut self, shown: bool) {
         let is_lesson = self.before_lesson.is_some();
         if self.scale.presenting || is_lesson || shown == self.session.is_student_view {

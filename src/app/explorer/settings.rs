@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The name of the application, also for the window manager.
 pub const NAME: &str = "tilescope";
 
-/// The window at first start, in points.
+/// The size of the window at first start, in points.
 const FIRST_SIZE: [f32; 2] = [1280.0, 800.0];
 
 /// The version of the file; one with a higher number was written by a newer program.
@@ -46,7 +46,7 @@ pub struct Settings {
     pub scale: f32,
     /// Whether the presentation mode is on.
     pub presenting: bool,
-    /// Whether the student's view is on.
+    /// Whether the student view is on.
     pub student_view: bool,
     /// Memory for time travel, in megabytes.
     pub memory: usize,

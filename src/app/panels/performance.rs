@@ -1,4 +1,4 @@
-//! The cost of the chosen tiles, the speed of the solver, and what its kernel takes of the GPU.
+//! The cost of the chosen tiles, the speed of the solver, and what its kernel uses of the GPU.
 
 use crate::app::state::session::Session;
 use crate::app::widgets::rows::{heading, row};
@@ -23,7 +23,7 @@ pub fn ui(ui: &mut Ui, session: &Session, report: Option<&Report>) {
     }
 }
 
-/// What a pass of a method that streams costs.
+/// The cost of a pass of a streaming method.
 fn planes(ui: &mut Ui, streaming: &Streaming) {
     let (planes, n) = (streaming.planes(), streaming.height());
     let about = "Planes that fast memory has room for, with two iterates and the right-hand side.";
@@ -120,7 +120,7 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     });
 }
 
-/// What the kernel takes of the GPU.
+/// What the kernel uses of the GPU.
 fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let footprint = report.and_then(|report| report.footprint);
     let about = "The kernel in use, and its GPU.";

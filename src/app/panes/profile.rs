@@ -229,7 +229,7 @@ fn plot(ui: &mut Ui, profiles: &[Profile<'_>], log: bool, plan: &Plan) -> Option
     let value = match (is_one_field, log) {
         (true, _) => value_label(first.along.field, scale, false),
         (false, true) => "magnitude".to_owned(),
-        (false, false) => "part of the largest magnitude".to_owned(),
+        (false, false) => "relative to the largest magnitude".to_owned(),
     };
     let places = line.borders(shape, &plan.tiling);
     let marks = vec![VerticalLines { places, colour: theme::of_figures(ui).borders() }];
@@ -289,7 +289,7 @@ fn unknown(report: &Report, field: FieldKind) -> String {
     let picture = report.observation.picture.as_ref();
     match (field, picture.and_then(|picture| picture.cycles_per_row)) {
         (FieldKind::Staleness, Some(cycles)) => format!(
-            "Exact Jacobi is not at this cycle; the diagram compares every {}.",
+            "Exact Jacobi is not known at this cycle; the diagram compares every {}.",
             if cycles > 1 { format!("{cycles} cycles") } else { "cycle".to_owned() },
         ),
         _ => format!("The {} is unknown at this cycle.", field.name()),

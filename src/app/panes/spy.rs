@@ -140,7 +140,7 @@ impl Picture {
         ui.add(Label::new(RichText::new(text).small()).wrap());
     }
 
-    /// Outlines the blocks in sight, and marks the row whose entries are listed.
+    /// Outlines the visible blocks, and marks the row whose entries are listed.
     fn draw_blocks(
         &self,
         painter: &egui::Painter,
@@ -170,7 +170,7 @@ impl Picture {
         }
     }
 
-    /// Updates the texture if something else is to be seen.
+    /// Updates the texture if something else is shown.
     fn refresh(
         &mut self,
         ui: &Ui,

@@ -190,7 +190,7 @@ impl Picture {
         camera
     }
 
-    /// Updates the texture if something else is to be seen.
+    /// Updates the texture if something else is shown.
     fn refresh(&mut self, ui: &Ui, samples: &Arc<VolumeSamples>, wanted: Shown) {
         let known = self.volume.as_ref().filter(|(known, _)| Arc::ptr_eq(known, samples));
         if known.is_some() && self.shown == Some(wanted) {

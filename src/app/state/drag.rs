@@ -33,10 +33,10 @@ impl HoldAt {
     pub fn about(self) -> &'static str {
         match self {
             Self::Sweeps => {
-                "A changed setting is shown once it has made as many sweeps as the run before it."
+                "A changed setting is shown once its run has made as many sweeps as the previous one."
             }
             Self::Residual => {
-                "A changed setting is shown once its relative residual is as small as that of the run before it."
+                "A changed setting is shown once its relative residual is as small as that of the previous run."
             }
         }
     }

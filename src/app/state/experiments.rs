@@ -56,7 +56,7 @@ pub const EXPERIMENTS: [Experiment; 5] = [
     },
     Experiment {
         title: "Overlap that no longer pays off",
-        about: "k = 16, overlap 24: 3 % fewer sweeps than with overlap 4, but 13 point updates are computed for each one kept. Over solver time the curve falls far behind classic Jacobi.",
+        about: "k = 16, overlap 24: 3 % fewer sweeps than with overlap 4, but 13 point updates are computed for each one kept. Over solver time, the curve falls far behind classic Jacobi.",
         k: 16,
         overlap: 24,
         field: FieldKind::Residual,

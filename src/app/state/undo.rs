@@ -8,7 +8,7 @@ use eframe::egui;
 /// Steps that can be undone; older ones are dropped.
 const MAX_STEPS: usize = 200;
 
-/// Runs that the worker keeps so that undo and redo return to them at once; others are made again.
+/// Runs that the worker keeps so that undo and redo return to them at once; others are recomputed.
 const MAX_KEPT: usize = 6;
 
 /// The settings: the run and its view.
@@ -79,7 +79,7 @@ impl Undo {
     pub fn undo(&mut self, session: &Session, report: Option<&Report>) -> Option<Settings> {
         loop {
             let before = self.past.pop()?;
-            // A refused setting changed nothing, and is no step.
+            // A refused setting changed nothing, and is not a step.
             if !before.are_of(session) {
                 self.future.push(Settings::of(session, report));
                 return Some(before);

@@ -227,7 +227,7 @@ impl Tuning {
         };
         let checkbox = named(ui.checkbox(&mut self.with_slow, text), "Slow cells");
         let about = format!(
-            "Measure cells that are predicted to be more than {SLOW} times as slow as the best, after all others. Until then they show their prediction."
+            "Measure cells that are predicted to take more than {SLOW} times as long as the best, after all others. Until then they show their prediction."
         );
         if checkbox.on_hover_text(about).changed() {
             self.tuner.measure_slow(self.with_slow);

@@ -100,7 +100,7 @@ impl SaveDialog {
                     edit.request_focus();
                 }
             });
-            row(ui, "Folder", "The folder of the file, unless its name contains one.", |ui| {
+            row(ui, "Folder", "The folder of the file, unless the name contains a folder.", |ui| {
                 ui.add(egui::Label::new(self.folder.display().to_string()).truncate());
             });
             ui.add_space(8.0);

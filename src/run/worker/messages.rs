@@ -107,7 +107,7 @@ pub struct Report {
     pub device: Option<String>,
     /// The kernel that runs there, never [`Kernel::AUTO`].
     pub kernel: Option<Kernel>,
-    /// What the kernel takes of the GPU.
+    /// What the kernel uses of the GPU.
     pub footprint: Option<Footprint>,
     /// How many times as fast that GPU would be in f32, if the run is in f64 and the GPU is made for f32.
     pub slow_f64: Option<u32>,

@@ -41,7 +41,7 @@ pub struct PreviewedFigure {
 pub struct Preview {
     jobs: Sender<Job>,
     drawn: Receiver<Result<Drawn, String>>,
-    /// Set to stop what is made again for it.
+    /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// The last request to the worker, and when it was sent.
     asked: Option<(SnapshotRequest, f64)>,
@@ -69,7 +69,7 @@ impl Job {
             && self.snapshot_request == other.snapshot_request
     }
 
-    /// Draws it. `before` was drawn last: what was made again for that is not made once more.
+    /// Draws it. `before` was drawn last: what was recomputed for that is not recomputed once more.
     fn draw(
         &self,
         before: Option<&(Job, Arc<[Snapshot]>)>,

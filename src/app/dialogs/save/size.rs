@@ -25,7 +25,7 @@ struct Job {
 pub struct SizeEstimate {
     jobs: Sender<Job>,
     answers: Receiver<Result<FilmSize, String>>,
-    /// Set to stop what is made again for it.
+    /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// What the thread estimates, or estimated last.
     latest: Option<Job>,
@@ -40,8 +40,8 @@ impl Drop for SizeEstimate {
 }
 
 impl Job {
-    /// Two frames in the middle of those that the run has come to; one, the newest iterate, where it has not come to
-    /// two of them.
+    /// Two frames in the middle of those that the run has reached; one, the newest iterate, where it has not
+    /// reached two of them.
     fn new(path: PathBuf, view: &ViewSpec, sources: &Sources, newest: &Arc<Snapshot>) -> Self {
         let all = view.frames.map(|frames| frames.cycles()).unwrap_or_default();
         let known = all.iter().take_while(|cycle| **cycle <= newest.cycle()).count();
@@ -53,7 +53,7 @@ impl Job {
         Self { path, view, sources, newest, cycles }
     }
 
-    /// Whether the answer to another is that to this: the run may have gone on, and the name may be another.
+    /// Whether the answer for another holds for this one: the run may have continued, and the name may differ.
     fn is_like(&self, other: &Self) -> bool {
         let kind = |job: &Self| FilmFile::of(&job.path).ok();
         // One frame is the newest iterate, whichever that is.
@@ -66,7 +66,9 @@ impl Job {
     }
 
     fn estimate(&self, cancel: &AtomicBool) -> Result<FilmSize, String> {
-        let Some(frames) = self.view.frames else { return Err("it is no animation".to_owned()) };
+        let Some(frames) = self.view.frames else {
+            return Err("it is not an animation".to_owned());
+        };
         let request = self.view.snapshot_request(0, &self.newest.plan.problem.shape);
         let mut runs: Vec<Vec<Snapshot>> = Vec::new();
         for &cycle in &self.cycles {
@@ -100,7 +102,7 @@ impl SizeEstimate {
                     context.request_repaint();
                 }
             });
-        let size = spawned.err().map(|error| Err(format!("the system gives no thread: {error}")));
+        let size = spawned.err().map(|error| Err(format!("no thread could be started: {error}")));
         Self { jobs, answers, closing, latest: None, is_busy: false, size }
     }
 
@@ -126,7 +128,7 @@ impl SizeEstimate {
         }
     }
 
-    /// What is known of the size of an animation of so many frames.
+    /// What is known of the size of an animation with this many frames.
     pub fn text(&self, frames: usize) -> String {
         let frames_text = counted(frames as u64, "frame");
         match &self.size {
