@@ -1680,7 +1680,7 @@ fn methods_that_stream_save_the_bits_of_classic_and_count_their_traffic() {
     }
     let output = tilescope(&folder, "solve --shape 40x50 --method pyramid --memory 20kB --tol 0.5");
     let said = String::from_utf8({ output }.output().unwrap().stdout).unwrap();
-    for part in ["pyramid, height auto, 20kB", "moved a cycle", "redundant work"] {
+    for part in ["pyramid, height auto, 20kB", "moved per cycle", "redundant work"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -1,4 +1,4 @@
-//! `tilescope solve`: makes a whole run and prints a summary.
+//! `tilescope solve`: solves a system and prints a summary.
 
 use super::args::RunArgs;
 use super::console::{FAILED, INTERRUPTED, UsageError, print, print_note};
@@ -64,7 +64,7 @@ pub struct Solve {
     /// Save the norms of every cycle as CSV
     #[arg(long, value_name = "C.csv", help_heading = "Output")]
     save_curve: Option<PathBuf>,
-    /// After Ctrl-C, save what there is and print its summary
+    /// After Ctrl-C, save the results so far and print their summary
     #[arg(long, help_heading = "Output")]
     save_on_interrupt: bool,
 }
@@ -131,7 +131,7 @@ impl Solve {
             rounded(reduction(residual, run.start_residual())),
         );
         if self.save_field.is_some() || self.save_curve.is_some() {
-            text += "; nothing was saved (--save-on-interrupt saves what there is)";
+            text += "; nothing was saved (--save-on-interrupt saves the results so far)";
         }
         text
     }
@@ -338,7 +338,7 @@ impl StreamingSummary {
         [
             ("height", format!("{height}, in {} of working arrays", human(*working_bytes))),
             (
-                "moved a cycle",
+                "moved per cycle",
                 format!(
                     "{} values up, {} down: {:.3} per update",
                     grouped(*values_up),
@@ -347,7 +347,7 @@ impl StreamingSummary {
                 ),
             ),
             (
-                "updates a cycle",
+                "updates per cycle",
                 format!(
                     "{}, {} of them duplicate: {:.3}× redundant work",
                     grouped(*updates),
@@ -430,12 +430,12 @@ impl MatrixSummary {
             ("entries", format!("{entries}: {static_entries} static, {dynamic_entries} dynamic")),
             ("matrix", format!("{symmetric}, {dominant}, bandwidth {}", self.bandwidth)),
             ("ρ(I − D⁻¹A)", format!("{radius:.6} ± {}, {sweeps}", rounded(error))),
-            ("setup, shutdown", format!("{setup}, {shutdown}")),
+            ("set-up, shutdown", format!("{setup}, {shutdown}")),
         ]
     }
 }
 
-/// The sweeps that a digit takes in the end, where the iteration converges.
+/// The asymptotic number of sweeps per digit, where the iteration converges.
 fn sweeps_per_digit(sweeps: Option<f64>) -> String {
     sweeps.map_or_else(
         || "Jacobi's iteration does not converge".to_owned(),
@@ -532,7 +532,7 @@ impl Summary {
             }
             _ => String::new(),
         };
-        let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<16}{value}\n"));
+        let mut row = |name: &str, value: String| text.push_str(&format!("  {name:<18}{value}\n"));
         row("‖r₀‖₂", rounded(self.residual0));
         row("‖r‖₂", known(self.residual));
         row("‖r‖₂ / ‖r₀‖₂", known(self.reduction) + &criterion(StopRule::Residual));

@@ -16,7 +16,7 @@ pub struct LessonError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Fault {
     /// A key that there is not.
-    #[error("there is no key {key}; there is {allowed}")]
+    #[error("there is no key {key}; choose from {allowed}")]
     Key {
         /// The key.
         key: String,
@@ -37,10 +37,10 @@ pub enum Fault {
     #[error("this is not TOML: {0}")]
     Toml(String),
     /// A run that cannot be made.
-    #[error("this run cannot be made: {0}")]
+    #[error("this run is not possible: {0}")]
     Run(String),
     /// A measured value that there is not.
-    #[error("there is no measured value {name}; there is {allowed}")]
+    #[error("there is no measured value {name}; choose from {allowed}")]
     Measure {
         /// Its name.
         name: String,
@@ -49,7 +49,7 @@ pub enum Fault {
     },
     /// A condition that cannot be read.
     #[error(
-        "“{0}” is not a condition; it must be such as edge_share = 0.3..0.4, edge_share < 40 % or cycles = 12"
+        "“{0}” is not a condition; conditions are written like edge_share = 0.3..0.4, edge_share < 40 % or cycles = 12"
     )]
     Condition(String),
     /// A part of a lesson that is not where it can be, or lacks something.

@@ -380,7 +380,7 @@ mod tests {
         for (step, expected) in [
             (
                 "Text.\n\n```tilescope\nk = 4\noverlapp = 2\n```",
-                "it.md, line 9: there is no key overlapp; there is problem",
+                "it.md, line 9: there is no key overlapp; choose from problem",
             ),
             ("```tilescope\nk = \"many\"\n```", "it.md, line 6: k = \"many\" is not possible: "),
             ("```tilescope\nk = \n```", "it.md, line 6: this is not TOML: "),
@@ -402,7 +402,7 @@ mod tests {
             ),
             (
                 "It is {{speed}}.",
-                "it.md, line 5: there is no measured value speed; there is k, tile",
+                "it.md, line 5: there is no measured value speed; choose from k, tile",
             ),
             (
                 "```expect\nedge_share is small\n```",
@@ -410,7 +410,7 @@ mod tests {
             ),
             (
                 "```expect\n\nlap = 4: edge_share < 1\n```",
-                "it.md, line 7: there is no key lap; there is problem",
+                "it.md, line 7: there is no key lap; choose from problem",
             ),
             ("```try\nedge_share < 0.4\n```", "it.md, line 6: a try block has one line"),
             (

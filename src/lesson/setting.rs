@@ -394,7 +394,9 @@ mod tests {
     #[test]
     fn wrong_keys_and_values_say_what_is_allowed() {
         let why = |changes: &str| Target::default().changed(changes).unwrap_err().to_string();
-        assert!(why("overlapp = 4").contains("there is no key overlapp; there is problem, method"));
+        assert!(
+            why("overlapp = 4").contains("there is no key overlapp; choose from problem, method")
+        );
         let refused = why("k = \"many\"");
         assert!(refused.starts_with("k = \"many\" is not possible: "), "{refused}");
         assert!(why("cycles = -1").contains("a whole number, at least 0, or"));

@@ -45,7 +45,7 @@ pub(super) struct Matrices {
     /// Order of the unknowns
     #[arg(long, default_value = "tiles", help_heading = "Problem")]
     ordering: Ordering,
-    /// A large matrix, of which the memory bandwidth of Jacobi's iteration is measured
+    /// A large matrix, for which the memory bandwidth of Jacobi's iteration is measured
     #[arg(long, value_name = "FILE|NAME", help_heading = "Problem")]
     large: Option<PathBuf>,
     /// Rows of a block

@@ -18,7 +18,7 @@ use std::sync::Arc;
 const EXAMPLES: &str = "\
 Examples:
   tilescope bench paper
-      all experiments to their end: seconds on a GPU, hours on a few cores
+      all experiments in full: seconds on a GPU, hours on a few cores
   tilescope bench paper --quick -o paper.md
       time a few cycles of each and multiply by the cycles of the whole run
   tilescope bench paper --only table-2,table-3 --csv

@@ -79,7 +79,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// An animation that carries no run.
-    #[error("{} cannot be opened as a run; of animations .apng files can", .path.display())]
+    #[error("{} cannot be opened as a run; of animations, only .apng files can", .path.display())]
     Film {
         /// The file.
         path: PathBuf,

@@ -70,7 +70,7 @@ impl MapValue {
     pub fn about(self) -> &'static str {
         match self {
             Self::Time => {
-                "Solver time until the tolerance is met, projected from the time per cycle: that times the cycles. The solver had the machine to itself."
+                "Solver time until the tolerance is met, projected: time per cycle × cycles. The solver had the machine to itself."
             }
             Self::Cycles => "Cycles until the tolerance is met.",
             Self::Sweeps => "Sweeps until the tolerance is met: k times the cycles.",

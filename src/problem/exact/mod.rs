@@ -50,7 +50,7 @@ pub enum ExactError {
     /// The matrix has no inverse, to 16 digits.
     #[error(
         "the exact solution could not be computed: stencil d = {}, a = {}, c = {}, e = {}, f = {} \
-         makes a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
+         gives a singular matrix on shape {shape}; where |d| > |a| + |c| + |e| + |f| it never is",
         .stencil.d, .stencil.a, .stencil.c, .stencil.e, .stencil.f
     )]
     Singular {

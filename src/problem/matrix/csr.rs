@@ -28,7 +28,7 @@ pub enum MatrixError {
         rows: u64,
     },
     /// A row without an entry on the diagonal, or with a zero there.
-    #[error("row {row} has no diagonal entry, or a zero; every row is divided by its diagonal")]
+    #[error("row {row} has no diagonal entry, or it is zero; every row is divided by its diagonal")]
     NoDiagonal {
         /// The first such row.
         row: u64,

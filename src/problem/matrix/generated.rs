@@ -12,14 +12,14 @@ pub enum Generated {
         /// Rows.
         rows: usize,
     },
-    /// Bilinear quads on 301 × 561 nodes with a conductivity that varies, as many as an ice-sheet model had.
+    /// Bilinear quadrilaterals on 301 × 561 nodes with varying conductivity, as many as an ice-sheet model had.
     IceSheet,
     /// Primes on the diagonal, and 1 where the distance from it is a power of two.
     Trefethen {
         /// Rows.
         rows: usize,
     },
-    /// The Laplacian of a random graph, and a shift.
+    /// The Laplacian of a random graph, plus a shift.
     Graph,
 }
 
@@ -46,9 +46,12 @@ impl Generated {
     /// Their names with a sentence each, as they are listed; a number in a name can be another.
     pub const NAMES: [(&str, &str); 4] = [
         ("heat-1d", "Heat conduction along a line of 100 nodes; heat-1d-N has N."),
-        ("ice-sheet", "Bilinear quads on 301 × 561 nodes with varying conductivity."),
+        (
+            "ice-sheet",
+            "Bilinear quadrilateral elements on 301 × 561 nodes with varying conductivity.",
+        ),
         ("trefethen-2000", "Primes on the diagonal, ones at distances that are powers of two."),
-        ("graph", "The Laplacian of a random geometric graph of 20,000 nodes, and a shift."),
+        ("graph", "The Laplacian of a random geometric graph of 20,000 nodes, plus a shift."),
     ];
 
     /// The matrix of a name: `heat-1d`, `heat-1d-500`, `ice-sheet`, `trefethen-2000`, `graph`.

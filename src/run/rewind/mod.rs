@@ -80,7 +80,7 @@ impl Rewinder {
     /// Starts the thread. `notify` is called after every report, on that thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (requests, unread) = LatestSlot::channel();
         let (send, reports) = LatestSlot::channel();

@@ -41,7 +41,7 @@ impl Worker {
     /// Starts the thread. `notify` is called after every report, on that thread.
     ///
     /// # Errors
-    /// If the system gives no thread.
+    /// If the thread cannot be started.
     pub fn start(notify: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         let (requests, unread) = LatestSlot::channel();
         let (answer, answers) = bounded(1);
