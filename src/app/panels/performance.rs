@@ -120,7 +120,7 @@ fn speed(ui: &mut Ui, report: Option<&Report>) {
     });
 }
 
-/// What the kernel uses of the GPU.
+/// The resources of the GPU that the kernel uses.
 fn gpu(ui: &mut Ui, report: Option<&Report>) {
     let footprint = report.and_then(|report| report.footprint);
     let about = "The kernel in use, and its GPU.";

@@ -217,7 +217,7 @@ fn fitting<const N: usize>(ui: &Ui, texts: [String; N]) -> String {
     texts.into_iter().find(fits).unwrap_or_default()
 }
 
-/// How a run ended, with the part of the error that is left where there is room for it.
+/// How a run ended, with the fraction of the error that is left where there is room for it.
 fn converged(ui: &Ui, report: &Report) -> String {
     let short = "✓ converged".to_owned();
     let Some(left) = report.error_left else { return short };

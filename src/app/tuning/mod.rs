@@ -108,7 +108,7 @@ impl Tuning {
         }
     }
 
-    /// Receives the tuner's events; gives the error messages to show.
+    /// Receives the tuner's events; returns the error messages to show.
     pub fn receive(&mut self) -> Vec<String> {
         let mut errors = Vec::new();
         while let Some(event) = self.tuner.event() {

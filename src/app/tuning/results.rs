@@ -43,7 +43,7 @@ impl MapResults {
         }
     }
 
-    /// Takes an event; gives the message of a failure.
+    /// Takes an event; returns the message of a failure.
     pub fn receive(&mut self, event: TunerEvent) -> Option<String> {
         match event {
             TunerEvent::Stage(stage) => self.stage = stage,
