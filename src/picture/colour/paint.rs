@@ -71,7 +71,7 @@ impl<'a> Samples<'a> {
 
     /// The same picture with at most `cols` × `rows` samples: each new one is that of its part
     /// with the largest absolute value, sign kept, so that a line one point wide never vanishes.
-    /// Parts share the samples on their common border when the sizes don't divide. Gives the new
+    /// Parts share the samples on their common border when the sizes don't divide. Returns the new
     /// columns, rows and values.
     pub fn pooled(&self, cols: usize, rows: usize) -> (usize, usize, Vec<f32>) {
         let (cols, rows) = (self.cols.min(cols), self.rows.min(rows));

@@ -1,4 +1,4 @@
-//! Saved figures, which carry the run that they show, so that they can be made again.
+//! Saved figures, which carry the run that they show, so that they can be drawn again.
 //!
 //! A PNG carries the run's description and the view as two texts (`iTXt`), an SVG as two
 //! elements in its `<metadata>`, a PDF as two elements in its XMP packet; all as TOML.
@@ -390,7 +390,7 @@ mod tests {
             assert!(!text.contains(key), "{text}");
         }
         assert_eq!(ViewSpec::from_toml(&text).unwrap(), plain);
-        // One run beside the first was no list.
+        // One run beside the first was not a list.
         let run = RunSpec::default();
         let beside = vec![Compared { cycle: 30, until: None, run }];
         let two = ViewSpec { compared: beside, ..plain };

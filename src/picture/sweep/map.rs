@@ -26,7 +26,7 @@ pub enum MapValue {
     CycleTime,
     /// Seconds of a sweep.
     SweepTime,
-    /// The part of ‖r‖₂² near tile borders.
+    /// The share of ‖r‖₂² near tile borders.
     EdgeShare,
     /// The error of the prediction.
     Error,

@@ -194,7 +194,7 @@ impl ViewSpec {
         has_diagram || self.kinds().any(|kind| kind.is_over_cycles())
     }
 
-    /// Whether it shows how far runs are in the end, whichever of their cycles is selected.
+    /// Whether it shows how far runs are when they end, whichever of their cycles is selected.
     pub fn shows_ends(&self) -> bool {
         self.kinds().any(|kind| kind.shows_ends())
     }
