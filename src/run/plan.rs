@@ -290,7 +290,7 @@ impl Planner {
         Ok((Place::Cuda { devices, kernel }, None))
     }
 
-    /// A plan with [`Backend::Auto`] once more, now that it may be known where that leads.
+    /// Plans a run with [`Backend::Auto`] again, now that it may be known where that leads.
     ///
     /// # Errors
     /// [`PlanError`] if only a GPU could run it, and none can be used.

@@ -171,7 +171,7 @@ pub struct MethodSpec {
     pub tile: Vec<usize>,
     /// Points that neighbouring tiles share, even; one number stands for all axes.
     pub overlap: Vec<usize>,
-    /// ω of damped Jacobi: the part of every update that is made, above 0 and below 2. 1 is Jacobi's iteration.
+    /// ω of damped Jacobi: the fraction of every update that is applied, above 0 and below 2. 1 is Jacobi's iteration.
     #[serde(skip_serializing_if = "is_one")]
     pub omega: f64,
     /// The precision of the arithmetic.
@@ -541,7 +541,7 @@ pub enum SpecError {
     },
 }
 
-/// A file longer than this is no description of a run.
+/// A file longer than this is not a description of a run.
 const LONGEST: u64 = 1 << 20;
 
 /// The version alone, read first: a newer description may have anything else in it.
@@ -597,7 +597,7 @@ impl RunSpec {
 
     /// The description as a TOML file holds it.
     pub fn to_toml(&self) -> String {
-        // Only maps with keys that are no strings, and values after tables, cannot be written;
+        // Only maps with keys that are not strings, and values after tables, cannot be written;
         // this type has neither.
         let MethodSpec { backend, devices, kernel, .. } = &self.method;
         let is_newest = self.problem.shape.len() > 2 || self.problem.batch != 1;
@@ -624,7 +624,7 @@ impl RunSpec {
     /// Reads a description from TOML text; `what` names its origin in errors.
     ///
     /// # Errors
-    /// [`SpecError`] if it is no description, has a key that is not known, or is newer than this
+    /// [`SpecError`] if it is not a description, has a key that is not known, or is newer than this
     /// program.
     pub fn from_toml(text: &str, what: &str) -> Result<Self, SpecError> {
         let wrong = |source: toml::de::Error| SpecError::Toml {

@@ -14,7 +14,7 @@ const SHARE: f64 = 0.005;
 
 /// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
 /// be woken, and its arrays leave the caches, which costs several times what the copy takes. The cycles
-/// of this time are soon made again.
+/// of this time are soon recomputed.
 const EVERY: Duration = Duration::from_millis(40);
 
 /// The iterates that are kept of one run. The thread that makes the run writes
@@ -209,7 +209,7 @@ mod tests {
             let kept: Vec<u64> = keyframes.kept().iterates.keys().copied().collect();
             let spacing = keyframes.kept().spacing;
             prop_assert!(kept.iter().zip([0].iter().chain(&kept)).all(|(at, last)| at - last >= spacing));
-            // No cycle is far from the one that it would be made again from.
+            // No cycle is far from the one that it would be recomputed from.
             let ends = kept.iter().copied().chain([batches * batch]);
             let mut gaps = ends.zip([0].iter().chain(&kept)).map(|(at, last)| at - last);
             prop_assert!(room == 0 || gaps.all(|gap| gap < 2 * spacing + batch), "{:?}", kept);

@@ -175,7 +175,7 @@ pub fn distances_table(distances: &[AtDistance]) -> CsvTable<'_> {
     CsvTable::new(header, distances.iter().map(row))
 }
 
-/// The part of ‖r‖² near tile borders, 0 to 1, one row per cycle.
+/// The share of ‖r‖² near tile borders, 0 to 1, one row per cycle.
 pub fn edge_share_table(edges: &[CycleValue]) -> CsvTable<'_> {
     let row = |at: &CycleValue| [at.cycle.to_string(), cell(Some(at.value))];
     CsvTable::new(["cycle", "edge_share"], edges.iter().map(row))
@@ -258,7 +258,7 @@ fn save_rows(
     save_numbers(path, &axes, precision, shape.rows(), row)
 }
 
-/// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix' own
+/// Saves the unknowns of a matrix problem as a little-endian NumPy array `[n]` in `f64`, in the matrix's own
 /// order: `order` names the row of the matrix that each unknown belongs to.
 ///
 /// # Errors

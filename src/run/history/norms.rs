@@ -85,7 +85,7 @@ impl History {
         }
     }
 
-    /// Adds the record of the next iterate. Cycles that are known (made once more on the way to
+    /// Adds the record of the next iterate. Cycles that are known (recomputed on the way to
     /// some other cycle) are ignored.
     pub fn push(&mut self, record: Record) {
         if record.cycle <= self.latest.cycle {

@@ -111,7 +111,7 @@ impl CutLine {
         }
     }
 
-    /// Where it passes from one tile to another: half-way between two of its points that have other
+    /// Where it passes from one tile to another: halfway between two of its points that have other
     /// owners.
     pub fn borders(self, shape: &Shape, tiling: &Tiling) -> Vec<f64> {
         let points = self.points(shape);

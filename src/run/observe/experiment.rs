@@ -78,7 +78,7 @@ impl Experiment {
         if let Some(classic) = &mut self.classic {
             let place = plan.place.automatic();
             let there = Arc::new(Plan { place, ..Plan::clone(classic.plan()) });
-            // Where there is no room for it, it is set up anew when it is needed.
+            // Where there is no room for it, it is set up again when it is needed.
             if classic.move_to(&there).is_err() {
                 self.classic = None;
             }

@@ -140,7 +140,7 @@ impl SpaceTime {
     }
 
     /// The diagram of one field: as many rows as there will be before its scale changes, those of
-    /// cycles to come not known; thinned out to `most` samples across and down. Gives the cycles
+    /// cycles to come not known; thinned out to `most` samples across and down. Returns the cycles
     /// that a row stands for, too.
     fn samples(&self, kind: FieldKind, most: [usize; 2]) -> (Samples, u64) {
         let block = self.block();

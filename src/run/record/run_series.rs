@@ -35,9 +35,9 @@ pub struct ProbeSeries {
 /// more of every second, fourth, …, and of those of snapshots.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSeries {
-    /// The part of the points that lie near tile borders, 0 to 1.
+    /// The share of the points that lie near tile borders, 0 to 1.
     pub near_borders: f64,
-    /// The part of ‖r‖² that lies there, 0 to 1, if it was requested.
+    /// The share of ‖r‖² that lies there, 0 to 1, if it was requested.
     pub edges: Arc<[CycleValue]>,
     /// The field at each of the points that were requested.
     pub probes: Vec<ProbeSeries>,
@@ -47,7 +47,7 @@ pub struct RunSeries {
 pub(in crate::run) struct SeriesRecorder<'a> {
     request: &'a SeriesRequest,
     field: FieldKind,
-    /// The part of the points that lie near tile borders.
+    /// The share of the points that lie near tile borders.
     near_borders: f64,
     /// The cycles at multiples of a stride. A solver may make up to twice as many cycles as the run turns
     /// out to have, which then needs half the stride: so it has twice the capacity.
@@ -107,7 +107,7 @@ impl<'a> SeriesRecorder<'a> {
     }
 
     /// Records the numbers of the present iterate, whose field is ready; `is_requested` if it is one of a
-    /// snapshot. A cycle that is made again is recorded once.
+    /// snapshot. A cycle that is recomputed is recorded once.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.

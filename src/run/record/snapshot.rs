@@ -17,7 +17,7 @@ pub struct SnapshotRequest {
     pub id: u64,
     /// What is observed of the iterate.
     pub observation: ObservationRequest,
-    /// What is recorded over the cycles. A worker does not record it: the run is made again for it.
+    /// What is recorded over the cycles. A worker does not record it: the run is recomputed for it.
     pub series: SeriesRequest,
     /// The last cycle of a run that is made for this, for its curve; at least the one that is observed.
     pub until: Option<u64>,

@@ -75,7 +75,7 @@ impl RewindLoop {
                 self.replayed.extend(task.run.take().into_iter().chain(task.minus.take()));
             }
             Err(error) => {
-                // The run is set up anew next time, elsewhere if need be.
+                // The run is set up again next time, elsewhere if need be.
                 self.replayed.retain(|run| !run.is_of(&target.archive));
                 let why = format!("cycle {} cannot be shown: {error}", target.cycle);
                 task.report.failed = Some(why);
@@ -119,7 +119,7 @@ impl RewindLoop {
         (self.notify)();
     }
 
-    /// Takes one step towards a target; gives what is observed there, once it is reached.
+    /// Takes one step towards a target; returns what is observed there, once it is reached.
     fn step(
         &mut self,
         task: &mut Task,
@@ -176,7 +176,7 @@ impl RewindLoop {
         self.send(task.report.clone());
     }
 
-    /// The run that is made again, out of those that are set up and not in use.
+    /// The run that is recomputed, out of those that are set up and not in use.
     fn replayed(&mut self, archive: &Arc<RunArchive>) -> Result<ReplayedRun, SolverError> {
         match self.replayed.iter().position(|run| run.is_of(archive)) {
             Some(index) => Ok(self.replayed.swap_remove(index)),

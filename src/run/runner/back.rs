@@ -72,7 +72,7 @@ impl Run {
         }
         let cycle = end.cycle;
         self.back = Some(Back { to: cycle, then: Then::End(end.outcome) });
-        // The last cycle is made again in any case: its change is observed.
+        // The last cycle is recomputed in any case: its update is observed.
         match self.checkpoint.kept() {
             Some((kept, iterate)) if kept < cycle => {
                 (self.cycle, self.given) = (kept, kept);

@@ -127,8 +127,8 @@ impl Run {
     }
 
     /// Jacobi's iteration on the same system, from its initial guess. It may make as many sweeps as this
-    /// run, and more, to the tolerance of the residual; the largest change of a sweep is no measure
-    /// for that of a cycle, so a tolerance of the change does not end it.
+    /// run, and more, to the tolerance of the residual; the largest update of a sweep is not a measure
+    /// of that of a cycle, so a tolerance of the update does not end it.
     ///
     /// # Errors
     /// [`SolverError`] if its arrays do not fit.
@@ -286,7 +286,7 @@ impl Run {
         (self.forecast.left(self.cycle) / 2).min(self.cycle).clamp(1, allowed)
     }
 
-    /// Records the norms of the next cycle of a batch, the last of which is `reached`. Gives the
+    /// Records the norms of the next cycle of a batch, the last of which is `reached`. Returns the
     /// end of the run, if it shows.
     fn take_in(
         &mut self,
@@ -393,7 +393,7 @@ impl Run {
         done
     }
 
-    /// Makes one cycle that was made before, and gives its norms.
+    /// Makes one cycle that was made before, and returns its norms.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.

@@ -89,7 +89,7 @@ impl SweepTable {
 
     /// The table of an earlier sweep, to append to, and its rows. An incomplete last row, left by a program
     /// that ended while it wrote, is removed; a table that another program has saved, with its own line
-    /// ends or quotes, is written anew. A missing file is a new table. `accept` checks the rows before the
+    /// ends or quotes, is rewritten. A missing file is a new table. `accept` checks the rows before the
     /// file is changed.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl SweepTable {
             synced => synced,
         });
         if let Err(cause) = written {
-            // The part of it that fitted is no row.
+            // What was written of it is not a complete row.
             _ = self.file.set_len(self.length);
             return Err(write_error(&self.path, cause));
         }

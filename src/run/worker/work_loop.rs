@@ -59,7 +59,7 @@ pub(super) struct WorkLoop {
     parked: ParkedRuns,
     /// The error that is to be sent next.
     error: Option<RequestError>,
-    /// What was rejected while there was no run to continue: the same once more is not tried.
+    /// What was rejected while there was no run to continue: the same is not tried again.
     rejected: Option<(u64, Arc<RunSpec>)>,
     /// The snapshots that were sent, in whichever run, of those that are still requested.
     answered: Vec<u64>,
@@ -165,7 +165,7 @@ impl WorkLoop {
                     self.rejected = Some((request.epoch, Arc::clone(&request.spec)));
                     // The run that is there continues, and is observed as is requested now.
                     if let Some(job) = &mut self.job {
-                        // Steps are counted anew in the requested epoch.
+                        // Steps are counted again in the requested epoch.
                         job.steps_made = request.steps;
                         job.epoch = request.epoch;
                         job.request(request);

@@ -50,7 +50,7 @@ impl CellMeasurement {
     }
 
     /// # Errors
-    /// [`MeasureError`] if the solver fails. That a kernel rejects the setting is no error: the row says so.
+    /// [`MeasureError`] if the solver fails. That a kernel rejects the setting is not an error: the row says so.
     pub fn step(
         &mut self,
         sweep: &mut Sweep,
