@@ -61,7 +61,7 @@ pub trait Advance {
     /// [`SolverError`] if the GPU fails.
     fn restart(&mut self) -> Result<(), SolverError>;
 
-    /// Goes on from another iterate of the same problem, with its boundary values, such as one that was
+    /// Continues from another iterate of the same problem, with its boundary values, such as one that was
     /// made by another solver. The update of the last cycle is zero then.
     ///
     /// # Errors

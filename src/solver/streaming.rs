@@ -57,7 +57,7 @@ pub struct Streaming {
 /// Why a height and a budget do not go together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamingError {
-    /// A height that is no number of sweeps of a cycle.
+    /// A height that is not a number of sweeps of a cycle.
     #[error("height is {height}; it must be auto or 1 to {MOST_HEIGHT}")]
     Range {
         /// The height.

@@ -23,7 +23,7 @@ pub(super) const TOGETHER: usize = 4;
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
-    /// u₁ − u₀, the change that one sweep would make: the residual over the diagonal. Of a matrix, whose
+    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. Of a matrix, whose
     /// rows have diagonals of their own, the residual itself.
     SweepChange,
     Residual,
@@ -252,7 +252,7 @@ impl<R: Real> CpuSolver<R> {
         parts.into_iter().fold(Partial::default(), |a, b| a + b)
     }
 
-    /// Hands `work` what is to be read for a quantity.
+    /// Passes `work` what is to be read for a quantity.
     ///
     /// # Errors
     /// [`SolverError`] if another solver's iterate cannot be read.

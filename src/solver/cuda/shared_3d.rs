@@ -47,7 +47,7 @@ pub(super) struct Layout {
     pub keeps_right: bool,
 }
 
-/// How it takes 3D tiles for `k` sweeps of values of so many bytes, where a block may have `shared_bytes`; `None` if it
+/// How it takes 3D tiles for `k` sweeps of values of this many bytes, where a block may have `shared_bytes`; `None` if it
 /// does not.
 pub(super) fn layout(
     tiling: &Tiling,
