@@ -1,7 +1,7 @@
 //! The exact solution u* of the discrete system A u = b, which errors are measured against.
 //!
-//! A fast solver gives a first solution; its error is then computed and taken away until nothing
-//! is left to take (iterative refinement; Higham, *Accuracy and Stability of Numerical
+//! A fast solver gives a first solution; its error is then computed and subtracted until nothing
+//! is left to subtract (iterative refinement; Higham, *Accuracy and Stability of Numerical
 //! Algorithms*, ch. 12). Residuals are formed with twice the working precision, so what comes out
 //! is u* to about the last digit of an `f64`, not merely a u with a small residual.
 //!

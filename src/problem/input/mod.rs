@@ -18,7 +18,7 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Why a file is no right-hand side.
+/// Why a file is not a right-hand side.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// It is missing, not a file, or access to it is denied.
@@ -180,7 +180,7 @@ pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
 /// Reads the values of a grid from a NumPy array, as [`load`] does.
 ///
 /// # Errors
-/// [`InputError`] naming the file and what is wrong with it; a picture is no array.
+/// [`InputError`] naming the file and what is wrong with it; a picture is not an array.
 pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     match open(path)? {
         (Kind::Array, file) => array::load(path, file, shape),

@@ -22,7 +22,7 @@ pub struct Analysis {
     pub spectral_radius: SpectralRadius,
 }
 
-/// How the entries of a matrix beside its diagonal lie with respect to blocks of rows.
+/// How the entries of a matrix off its diagonal lie with respect to blocks of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockEntries {
     /// *Static* entries: their columns are outside the block of their row.

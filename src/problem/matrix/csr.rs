@@ -187,7 +187,7 @@ impl Csr {
         &self.values[self.offsets[row]..self.offsets[row + 1]]
     }
 
-    /// The entries of a row beside the diagonal: columns, ascending, and values.
+    /// The entries of a row off the diagonal: columns, ascending, and values.
     pub fn off_diagonal(&self, row: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
         let entries = self.columns(row).iter().copied().zip(self.values(row).iter().copied());
         entries.filter(move |(column, _)| *column as usize != row)

@@ -36,7 +36,7 @@ const ICE_NODES: [usize; 2] = [301, 561];
 const GRAPH_NODES: usize = 20_000;
 const GRAPH_SEED: u64 = 1;
 
-/// Nodes of `graph` that are nearer than this are joined: 9 neighbours on the average.
+/// Nodes of `graph` that are nearer than this are joined: 9 neighbours on average.
 const GRAPH_REACH: f64 = 0.012;
 
 /// What is added to the diagonal of `graph`.

@@ -24,7 +24,7 @@ const BYTES_OF_ENTRY: u64 = 16 + 16 + 12;
 /// Progress is reported every time this many entries were read.
 const ENTRIES_OF_REPORT: u64 = 1 << 16;
 
-/// Why a file is no matrix, or no vector.
+/// Why a file is not a matrix, or not a vector.
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
     /// It cannot be opened or read.
@@ -67,7 +67,7 @@ pub enum MarketError {
         /// Bytes free.
         available: u64,
     },
-    /// Its entries are no matrix that can be solved with.
+    /// Its entries form no matrix that a system can be solved with.
     #[error("{}: {source}", .path.display())]
     Matrix {
         /// The file.
@@ -85,7 +85,7 @@ enum Field {
 }
 
 /// Reads a square matrix (`coordinate`; `real`, `integer` or `pattern`; `general` or `symmetric`).
-/// `on_progress` gets the part that is read, 0 to 1.
+/// `on_progress` gets the fraction that is read, 0 to 1.
 ///
 /// Entries of a pattern are 1. Of a symmetric matrix one half is stored; the other is added here.
 ///
