@@ -11,7 +11,7 @@
 //! ```
 //!
 //! The rows of a sparse matrix are cut into blocks of `T` instead, of which the last may be shorter; what
-//! they share is counted in levels of the matrix' graph, not along the axis.
+//! they share is counted in levels of the graph of the matrix, not along the axis.
 //!
 //! Source: Islam & Wang, section III-B (the left tile gives the left half of an overlap, the right
 //! tile the right half); the last tile, moved back so that it is full, is this project's rule.
