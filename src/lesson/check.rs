@@ -163,7 +163,7 @@ impl Made {
         let snapshot = record(
             cycle.as_ref().map_or(RecordedCycles::Last, |cycle| RecordedCycles::Each(cycle)),
         )?;
-        // A run that goes on at once does not measure the error of its initial guess.
+        // A run that continues at once does not measure the error of its initial guess.
         let start = match needs.error {
             true => Some(record(RecordedCycles::Each(&[0]))?.history.of(0)),
             false => None,

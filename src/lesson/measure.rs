@@ -363,7 +363,7 @@ impl Measure {
     /// The value of this name.
     ///
     /// # Errors
-    /// [`Fault::Measure`], which lists those that there are.
+    /// [`Fault::Measure`], which lists the known ones.
     pub fn named(name: &str) -> Result<&'static Self, Fault> {
         Self::ALL.iter().find(|measure| measure.name == name).ok_or_else(|| {
             let all: Vec<_> = Self::ALL.iter().map(|measure| measure.name).collect();

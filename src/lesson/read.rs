@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::{Spanned, Value};
 
-/// A file longer than this is no lesson.
+/// A file longer than this is not a lesson.
 const LONGEST: u64 = 1 << 18;
 
 /// A lesson, and what is wrong with its text: that is left out of it.

@@ -13,9 +13,9 @@ use toml::{Table, Value};
 /// Where a run is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum At {
-    /// After so many cycles.
+    /// After this many cycles.
     Cycle(u64),
-    /// After so many sweeps, to the nearest cycle.
+    /// After this many sweeps, to the nearest cycle.
     Sweeps(u64),
     /// At its end.
     #[default]
@@ -23,7 +23,7 @@ pub enum At {
 }
 
 impl At {
-    /// The cycle of a run with so many sweeps per cycle; `None` for its end.
+    /// The cycle of a run with this many sweeps per cycle; `None` for its end.
     pub fn cycle(self, sweeps_per_cycle: u64) -> Option<u64> {
         match self {
             Self::Cycle(cycle) => Some(cycle),
