@@ -1742,7 +1742,7 @@ fn a_matrix_by_name_takes_the_checked_cycles() {
         assert_eq!(json(&folder, &again)["cycles"], 4462);
         assert_eq!(read_npy(&folder.path().join("x.npy")).2, x);
     }
-    // Unknowns are saved in the matrix' own order, whatever order they are computed in.
+    // Unknowns are saved in the matrix's own order, whatever order they are computed in.
     let of_order = "--matrix heat-1d --ordering random --seed 3 --tile 25 --k 8 --tol 1e-10 --save-field y.npy";
     assert_eq!(json(&folder, of_order)["matrix"]["ordering"], "random");
     let values = |bytes: &[u8]| -> Vec<f64> {

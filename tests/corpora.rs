@@ -68,7 +68,7 @@ fn every_reader_answers_for_some_seconds_of_random_changes() {
     });
 }
 
-/// Gives random changes of the files in a folder to a target, as long as there is time.
+/// Returns random changes of the files in a folder to a target, as long as there is time.
 fn fuzz(name: &str, target: fn(&[u8]), corpus: &Path, time: Duration) {
     let files = fs::read_dir(corpus).unwrap();
     let files: Vec<_> = files.map(|file| fs::read(file.unwrap().path()).unwrap()).collect();

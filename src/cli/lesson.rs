@@ -44,7 +44,7 @@ pub struct LessonArgs {
 }
 
 impl LessonArgs {
-    /// Does what was asked for.
+    /// Does what was requested.
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
         if let Some(path) = &self.new {
             return begin(path);

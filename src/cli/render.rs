@@ -261,7 +261,7 @@ impl Render {
         self.check_file(&view)?;
         self.check_options(&view)?;
         let spec = self.run.spec()?;
-        // A figure may be drawn anew in the place of the one that carries its run.
+        // A figure may be drawn again in the place of the one that carries its run.
         let mut inputs = self.run.inputs(&spec);
         inputs.retain(|(option, _)| *option == "--rhs");
         outputs::check(&[Output { option: "-o", path: &self.output, endings: &[] }], &inputs)?;

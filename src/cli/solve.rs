@@ -340,7 +340,7 @@ impl StreamingSummary {
             (
                 "moved per cycle",
                 format!(
-                    "{} values up, {} down: {:.3} per update",
+                    "{} values to fast memory, {} back: {:.3} per update",
                     grouped(*values_up),
                     grouped(*values_down),
                     self.traffic.values_per_update()

@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
         inside.get(1) == Some(&"cfg") && inside.contains(&"test") && !inside.contains(&"not")
     }
 
-    /// Skips an item, a statement, a field or a variant; gives its name if it is a module in a file of its
+    /// Skips an item, a statement, a field or a variant; returns its name if it is a module in a file of its
     /// own.
     fn skip_item(&mut self) -> Option<String> {
         while self.peek(0) == Some("#") {

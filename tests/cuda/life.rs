@@ -123,7 +123,7 @@ fn an_earlier_cycle_is_made_again() {
 }
 
 /// A worker begins at once, on the CPU, and goes on on the GPU to the same bits: its last iterate, that of
-/// the move and those that are made again are the CPU's.
+/// the move and those that are recomputed are the CPU's.
 fn auto_begins_on_the_cpu() {
     let mut spec = RunSpec::default();
     (spec.problem.shape, spec.method.overlap) = (vec![256, 192], vec![4]);

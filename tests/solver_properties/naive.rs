@@ -1,4 +1,4 @@
-//! The iteration once more, written straight from the rules: no vectors, no threads, no caches,
+//! The iteration written a second time, straight from the rules: no vectors, no threads, no caches,
 //! and nothing shared with the solver but the description of the problem.
 
 use std::ops::{Add, Range, Sub};
