@@ -1138,6 +1138,11 @@ fn earlier_names_of_subcommands_and_options_still_work() {
             "solve --help",
             "1d-copies",
         ),
+        (
+            "solve --shape 16 --tile 8 --k 2 --stop change --tol none --max-cycles 2",
+            "solve --help",
+            "- change:",
+        ),
     ] {
         tilescope(&folder, arguments).assert().success();
         let hidden = predicate::str::contains(earlier).not();
@@ -1608,7 +1613,7 @@ fn a_run_whose_parts_do_not_fit_together_is_refused_before_it_begins() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_is_not_a_panic() {
     let folder = folder();
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_tilescope"))
         .args(["solve", "--tol", "none", "--max-cycles", "100"])

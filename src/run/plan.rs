@@ -371,7 +371,7 @@ impl Plan {
                 "With omega {omega}, {name} diverges (ρ = {radius}); lower omega."
             ));
         }
-        let cure = match self.spec.problem.kind {
+        let remedy = match self.spec.problem.kind {
             ProblemKind::Matrix => "another splitting of the matrix may help",
             ProblemKind::ConvectionDiffusion if self.spec.problem.stencil.is_none() => {
                 "lower the velocity to at most 2 (n + 1) along each axis, or refine the grid"
@@ -385,12 +385,12 @@ impl Plan {
             Some(_) => ", but with tiles it may diverge",
         };
         let what = match self.spectral_radius {
-            None => format!(", so {name} may diverge; {cure}"),
+            None => format!(", so {name} may diverge; {remedy}"),
             Some(radius) => match (radius.value >= 1.0, operator.matrix().is_some()) {
-                (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {cure}"),
+                (true, false) => format!(", and ρ = {radius} ≥ 1: {name} diverges; {remedy}"),
                 (false, false) => format!("; ρ = {radius} < 1, so {name} converges{tiles}"),
                 // The power iteration makes few steps with a large matrix.
-                (true, true) => format!(", and ρ is about {radius}: {name} diverges; {cure}"),
+                (true, true) => format!(", and ρ is about {radius}: {name} diverges; {remedy}"),
                 (false, true) => {
                     format!("; ρ is estimated to be {radius}, with which {name} converges{tiles}")
                 }

@@ -173,7 +173,7 @@ pub trait Describe {
     /// The interior points of the problem.
     fn shape(&self) -> &Shape;
 
-    /// The norms that come with a cycle at no cost. The others cost a pass over the grid a cycle.
+    /// The norms that come with a cycle at no cost. The others cost a pass over the grid per cycle.
     fn free_norms(&self) -> NormRequest;
 
     /// The GPU that it runs on; `None` on the CPU.

@@ -186,7 +186,7 @@ impl Streaming {
         self.height
     }
 
-    /// R: planes that the budget has room for, with three values a point.
+    /// R: planes that the budget has room for, with three values per point.
     pub fn planes(&self) -> usize {
         self.planes
     }

@@ -167,7 +167,7 @@ fn explained(name: MethodName) -> &'static str {
         MethodName::Classic => "Jacobi's iteration: a cycle is one sweep over the whole grid.",
         MethodName::Hierarchical => "k sweeps inside every tile while its halo stays frozen.",
         MethodName::Pyramid => {
-            "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane a sweep, and a cycle is one pass of n sweeps."
+            "Jacobi's iteration for grids larger than fast memory, in overlapping slabs: each shrinks by a plane per sweep, and a cycle is one pass of n sweeps."
         }
         MethodName::Wavefront => {
             "Jacobi's iteration for grids larger than fast memory, in a window that flows over the grid: a cycle is one pass of n sweeps, and nothing is moved or computed twice."

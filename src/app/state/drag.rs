@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_reached_in_time_depends_on_the_speed_and_on_the_points() {
-        // Without overlap nothing is redundant: 10,000 sweeps a second, of which 300 are in time.
+        // Without overlap nothing is redundant: 10,000 sweeps per second, of which 300 are in time.
         let report = report(16_000, 1.6);
         let (spec, mut larger) = (report.plan.spec.clone(), report.plan.spec.clone());
         for (shown, expected) in [(0, 0), (299, 299), (301, 256), (16_000, 256)] {

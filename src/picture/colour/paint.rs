@@ -188,7 +188,7 @@ fn paint(values: &[f32], map: ColourMap, out: &mut [u8], place: impl Fn(f32) -> 
 const POLYNOMIAL: [f32; 5] = [0.44265407, -0.2765695, 0.18410083, -0.09720183, 0.02569126];
 
 /// The logarithm to base 2 of `|value|`, to 2·10⁻⁵; the lowest
-/// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once a
+/// f32 for what is (nearly) zero, the highest for what is infinite. No calls: it runs once per
 /// pixel.
 fn log2(value: f32) -> f32 {
     let bits = value.to_bits() & 0x7fff_ffff;

@@ -44,7 +44,7 @@ impl MapValue {
         Self::Error,
     ];
 
-    /// What the best setting of a sweep minimises.
+    /// What the best setting of a sweep minimizes.
     pub fn natural(spec: &SweepSpec) -> Self {
         match (spec.measures(Measure::Time), spec.measures(Measure::Cycles)) {
             (true, true) => Self::Time,

@@ -391,7 +391,7 @@ mod tests {
             prop_assert_eq!(std::fs::read(&path).unwrap(), text);
         }
 
-        /// Line ends, quotes and marks of other programs are mended.
+        /// Line ends, quotes and byte order marks of other programs are repaired.
         #[test]
         fn a_table_that_another_program_saved_is_mended(
             rows in prop::collection::vec(row(), 3..4)
