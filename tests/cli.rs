@@ -1188,7 +1188,7 @@ fn invalid_values_are_refused_with_the_allowed_ones() {
         ("--velocity 1,2", &["velocity is given with problem poisson", "convection-diffusion"]),
         ("--velocity 1", &["--velocity", "two numbers"]),
         ("--seed 3", &["seed is given with problem poisson", "random"]),
-        ("--problem picture", &["rhs is missing", "needs a picture or an .npy array"]),
+        ("--problem picture", &["rhs is missing", "needs an image or an .npy array"]),
         ("--problem chess", &["'chess'", "--problem", "poisson", "heat-plate"]),
         ("--preset chess", &["'chess'", "--preset", "paper-2d"]),
         ("--method magic", &["'magic'", "--method", "classic, hierarchical"]),

@@ -285,7 +285,7 @@ fn summary(sweep: &run::Sweep, rows: &[SweepRow], classic: Option<ClassicBaselin
     let mut text = format!("{}, {} · {settings}\n", run.problem.kind.label(), shape.join(" × "));
     for (outcome, said) in [
         (RowOutcome::CannotRun, "cannot run"),
-        (RowOutcome::Capped, "did not reach the tolerance within the limit of cycles"),
+        (RowOutcome::Capped, "did not reach the tolerance within the cycle limit"),
         (RowOutcome::RoundingLimit, "stopped at the rounding limit before the tolerance"),
         (RowOutcome::Diverged, "diverged"),
     ] {
@@ -346,8 +346,7 @@ pub(super) fn none_reached(rows: &[SweepRow], run: &RunSpec) -> String {
     let reasons = [
         (
             RowOutcome::Capped,
-            "stopped at the limit of cycles: allow more with --max-cycles, or raise --tol"
-                .to_owned(),
+            "stopped at the cycle limit: allow more with --max-cycles, or raise --tol".to_owned(),
         ),
         (
             RowOutcome::RoundingLimit,

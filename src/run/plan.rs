@@ -621,7 +621,7 @@ fn problem(spec: &ProblemSpec, shape: Shape) -> Result<Problem, PlanError> {
                 return Err(value(
                     "rhs",
                     "missing",
-                    "this problem needs a picture or an .npy array",
+                    "this problem needs an image or an .npy array",
                 ));
             }
         },

@@ -66,7 +66,7 @@ pub enum ProblemKind {
     Random,
     /// Convection and diffusion: weights that are not symmetric
     ConvectionDiffusion,
-    /// Your own right-hand side, from a PNG or JPEG picture (not in 3D) or an .npy array
+    /// Your own right-hand side, from a PNG or JPEG image (not in 3D) or an .npy array
     Picture,
     /// A sparse matrix, from a Matrix Market file or by name
     Matrix,

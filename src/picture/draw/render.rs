@@ -18,7 +18,7 @@ pub enum PictureError {
     Svg,
     /// The picture has no pixels, or too many.
     #[error(
-        "a picture of {width} × {height} pixels cannot be made; each side must be 1 to {LARGEST_SIDE}"
+        "an image of {width} × {height} pixels is not possible; each side must be 1 to {LARGEST_SIDE}"
     )]
     Size {
         /// Pixels across.

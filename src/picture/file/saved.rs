@@ -73,7 +73,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// A figure whose texts do not survive.
-    #[error("the run that {} carries is damaged; the picture itself may be whole", .path.display())]
+    #[error("the run that {} carries is damaged; the image itself may be intact", .path.display())]
     DamagedRun {
         /// The file.
         path: PathBuf,
@@ -410,7 +410,7 @@ mod tests {
         assert!(foreign.ends_with("carries no run; only figures saved by tilescope do"));
         assert!(say("a.svg", b"<svg").contains("is not an SVG figure"));
         assert!(say("a.svg", b"<html/>").contains("its first element is not <svg>"));
-        assert!(say("a.png", b"").contains("is not a PNG picture"));
+        assert!(say("a.png", b"").contains("is not a PNG image"));
         assert!(say("a.pdf", b"<svg/>").contains("is not a PDF figure"));
         assert!(say("a.pdf", b"%PDF-1.7\n%%EOF").contains("carries no run"));
         let packet = metadata::packet(&[(RUN, String::new())]);

@@ -1,4 +1,4 @@
-//! A right-hand side from a file: a NumPy array or a picture.
+//! A right-hand side from a file: a NumPy array or an image.
 //!
 //! The type of a file is found from its first bytes, not from its name.
 
@@ -31,7 +31,7 @@ pub enum InputError {
     },
     /// Another kind of file, or an empty one.
     #[error(
-        "{} is neither a NumPy array (.npy) nor a picture (PNG or JPEG)",
+        "{} is neither a NumPy array (.npy) nor an image (PNG or JPEG)",
         .path.display()
     )]
     Unknown {
@@ -109,7 +109,7 @@ pub enum InputError {
         column: usize,
     },
     /// A broken picture, or one too large to decode.
-    #[error("{} is a picture that cannot be read: {}", .path.display(), picture::reason(.source))]
+    #[error("{} is an image that cannot be read: {}", .path.display(), picture::reason(.source))]
     Picture {
         /// The file.
         path: PathBuf,
@@ -117,14 +117,14 @@ pub enum InputError {
         source: image::ImageError,
     },
     /// A grid that no picture can be stretched to.
-    #[error("shape {shape} is too large for a picture; an axis may have at most 4294967295 points")]
+    #[error("shape {shape} is too large for an image; an axis may have at most 4294967295 points")]
     TooLong {
         /// The shape, as messages write it.
         shape: String,
     },
     /// A picture for a 3D grid.
     #[error(
-        "{} is a picture, which shape {shape} cannot have; it needs an .npy array, [nz, ny, nx]",
+        "{} is an image, which shape {shape} cannot have; it needs an .npy array, [nz, ny, nx]",
         .path.display()
     )]
     FlatPicture {

@@ -399,7 +399,7 @@ impl SaveDialog {
         let shown = self.preview.shown();
         ui.horizontal(|ui| {
             let copy = ui.add_enabled(shown.is_some(), egui::Button::new("Copy image"));
-            if copy.on_hover_text("Copy the picture to the clipboard.").clicked()
+            if copy.on_hover_text("Copy the image to the clipboard.").clicked()
                 && let Some(PreviewedFigure { snapshots, view }) = shown.cloned()
             {
                 commands.push(Command::CopyImage(snapshots, view.into()));
