@@ -111,7 +111,7 @@ fn all_faces() -> Vec<(&'static str, Window)> {
         "Colour map",
         "Range",
         "Norm",
-        "Against",
+        "Curves over",
         "Fields of the profile",
         "Speed",
     ] {

@@ -305,7 +305,7 @@ fn value_menu(ui: &mut Ui, value: &mut MapValue) {
             ui.selectable_value(value, other, other.label()).on_hover_text(other.about());
         }
     });
-    named(response.response, "Shown").on_hover_text(value.about());
+    named(response.response, "Value").on_hover_text(value.about());
 }
 
 /// A time span in a suitable unit.
