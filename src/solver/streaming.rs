@@ -30,7 +30,7 @@ const CPU_RATIO: f64 = 0.5;
 /// Points of a chunk of the wavefront: more than threads share at least. Not tuned by measurement.
 const POINTS_OF_CHUNK: usize = 1 << 18;
 
-/// The part of the window that a chunk may take is one over this: the rest is height.
+/// The fraction of the window that a chunk may take is one over this: the rest is height.
 const CHUNKS_IN_WINDOW: usize = 8;
 
 /// How the planes of a grid pass through fast memory.
