@@ -88,7 +88,7 @@ impl Group {
 
 /// The method of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum ExperimentMethod {
     /// The classic iteration on one thread of the CPU.
     Serial,
     /// The classic iteration.
@@ -122,7 +122,7 @@ pub struct Experiment {
     pub preset: &'static str,
     /// The method.
     #[serde(skip)]
-    pub how: How,
+    pub how: ExperimentMethod,
     /// Milliseconds, where they were published.
     pub published_ms: Option<f64>,
     /// Speedup over the classic iteration, where it was published.
@@ -146,12 +146,26 @@ const TITAN_V_BLOCKS: usize = 160;
 
 /// All experiments. Of those with the same preset, the first is the reference.
 pub const EXPERIMENTS: [Experiment; 33] = [
-    timed(Group::Classic, "Islam & Wang, III-A", BATCH_1D, How::Classic, 5675.69, 128_760),
+    timed(
+        Group::Classic,
+        "Islam & Wang, III-A",
+        BATCH_1D,
+        ExperimentMethod::Classic,
+        5675.69,
+        128_760,
+    ),
     classic_block(32, 7248.11),
     classic_block(64, 5690.35),
     classic_block(256, 5677.27),
     classic_block(512, 5680.42),
-    timed(Group::Classic, "Islam & Wang (long), 4.2", GRID_2D, How::Classic, 7901.1, 179_306),
+    timed(
+        Group::Classic,
+        "Islam & Wang (long), 4.2",
+        GRID_2D,
+        ExperimentMethod::Classic,
+        7901.1,
+        179_306,
+    ),
     table_1(4, 2.45, 40_241),
     table_1(8, 3.82, 25_481),
     table_1(16, 3.79, 19_555),
@@ -176,13 +190,20 @@ pub const EXPERIMENTS: [Experiment; 33] = [
     table_3(32, 4, 5.84, 6_552),
     table_3(64, 6, 4.88, 3_712),
     table_3(128, 8, 3.50, 2_377),
-    timed(Group::HeatPlate, "article, serial", PLATE, How::Serial, 2430.0, 2_670),
-    timed(Group::HeatPlate, "article, first kernel", PLATE, How::Classic, 134.0, 2_670),
+    timed(Group::HeatPlate, "article, serial", PLATE, ExperimentMethod::Serial, 2430.0, 2_670),
+    timed(
+        Group::HeatPlate,
+        "article, first kernel",
+        PLATE,
+        ExperimentMethod::Classic,
+        134.0,
+        2_670,
+    ),
     timed(
         Group::HeatPlate,
         "article, tiled",
         PLATE,
-        How::Tiled { tile: 16, k: 1, overlap: 0 },
+        ExperimentMethod::Tiled { tile: 16, k: 1, overlap: 0 },
         118.0,
         2_670,
     ),
@@ -192,7 +213,7 @@ const fn timed(
     group: Group,
     source: &'static str,
     preset: &'static str,
-    how: How,
+    how: ExperimentMethod,
     published_ms: f64,
     cycles: u64,
 ) -> Experiment {
@@ -208,7 +229,7 @@ const fn timed(
 }
 
 const fn classic_block(threads: usize, published_ms: f64) -> Experiment {
-    let how = How::ClassicBlock { threads };
+    let how = ExperimentMethod::ClassicBlock { threads };
     timed(Group::Classic, "Islam & Wang (long), 3.4", BATCH_1D, how, published_ms, 128_760)
 }
 
@@ -236,7 +257,7 @@ const fn faster(
     speedup: f64,
     cycles: u64,
 ) -> Experiment {
-    let how = How::Tiled { tile: 32, k, overlap };
+    let how = ExperimentMethod::Tiled { tile: 32, k, overlap };
     let published_speedup = Some(speedup);
     Experiment { group, source, preset, how, published_ms: None, published_speedup, cycles }
 }
@@ -250,10 +271,10 @@ impl Experiment {
     /// The method in a few words.
     pub fn setting(&self) -> String {
         match self.how {
-            How::Serial => "one thread".to_owned(),
-            How::Classic => "classic".to_owned(),
-            How::ClassicBlock { threads } => format!("{threads} threads per block"),
-            How::Tiled { tile, k, overlap } => format!("T {tile}, k {k}, o {overlap}"),
+            ExperimentMethod::Serial => "one thread".to_owned(),
+            ExperimentMethod::Classic => "classic".to_owned(),
+            ExperimentMethod::ClassicBlock { threads } => format!("{threads} threads per block"),
+            ExperimentMethod::Tiled { tile, k, overlap } => format!("T {tile}, k {k}, o {overlap}"),
         }
     }
 
@@ -269,7 +290,7 @@ impl Experiment {
 
     /// Whether this program can run it, and not only quote it.
     pub fn is_run(&self) -> bool {
-        !matches!(self.how, How::ClassicBlock { .. })
+        !matches!(self.how, ExperimentMethod::ClassicBlock { .. })
     }
 
     /// The published time in seconds, directly or from the speedup.
@@ -288,13 +309,14 @@ impl Experiment {
     /// Seconds per cycle according to [`Group::explained`]: in 1D with overlap those without it times the
     /// ratio of blocks, in 2D a formula.
     pub fn explained_seconds_per_cycle(&self) -> Option<f64> {
-        let How::Tiled { tile, k, overlap } = self.how else { return None };
+        let ExperimentMethod::Tiled { tile, k, overlap } = self.how else { return None };
         let side = self.run().problem.shape[0];
         let blocks = |overlap: usize| (side - overlap).div_ceil(tile - overlap);
         match self.group {
             Group::Table2 => {
                 let table_1 = EXPERIMENTS.iter().filter(|other| other.group == Group::Table1);
-                let same = |other: &&Self| other.how == How::Tiled { tile, k, overlap: 0 };
+                let same =
+                    |other: &&Self| other.how == ExperimentMethod::Tiled { tile, k, overlap: 0 };
                 let seconds = table_1.clone().find(same)?.published_seconds_per_cycle()?;
                 Some(seconds * blocks(overlap) as f64 / blocks(0) as f64)
             }

@@ -39,7 +39,7 @@ pub struct Tuning {
     /// The cell under the cursor, across and down.
     hover: Option<[usize; 2]>,
     /// The dialog that saves, while it is open.
-    save: Option<save::SaveDialog>,
+    save: Option<save::SaveMapDialog>,
     /// What was measured of the papers' tables, in all maps.
     measured_papers: papers::MeasuredPapers,
 }
@@ -80,7 +80,7 @@ impl Tuning {
     /// Opens the dialog that saves, if there is something to save, or closes it. Returns whether it is
     /// open.
     pub fn show_save(&mut self, open: bool) -> bool {
-        self.save = (open && self.results.is_some()).then(save::SaveDialog::new);
+        self.save = (open && self.results.is_some()).then(save::SaveMapDialog::new);
         self.save.is_some()
     }
 

@@ -6,7 +6,7 @@ use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, is_of_paper, seconds as time};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How, TITAN_V_L2};
+use crate::run::papers::{EXPERIMENTS, Experiment, ExperimentMethod, Group, TITAN_V_L2};
 use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
@@ -111,7 +111,7 @@ fn sweep(group: Group, session: &Session) -> SweepSpec {
     run.method.devices.clone_from(&method.devices);
     run.method.precision = Precision::F64;
     let tiled = |experiment: &Experiment| match experiment.how {
-        How::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
+        ExperimentMethod::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
         _ => None,
     };
     // In 2D a CPU takes minutes per cell to the tolerance, and the number of cycles is known.
@@ -157,7 +157,9 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
                 }
                 ui.end_row();
                 for (index, experiment) in EXPERIMENTS.iter().enumerate() {
-                    let How::Tiled { k, overlap, .. } = experiment.how else { continue };
+                    let ExperimentMethod::Tiled { k, overlap, .. } = experiment.how else {
+                        continue;
+                    };
                     if experiment.group != group {
                         continue;
                     }
@@ -197,7 +199,7 @@ fn classic_blocks(ui: &mut Ui) {
         let time = time(experiment.published_seconds()?);
         let sweep = 1e6 * experiment.published_seconds_per_cycle()?;
         let block = match experiment.how {
-            How::ClassicBlock { threads } => format!("{threads} threads per block"),
+            ExperimentMethod::ClassicBlock { threads } => format!("{threads} threads per block"),
             _ => "128 threads per block, the reference".to_owned(),
         };
         Some(format!("{block}: {time}, {} µs per sweep", digits(sweep)))
@@ -209,7 +211,7 @@ fn classic_blocks(ui: &mut Ui) {
 
 /// The speedup of an experiment that a map contains, with the fastest kernel.
 fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
-    let How::Tiled { tile, k, overlap } = experiment.how else { return None };
+    let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else { return None };
     if !is_of_paper(&results.outline.spec, experiment) {
         return None;
     }

@@ -6,7 +6,7 @@ use super::super::progress::Progress;
 use super::machine::Machine;
 use super::measure::{self, Timing, Transfers};
 use super::output::{Output, backends};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
+use crate::run::papers::{EXPERIMENTS, Experiment, ExperimentMethod, Group};
 use crate::run::{Backend, MethodName, MethodSpec, Plan, Planner, RunSpec};
 use crate::solver::cuda::Device;
 use crate::solver::{Kernel, Layout, Method, Place, SolverError};
@@ -158,15 +158,15 @@ impl Paper {
         }
         let method = MethodSpec { backend, ..MethodSpec::default() };
         let methods = match experiment.how {
-            How::Serial => vec![MethodSpec {
+            ExperimentMethod::Serial => vec![MethodSpec {
                 name: MethodName::Classic,
                 backend: Backend::Cpu,
                 threads: 1,
                 ..method
             }],
-            How::ClassicBlock { .. } => Vec::new(),
-            How::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
-            How::Tiled { tile, k, overlap } => {
+            ExperimentMethod::ClassicBlock { .. } => Vec::new(),
+            ExperimentMethod::Classic => vec![MethodSpec { name: MethodName::Classic, ..method }],
+            ExperimentMethod::Tiled { tile, k, overlap } => {
                 let kernels = match backend {
                     Backend::Auto | Backend::Cpu => vec![Kernel::AUTO],
                     Backend::Cuda => Kernel::compared(MethodName::Hierarchical),

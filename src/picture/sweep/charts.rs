@@ -8,7 +8,7 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series, TickStyle
 use crate::picture::sweep::data::SweepData;
 use crate::picture::sweep::kind::SweepFigure;
 use crate::picture::sweep::map::{Layer, MapValue, SweepMap};
-use crate::run::papers::{EXPERIMENTS, Experiment, Group, How};
+use crate::run::papers::{EXPERIMENTS, Experiment, ExperimentMethod, Group};
 use crate::run::{PerAxis, SweepRow, SweepSpec, TOLERANCE};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
@@ -278,7 +278,7 @@ impl Published {
 /// What was published of the best overlaps, or without overlap, if a sweep is of the same system.
 fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
     EXPERIMENTS.iter().filter_map(move |experiment| {
-        let How::Tiled { tile, k, overlap } = experiment.how else { return None };
+        let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else { return None };
         let is_meant = match experiment.group {
             Group::Table2 | Group::Table3 => best,
             Group::Table1 | Group::Table3Long => !best,

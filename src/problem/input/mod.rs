@@ -169,11 +169,11 @@ fn plane_name(plane: &Option<usize>) -> String {
 pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     let (kind, file) = open(path)?;
     match kind {
-        Kind::Array => array::load(path, file, shape),
-        Kind::Picture(_) if shape.dim() == 3 => {
+        FileKind::Array => array::load(path, file, shape),
+        FileKind::Picture(_) if shape.dim() == 3 => {
             Err(InputError::FlatPicture { path: path.to_owned(), shape: shape.to_string() })
         }
-        Kind::Picture(format) => picture::load(path, file, format, shape),
+        FileKind::Picture(format) => picture::load(path, file, format, shape),
     }
 }
 
@@ -183,8 +183,8 @@ pub fn load(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
 /// [`InputError`] naming the file and what is wrong with it; a picture is not an array.
 pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> {
     match open(path)? {
-        (Kind::Array, file) => array::load(path, file, shape),
-        (Kind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
+        (FileKind::Array, file) => array::load(path, file, shape),
+        (FileKind::Picture(_), _) => Err(InputError::Unknown { path: path.to_owned() }),
     }
 }
 
@@ -196,29 +196,31 @@ pub fn load_array(path: &Path, shape: &Shape) -> Result<Arc<[f64]>, InputError> 
 pub fn natural_shape(path: &Path) -> Result<Shape, InputError> {
     let (kind, file) = open(path)?;
     match kind {
-        Kind::Array => array::natural_shape(path, file),
-        Kind::Picture(format) => picture::natural_shape(path, file, format),
+        FileKind::Array => array::natural_shape(path, file),
+        FileKind::Picture(format) => picture::natural_shape(path, file, format),
     }
 }
 
 /// What a file turned out to be.
-enum Kind {
+enum FileKind {
     Array,
     Picture(ImageFormat),
 }
 
 /// Opens a file and reads its first bytes.
-fn open(path: &Path) -> Result<(Kind, BufReader<File>), InputError> {
+fn open(path: &Path) -> Result<(FileKind, BufReader<File>), InputError> {
     let read = |source| InputError::Read { path: path.to_owned(), source };
     let mut file = BufReader::new(files::open(path).map_err(read)?);
     let mut start = Vec::new();
     file.by_ref().take(16).read_to_end(&mut start).map_err(read)?;
     file.rewind().map_err(read)?;
     if start.starts_with(array::MAGIC) {
-        return Ok((Kind::Array, file));
+        return Ok((FileKind::Array, file));
     }
     match image::guess_format(&start) {
-        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => Ok((Kind::Picture(format), file)),
+        Ok(format @ (ImageFormat::Png | ImageFormat::Jpeg)) => {
+            Ok((FileKind::Picture(format), file))
+        }
         _ => Err(InputError::Unknown { path: path.to_owned() }),
     }
 }

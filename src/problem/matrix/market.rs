@@ -79,7 +79,7 @@ pub enum MarketError {
 
 /// How the entries are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Field {
+enum EntryField {
     Number,
     Pattern,
 }
@@ -107,8 +107,8 @@ pub fn read_matrix(path: &Path, on_progress: &mut dyn FnMut(f64)) -> Result<Csr,
         let row = index(words.next(), "row", rows);
         let column = index(words.next(), "column", rows);
         let value = match field {
-            Field::Pattern => Ok(1.0),
-            Field::Number => number(words.next()),
+            EntryField::Pattern => Ok(1.0),
+            EntryField::Number => number(words.next()),
         };
         let rest = words.next().map(str::to_owned);
         let (row, column, value) = match (row, column, value) {
@@ -299,7 +299,7 @@ impl Lines {
     }
 
     /// How entries are written, and whether the matrix is symmetric.
-    fn matrix_header(&mut self) -> Result<(Field, bool), MarketError> {
+    fn matrix_header(&mut self) -> Result<(EntryField, bool), MarketError> {
         let words = self.banner()?;
         let [format, field, symmetry] = words.as_slice() else {
             return Err(self.refuse("the header must name format, field and symmetry"));
@@ -308,8 +308,8 @@ impl Lines {
             return Err(self.refuse(format!("format {format}; a matrix must be coordinate")));
         }
         let field = match field.as_str() {
-            "real" | "integer" => Field::Number,
-            "pattern" => Field::Pattern,
+            "real" | "integer" => EntryField::Number,
+            "pattern" => EntryField::Pattern,
             _ => {
                 let allowed = "it must be real, integer or pattern";
                 return Err(self.refuse(format!("field {field}; {allowed}")));

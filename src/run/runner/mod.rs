@@ -72,7 +72,7 @@ pub enum Divergence {
 }
 
 /// Where a run stops; without an outcome, that is found out there.
-struct End {
+struct RunEnd {
     cycle: u64,
     outcome: Option<Outcome>,
 }
@@ -293,7 +293,7 @@ impl Run {
         norms: CycleNorms,
         seconds: f64,
         reached: u64,
-    ) -> Result<Option<End>, SolverError> {
+    ) -> Result<Option<RunEnd>, SolverError> {
         if !self.proposals.is_refused(self.cycle) {
             self.history.set_residual(self.cycle, norms.residual_before);
         }
@@ -303,7 +303,7 @@ impl Run {
             self.proposals.note(self.cycle, norms.residual_before.l2);
             if self.is_proposed(&before) {
                 // The iterate before was good enough already, which shows only now.
-                return Ok(Some(End { cycle: before.cycle, outcome: None }));
+                return Ok(Some(RunEnd { cycle: before.cycle, outcome: None }));
             }
         }
         self.growth.watch(norms.residual_before.l2);
@@ -556,15 +556,15 @@ impl Run {
     }
 
     /// Where the run stops, if that shows in what came with the cycles up to the newest iterate.
-    fn end_at(&self, record: &Record) -> Option<End> {
+    fn end_at(&self, record: &Record) -> Option<RunEnd> {
         let cycle = record.cycle;
         if self.is_proposed(record) {
-            return Some(End { cycle, outcome: None });
+            return Some(RunEnd { cycle, outcome: None });
         }
         match self.outcome_at(record) {
-            Some(outcome @ Outcome::Diverged(_)) => Some(End { cycle, outcome: Some(outcome) }),
-            Some(Outcome::OutOfCycles) => Some(End { cycle, outcome: None }),
-            _ if cycle >= self.plan.stop.max_cycles => Some(End { cycle, outcome: None }),
+            Some(outcome @ Outcome::Diverged(_)) => Some(RunEnd { cycle, outcome: Some(outcome) }),
+            Some(Outcome::OutOfCycles) => Some(RunEnd { cycle, outcome: None }),
+            _ if cycle >= self.plan.stop.max_cycles => Some(RunEnd { cycle, outcome: None }),
             _ => None,
         }
     }

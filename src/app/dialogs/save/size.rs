@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An animation whose size is wanted.
 #[derive(Clone)]
-struct Job {
+struct SizeJob {
     path: PathBuf,
     view: ViewSpec,
     sources: Sources,
@@ -23,12 +23,12 @@ struct Job {
 
 /// The estimate, and the thread that makes it, which ends when this is dropped.
 pub struct SizeEstimate {
-    jobs: Sender<Job>,
+    jobs: Sender<SizeJob>,
     answers: Receiver<Result<FilmSize, String>>,
     /// Set to stop what is recomputed for it.
     closing: Arc<AtomicBool>,
     /// What the thread estimates, or estimated last.
-    latest: Option<Job>,
+    latest: Option<SizeJob>,
     is_busy: bool,
     size: Option<Result<FilmSize, String>>,
 }
@@ -39,7 +39,7 @@ impl Drop for SizeEstimate {
     }
 }
 
-impl Job {
+impl SizeJob {
     /// Two frames in the middle of those that the run has reached; one, the newest iterate, where it has not
     /// reached two of them.
     fn new(path: PathBuf, view: &ViewSpec, sources: &Sources, newest: &Arc<Snapshot>) -> Self {
@@ -88,7 +88,7 @@ impl Job {
 
 impl SizeEstimate {
     pub fn new(context: &Context) -> Self {
-        let (jobs, waiting) = bounded::<Job>(1);
+        let (jobs, waiting) = bounded::<SizeJob>(1);
         let (done, answers) = bounded(1);
         let context = context.clone();
         let closing = Arc::new(AtomicBool::new(false));
@@ -120,7 +120,7 @@ impl SizeEstimate {
         if self.is_busy {
             return;
         }
-        let next = Job::new(path, view, sources, newest);
+        let next = SizeJob::new(path, view, sources, newest);
         if self.latest.as_ref().is_none_or(|latest| !next.is_like(latest)) {
             self.is_busy = self.jobs.try_send(next.clone()).is_ok();
             self.latest = Some(next);

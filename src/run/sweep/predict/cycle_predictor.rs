@@ -287,7 +287,7 @@ fn smaller_grids(run: &RunSpec) -> Option<(usize, [(usize, RunSpec); 2])> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::papers::{EXPERIMENTS, How};
+    use crate::run::papers::{EXPERIMENTS, ExperimentMethod};
     use crate::run::sweep::measure::count;
     use crate::run::sweep::stepping::finish;
 
@@ -310,7 +310,7 @@ mod tests {
         let predictor = CyclePredictor::default();
         let mut errors = Vec::new();
         for experiment in EXPERIMENTS {
-            let How::Tiled { tile, k, overlap } = experiment.how else {
+            let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else {
                 continue;
             };
             let mut spec = experiment.run();
