@@ -112,7 +112,7 @@ pub enum ExperimentMethod {
 
 /// A published result.
 #[derive(Debug, Serialize)]
-pub struct Experiment {
+pub struct PublishedExperiment {
     /// The group.
     #[serde(skip)]
     pub group: Group,
@@ -145,7 +145,7 @@ const PLATE: &str = "heat-plate-2048";
 const TITAN_V_BLOCKS: usize = 160;
 
 /// All experiments. Of those with the same preset, the first is the reference.
-pub const EXPERIMENTS: [Experiment; 33] = [
+pub const EXPERIMENTS: [PublishedExperiment; 33] = [
     timed(
         Group::Classic,
         "Islam & Wang, III-A",
@@ -216,8 +216,8 @@ const fn timed(
     how: ExperimentMethod,
     published_ms: f64,
     cycles: u64,
-) -> Experiment {
-    Experiment {
+) -> PublishedExperiment {
+    PublishedExperiment {
         group,
         source,
         preset,
@@ -228,24 +228,24 @@ const fn timed(
     }
 }
 
-const fn classic_block(threads: usize, published_ms: f64) -> Experiment {
+const fn classic_block(threads: usize, published_ms: f64) -> PublishedExperiment {
     let how = ExperimentMethod::ClassicBlock { threads };
     timed(Group::Classic, "Islam & Wang (long), 3.4", BATCH_1D, how, published_ms, 128_760)
 }
 
-const fn table_1(k: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_1(k: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table1, "Islam & Wang, table I", BATCH_1D, [k, 0], speedup, cycles)
 }
 
-const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_2(k: usize, overlap: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table2, "Islam & Wang, table II", BATCH_1D, [k, overlap], speedup, cycles)
 }
 
-const fn table_3_long(k: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_3_long(k: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table3Long, "Islam & Wang (long), table 3", GRID_2D, [k, 0], speedup, cycles)
 }
 
-const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> Experiment {
+const fn table_3(k: usize, overlap: usize, speedup: f64, cycles: u64) -> PublishedExperiment {
     faster(Group::Table3, "Islam & Wang, table III", GRID_2D, [k, overlap], speedup, cycles)
 }
 
@@ -256,13 +256,21 @@ const fn faster(
     [k, overlap]: [usize; 2],
     speedup: f64,
     cycles: u64,
-) -> Experiment {
+) -> PublishedExperiment {
     let how = ExperimentMethod::Tiled { tile: 32, k, overlap };
     let published_speedup = Some(speedup);
-    Experiment { group, source, preset, how, published_ms: None, published_speedup, cycles }
+    PublishedExperiment {
+        group,
+        source,
+        preset,
+        how,
+        published_ms: None,
+        published_speedup,
+        cycles,
+    }
 }
 
-impl Experiment {
+impl PublishedExperiment {
     /// The run, with the default method.
     pub fn run(&self) -> RunSpec {
         Preset::named(self.preset).map(Preset::run).unwrap_or_default()
@@ -357,8 +365,9 @@ mod tests {
     /// The sentences of [`Group::explained`], checked on every row.
     #[test]
     fn a_formula_explains_the_published_times() {
-        let micros =
-            |experiment: &Experiment| 1e6 * experiment.published_seconds_per_cycle().unwrap();
+        let micros = |experiment: &PublishedExperiment| {
+            1e6 * experiment.published_seconds_per_cycle().unwrap()
+        };
         let of = |group: Group| EXPERIMENTS.iter().filter(move |other| other.group == group);
         let table_1: Vec<_> =
             of(Group::Table1).map(|row| (10.0 * micros(row)).round() / 10.0).collect();

@@ -11,7 +11,7 @@ use crate::app::state::experiments::{EXPERIMENTS, Experiment};
 use crate::app::state::pins;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
-use crate::app::state::undo::Settings;
+use crate::app::state::undo::UndoSettings;
 use crate::run::{RunSpec, SnapshotRequest};
 use eframe::egui;
 use std::sync::Arc;
@@ -268,8 +268,8 @@ impl Explorer {
     }
 
     /// Restores earlier settings, and returns to their run.
-    fn restore(&mut self, choice: Option<Settings>) {
-        let Some(Settings { run, view }) = choice else {
+    fn restore(&mut self, choice: Option<UndoSettings>) {
+        let Some(UndoSettings { run, view }) = choice else {
             return;
         };
         self.session.view = view;

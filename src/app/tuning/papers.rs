@@ -6,7 +6,7 @@ use crate::app::tuning::results::MapResults;
 use crate::grid::Precision;
 use crate::grid::memory::human;
 use crate::picture::{digits, grouped, is_of_paper, seconds as time};
-use crate::run::papers::{EXPERIMENTS, Experiment, ExperimentMethod, Group, TITAN_V_L2};
+use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment, TITAN_V_L2};
 use crate::run::{Backend, Measure, MethodName, PerAxis, SweepOutline, SweepRow, SweepSpec};
 use crate::solver::Kernel;
 use eframe::egui::{Align, Button, Grid, Layout, RichText, ScrollArea, Ui};
@@ -105,12 +105,12 @@ pub(super) fn ui(
 /// The sweep over a table's settings, on the back end of the explorer's run.
 fn sweep(group: Group, session: &Session) -> SweepSpec {
     let of = || EXPERIMENTS.iter().filter(move |experiment| experiment.group == group);
-    let mut run = of().next().map(Experiment::run).unwrap_or_default();
+    let mut run = of().next().map(PublishedExperiment::run).unwrap_or_default();
     let method = &session.spec.method;
     (run.method.backend, run.method.threads) = (method.backend, method.threads);
     run.method.devices.clone_from(&method.devices);
     run.method.precision = Precision::F64;
-    let tiled = |experiment: &Experiment| match experiment.how {
+    let tiled = |experiment: &PublishedExperiment| match experiment.how {
         ExperimentMethod::Tiled { k, overlap, .. } => Some((k.into(), PerAxis::all(overlap))),
         _ => None,
     };
@@ -192,7 +192,7 @@ fn table(ui: &mut Ui, group: Group, measured: &MeasuredPapers) {
 /// The published times of classic Jacobi in 1D, by the threads of a block.
 fn classic_blocks(ui: &mut Ui) {
     ui.label(RichText::new("Classic Jacobi · 1D").strong());
-    let is_1d = |experiment: &&Experiment| {
+    let is_1d = |experiment: &&PublishedExperiment| {
         experiment.group == Group::Classic && experiment.run().problem.shape.len() == 1
     };
     let times = EXPERIMENTS.iter().filter(is_1d).filter_map(|experiment| {
@@ -210,7 +210,7 @@ fn classic_blocks(ui: &mut Ui) {
 }
 
 /// The speedup of an experiment that a map contains, with the fastest kernel.
-fn speedup(results: &MapResults, experiment: &Experiment) -> Option<Speedup> {
+fn speedup(results: &MapResults, experiment: &PublishedExperiment) -> Option<Speedup> {
     let ExperimentMethod::Tiled { tile, k, overlap } = experiment.how else { return None };
     if !is_of_paper(&results.outline.spec, experiment) {
         return None;
@@ -289,6 +289,6 @@ fn differences(backend: Backend, measured: Option<&SweepOutline>) -> Vec<String>
 /// Number of points of the tables' problems; all have the same.
 fn points() -> u64 {
     let of = EXPERIMENTS.iter().find(|experiment| experiment.group == Group::Table3);
-    let problem = of.map(Experiment::run).unwrap_or_default().problem;
+    let problem = of.map(PublishedExperiment::run).unwrap_or_default().problem;
     problem.shape.iter().map(|&side| side as u64).product()
 }

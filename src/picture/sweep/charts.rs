@@ -8,7 +8,7 @@ use crate::picture::plot::description::{Level, Plot, PlotAxis, Series, TickStyle
 use crate::picture::sweep::data::SweepData;
 use crate::picture::sweep::kind::SweepFigure;
 use crate::picture::sweep::map::{Layer, MapValue, SweepMap};
-use crate::run::papers::{EXPERIMENTS, Experiment, ExperimentMethod, Group};
+use crate::run::papers::{EXPERIMENTS, ExperimentMethod, Group, PublishedExperiment};
 use crate::run::{PerAxis, SweepRow, SweepSpec, TOLERANCE};
 
 /// The name of the curves that Islam & Wang published (Tables II and III).
@@ -261,7 +261,7 @@ struct Published {
     k: usize,
     overlap: usize,
     speedup: Option<f64>,
-    experiment: &'static Experiment,
+    experiment: &'static PublishedExperiment,
 }
 
 impl Published {
@@ -292,7 +292,7 @@ fn published(spec: &SweepSpec, best: bool) -> impl Iterator<Item = Published> {
 }
 
 /// Whether a sweep is of the system of a paper's experiment, with the same tolerance.
-pub fn is_of_paper(spec: &SweepSpec, experiment: &Experiment) -> bool {
+pub fn is_of_paper(spec: &SweepSpec, experiment: &PublishedExperiment) -> bool {
     spec.run.problem == experiment.run().problem && spec.run.stop.tolerance == Some(TOLERANCE)
 }
 
