@@ -7,7 +7,7 @@ use crate::app::explorer::Explorer;
 use crate::app::panes::{Panes, convergence, heat_map, probes, profile};
 use crate::app::state::command::{Command, OpenSetting, TuningOrder};
 use crate::app::state::compare::{Compare, How};
-use crate::app::state::experiments::{EXPERIMENTS, Experiment};
+use crate::app::state::experiments::{EXPERIMENTS, ExampleExperiment};
 use crate::app::state::pins;
 use crate::app::state::save::SavedFigure;
 use crate::app::state::scale::Scale;
@@ -242,7 +242,7 @@ impl Explorer {
     }
 
     /// Runs an example experiment.
-    fn run_experiment(&mut self, experiment: &Experiment) {
+    fn run_experiment(&mut self, experiment: &ExampleExperiment) {
         self.undo.record(&self.session, self.report.as_deref());
         (self.welcome, self.waits_for_welcome) = (false, false);
         self.session.begin(experiment.run());

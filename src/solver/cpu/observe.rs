@@ -2,7 +2,7 @@
 
 use super::level::Task;
 use super::matrix::Residual;
-use super::norms::{Measure, Partial, residual_norms};
+use super::norms::{NormAccumulator, Partial, residual_norms};
 use super::update::{Block, Sweep, Update, WithUpdate, with_update};
 use super::{CpuSolver, Divided};
 use crate::grid::{Field, Real, Slice};
@@ -220,7 +220,7 @@ impl<R: Real> Task for MeasureBand<'_, R> {
         for some in bands(band, TOGETHER) {
             rows.read(solver, values, some, 0..nx);
             for row in rows.values.chunks_exact(nx) {
-                let mut measure = Measure::new(nx);
+                let mut measure = NormAccumulator::new(nx);
                 measure.add(row, row, |value, _| value);
                 total = total + measure.total();
             }
