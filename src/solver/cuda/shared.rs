@@ -69,7 +69,7 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
     if tiling.axes().len() == 3 {
         let layout = shared_3d::layout(tiling, *k, precision.bytes(), *shared_bytes);
         let layout = layout.ok_or_else(|| tile_name(tiling))?;
-        let shared_3d::SharedLayout {
+        let shared_3d::Shared3dLayout {
             file, function, measured, block, bytes, parts_per_block, ..
         } = layout;
         let keeps_right = usize::from(layout.keeps_right);
