@@ -100,7 +100,7 @@ fn begin(path: &Path) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Measures every claim, and prints what came of it.
+/// Measures every claim, and prints the outcome.
 fn check(read: &ReadLesson) -> anyhow::Result<ExitCode> {
     let interrupt = Interrupt::install("stopped; no claim was checked to its end")?;
     let mut progress = Progress::start();

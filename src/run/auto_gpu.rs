@@ -4,7 +4,7 @@ use crate::solver::SolverError;
 use crate::solver::cuda::{Device, Unavailable};
 use std::sync::{Arc, OnceLock};
 
-/// What opening a GPU led to, once that is known.
+/// The outcome of opening a GPU, once that is known.
 type OpenOutcome = Arc<OnceLock<Result<(), SolverError>>>;
 
 /// The GPUs that were tried.
@@ -12,7 +12,7 @@ type OpenOutcome = Arc<OnceLock<Result<(), SolverError>>>;
 pub(super) struct AutoGpus {
     /// Whether GPUs are opened on a thread, and not waited for.
     is_background: bool,
-    /// The ordinals of the GPUs, and what opening them led to.
+    /// The ordinals of the GPUs, and the outcome of opening each.
     tried: Vec<(u32, OpenOutcome)>,
 }
 

@@ -7,7 +7,7 @@ use crate::problem::matrix::Ordering;
 use crate::solver::Kernel;
 use std::fmt::Write as _;
 
-/// The command line that makes this run, for a POSIX shell: the settings that everybody turns are
+/// The command line that makes this run, for a POSIX shell: the most common settings are
 /// always named, the others where they differ from the defaults.
 pub fn command_line(spec: &RunSpec) -> String {
     let method = &spec.method;

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Copying may take this part of the time: too little to slow the solver down noticeably.
 const SHARE: f64 = 0.005;
 
-/// Nor is there a copy sooner than this after the last: the solver's threads wait for it and have to
+/// The least time between two copies: the solver's threads wait for a copy and have to
 /// be woken, and its arrays leave the caches, which costs several times what the copy takes. The cycles
 /// of this time are soon recomputed.
 const EVERY: Duration = Duration::from_millis(40);
@@ -84,7 +84,7 @@ impl Keyframes {
         kept.iterates.range(..cycle).map(|(&at, iterate)| (at, Arc::clone(iterate))).collect()
     }
 
-    /// Bytes that may be taken from now on; what is too much goes at once.
+    /// Bytes that may be taken from now on; iterates beyond that are dropped at once.
     pub fn set_budget(&self, budget: usize) {
         let mut kept = self.kept();
         if kept.budget != budget {

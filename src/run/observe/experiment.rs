@@ -1,4 +1,4 @@
-//! A run with what is made beside it to be observed: Jacobi's iteration on the same system, and the
+//! A run with what is computed alongside to observe it: Jacobi's iteration on the same system, and the
 //! space–time diagram of a 1D run.
 
 use super::field::{FieldKind, Picture};
@@ -13,7 +13,7 @@ use crate::solver::{
 };
 use std::sync::Arc;
 
-/// A run, and what is made beside it to be observed.
+/// A run, and what is computed alongside to observe it.
 pub struct Experiment {
     run: Run,
     classic: Option<Run>,

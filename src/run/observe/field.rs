@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FieldKind {
-    /// r = b − A u: what is wrong at a point; tile borders show at once
+    /// r = b − A u: by how much each equation is not satisfied; tile borders stand out
     #[default]
     Residual,
     /// u − u*: the distance from the exact solution of the discrete system
@@ -64,10 +64,10 @@ impl FieldKind {
     pub fn about(self) -> &'static str {
         match self {
             Self::Residual => {
-                "r = b − A u: what is still wrong at each point. Tile borders show at once."
+                "r = b − A u: by how much each equation is not satisfied. Tile borders stand out."
             }
             Self::Error => {
-                "u − u*: the distance from the exact solution. Smooth; tile borders hardly show."
+                "u − u*: the difference from the exact solution. It is smooth: tile borders hardly show."
             }
             Self::Change => "Δu: the update of each point in the last cycle.",
             Self::Staleness => {

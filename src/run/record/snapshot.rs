@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub series: Arc<RunSeries>,
     /// All norms so far.
     pub history: Arc<History>,
-    /// Those of Jacobi's iteration on the same system, if it is made beside the run.
+    /// Those of Jacobi's iteration on the same system, if it runs alongside.
     pub reference: Arc<[Record]>,
     /// ‖r₀‖₂.
     pub start_residual: f64,

@@ -38,7 +38,7 @@ pub struct WorkerRequest {
     pub pace: Option<f64>,
     /// What is observed of the newest iterate.
     pub observation: ObservationRequest,
-    /// Whether Jacobi's iteration is made beside the run, as a reference.
+    /// Whether Jacobi's iteration runs alongside, as a reference.
     pub reference: bool,
     /// Whether the norm of the error is computed, whichever field is observed.
     pub error: bool,

@@ -1,4 +1,4 @@
-//! The thread on which runs are made.
+//! The thread on which runs are computed.
 //!
 //! A [`WorkerRequest`] states all that is wanted, and only the newest counts: an older one that was
 //! not read yet is replaced, so that sending never waits and requests never pile up. The worker

@@ -25,7 +25,7 @@ pub struct Device {
     gpu: Arc<Mutex<State>>,
 }
 
-/// What became of a GPU so far.
+/// The state of a GPU.
 #[cfg(feature = "cuda")]
 #[derive(Default)]
 enum State {
@@ -156,7 +156,7 @@ impl Device {
         if let Some(gpu) = state.working() {
             return Ok(Arc::clone(gpu));
         }
-        // Let go of a failed one first: its context may be the same as the new one's.
+        // A failed one is dropped first: its context may be the same as the new one's.
         if let State::Open(failed) = &*state {
             *state = State::Failed(failed.name.clone());
         }

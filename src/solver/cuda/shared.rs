@@ -70,7 +70,13 @@ pub(super) fn layout(setting: &Setting<'_>) -> Result<SharedLayout, String> {
         let layout = shared_3d::layout(tiling, *k, precision.bytes(), *shared_bytes);
         let layout = layout.ok_or_else(|| tile_name(tiling))?;
         let shared_3d::Shared3dLayout {
-            file, function, measured, block, bytes, parts_per_block, ..
+            file,
+            function,
+            measured,
+            block,
+            bytes,
+            parts_per_block,
+            ..
         } = layout;
         let keeps_right = usize::from(layout.keeps_right);
         return Ok(SharedLayout {
