@@ -58,17 +58,17 @@ fn tiles(ui: &mut Ui, session: &Session) {
         return;
     }
     let counts: Vec<_> = tiling.axes().iter().map(|axis| grouped(axis.count() as u64)).collect();
-    let copies = session.spec.problem.batch;
+    let batch = session.spec.problem.batch;
     row(
         ui,
         "Tiles",
         "Number of tiles. The shared kernel assigns each to a block of threads.",
         |ui| {
-            let all = |copies| grouped(tiling.count().saturating_mul(copies) as u64);
-            let text = match (&counts[..], copies) {
+            let all = |batch| grouped(tiling.count().saturating_mul(batch) as u64);
+            let text = match (&counts[..], batch) {
                 ([along], 1) => along.clone(),
                 ([along], _) => {
-                    format!("{}  ({} × {along})", all(copies), grouped(copies as u64))
+                    format!("{}  ({} × {along})", all(batch), grouped(batch as u64))
                 }
                 _ => format!("{}  ({})", all(1), counts.join(" × ")),
             };
