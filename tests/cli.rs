@@ -959,9 +959,9 @@ fn what_is_drawn_of_a_3d_grid_is_refused_for_others_and_can_be_drawn_again() {
     let steep = format!("render {grid} --kind volume --elevation 91 -o c.png");
     refused(&folder, &steep, 2, &["the elevation is 91; it must be -90 to 90"]);
     let flat = format!("render {SMALL} --kind volume -o c.png");
-    refused(&folder, &flat, 2, &["volume cannot be drawn of this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["volume cannot be drawn for this run", "Only a 3D grid"]);
     let flat = format!("render {SMALL} --kind slices -o c.png");
-    refused(&folder, &flat, 2, &["slices cannot be drawn of this run", "Only a 3D grid"]);
+    refused(&folder, &flat, 2, &["slices cannot be drawn for this run", "Only a 3D grid"]);
     let outside = format!("render {grid} --kind slices --through 3,10,1 -o c.png");
     refused(&folder, &outside, 2, &["the common point is 3,10,1; points are 0,0,0 to 11,9,7"]);
     let unused = format!("render {grid} --through 3,9,1 -o c.png");
@@ -996,7 +996,7 @@ fn a_video_is_made_by_ffmpeg_whole_or_not_at_all() {
     fs::remove_file(folder.path().join("a.mp4")).unwrap();
 
     let path = ffmpeg(&folder, r#"[ "$1" = -version ] && exit; echo "no encoder" >&2; exit 1"#);
-    let said = "tilescope: ffmpeg could not make a.mp4: no encoder\n";
+    let said = "tilescope: ffmpeg could not create a.mp4: no encoder\n";
     tilescope(&folder, &animate).env("PATH", path).assert().code(1).stderr(said);
     let none = ".mp4 files need ffmpeg, which is not installed; .apng and .gif do not";
     let none = format!("tilescope: {none}\n");

@@ -103,7 +103,7 @@ impl Question<'_> {
                 value.ok_or_else(|| "not known of this run".to_owned())
             }
             Some(Err(why)) => Err(why.clone()),
-            None => Err("not made".to_owned()),
+            None => Err("not run".to_owned()),
         };
         Checked {
             line,

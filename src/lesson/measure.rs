@@ -420,7 +420,10 @@ mod tests {
         assert_eq!(names.len(), Measure::ALL.len());
         assert!(Measure::ALL.iter().all(|measure| measure.about.ends_with('.')));
         let refused = Measure::named("edge").unwrap_err().to_string();
-        assert!(refused.contains("no measured value edge; there is k, tile, overlap"), "{refused}");
+        assert!(
+            refused.contains("no measured value edge; choose from k, tile, overlap"),
+            "{refused}"
+        );
     }
 
     #[test]

@@ -386,7 +386,7 @@ mod tests {
             ("```tilescope\nk = \n```", "it.md, line 6: this is not TOML: "),
             (
                 "```tilescope\noverlap = 3\n```",
-                "it.md, line 6: this run cannot be made: overlap 3 is odd",
+                "it.md, line 6: this run is not possible: overlap 3 is odd",
             ),
             (
                 "```tilescope\nshow = { panes = [\"pie\"] }\n```",

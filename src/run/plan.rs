@@ -562,7 +562,7 @@ fn method(spec: &MethodSpec, tiling: &Tiling, operator: &Operator) -> Result<Met
     };
     if !spec.prefers_spectral() {
         let why = format!(
-            "k {}; it makes at most {MOST_SWEEPS} sweeps, and kernel spectral any number",
+            "k {}; it performs at most {MOST_SWEEPS} sweeps, and kernel spectral any number",
             spec.k
         );
         return sweeps.ok_or(PlanError::Kernel { kernel: spec.kernel, why });

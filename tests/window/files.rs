@@ -294,7 +294,7 @@ fn what_cannot_be_saved_is_reported() {
     window.step(1);
     fs::write(folder.path().join("file"), "").unwrap();
     window.save("Run description", &folder.path().join("file/run.toml"));
-    window.until_text("its folder cannot be made");
+    window.until_text("its folder cannot be created");
     window.save("Heat map", &folder.path().join("figure.gif"));
     window.until_text("none of .png, .svg and .pdf");
     window.step(1);

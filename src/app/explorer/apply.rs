@@ -91,8 +91,9 @@ impl Explorer {
             Command::ShowPane(pane, shown) => self.panes.show(pane, shown),
             Command::ShowTuning(shown) => self.is_tuning = shown,
             Command::Tune(TuningOrder::Begin(_)) if self.files.making().is_some() => {
-                self.toasts
-                    .error("An animation is being made. Wait for it or stop it before measuring.");
+                self.toasts.error(
+                    "An animation is being created. Wait for it or stop it before measuring.",
+                );
             }
             Command::Tune(order) => self.tuning.execute(order),
             Command::ResetLayout if self.before_lesson.is_some() => self.arrange_lesson(),

@@ -59,7 +59,7 @@ pub enum FilmError {
     #[error(".mp4 files need ffmpeg, which is not installed; .apng and .gif do not")]
     NoFfmpeg,
     /// ffmpeg failed.
-    #[error("ffmpeg could not make {}: {message}", .path.display())]
+    #[error("ffmpeg could not create {}: {message}", .path.display())]
     Ffmpeg {
         /// The requested file.
         path: PathBuf,

@@ -514,7 +514,7 @@ fn progress(ui: &mut Ui, making: Making, commands: &mut Vec<Command>) {
     let what = if making.is_drawing { "drawing frames" } else { "computing cycles" };
     ui.horizontal(|ui| {
         let bar = ProgressBar::new(making.share).text(what).desired_width(300.0);
-        ui.add(bar).on_hover_text("The animation is made in the background.");
+        ui.add(bar).on_hover_text("The animation is created in the background.");
         if ui.button("Stop").on_hover_text("Stop the animation; nothing is saved.").clicked() {
             commands.push(Command::StopFilm);
         }
