@@ -1823,7 +1823,7 @@ fn lessons_are_listed_begun_and_checked() {
 
     tilescope(&folder, "lesson --new mine.md").assert().success();
     let template = fs::read(folder.path().join("mine.md")).unwrap();
-    refused(&folder, "lesson --new mine.md", 1, &["mine.md is there already"]);
+    refused(&folder, "lesson --new mine.md", 1, &["mine.md already exists"]);
     let checked = tilescope(&folder, "lesson --check mine.md").assert().success();
     let checked = String::from_utf8(checked.get_output().stdout.clone()).unwrap();
     assert!(checked.lines().rev().skip(1).all(|line| line.contains("  holds  ")), "{checked}");

@@ -26,7 +26,7 @@ pub enum SweepTableError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file exists and is not empty.
-    #[error("{} exists already; continue it with --resume, or name another file", .path.display())]
+    #[error("{} already exists; continue it with --resume, or name another file", .path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -446,7 +446,7 @@ mod tests {
         drop(SweepTable::create(&path).unwrap());
         std::fs::write(&path, "x").unwrap();
         let said = SweepTable::create(&path).unwrap_err().to_string();
-        assert!(said.contains("exists already; continue it with --resume"), "{said}");
+        assert!(said.contains("already exists; continue it with --resume"), "{said}");
         let mismatch = RowMismatch::Measured { table: "time".into(), sweep: "cycles".into() };
         std::fs::write(&path, header_line()).unwrap();
         let said = SweepTable::resume(&path, |_| Err(mismatch)).unwrap_err().to_string();
