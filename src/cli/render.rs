@@ -77,8 +77,8 @@ pub struct Render {
     /// What to draw [default: heat-map; side-by-side with --compare]
     #[arg(long, help_heading = "Figure")]
     kind: Option<FigureKind>,
-    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; from a
-    /// figure of several runs all but the first are taken. Curves, profiles and tables of runs take
+    /// Another run for the same figure: a run file (.toml), or a figure that carries its run; if
+    /// that shows several runs, all but the first are taken. Curves, profiles and tables of runs take
     /// up to six
     #[arg(long, value_name = "FILE", help_heading = "Figure")]
     compare: Vec<PathBuf>,

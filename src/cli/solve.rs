@@ -54,7 +54,7 @@ pub struct Solve {
     /// Print one JSON object instead of the summary
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; of a matrix [n], in its
+    /// Save the interior of u as a NumPy array: [ny, nx] in 2D, [batch, nx] in 1D; for a matrix [n], in its
     /// own order
     #[arg(long, value_name = "U.npy", help_heading = "Output")]
     save_field: Option<PathBuf>,
@@ -274,7 +274,7 @@ struct Summary {
     cycles: u64,
     /// Σ|w|: the largest Σ|a_ij| / |a_ii| of a row, j ≠ i.
     dominance: f64,
-    /// ρ(I − D⁻¹A) of a grid; of a matrix it is found with `matrix`.
+    /// ρ(I − D⁻¹A) of a grid; for a matrix it is found with `matrix`.
     #[serde(skip_serializing_if = "Option::is_none")]
     spectral_radius: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

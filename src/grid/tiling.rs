@@ -126,7 +126,7 @@ impl AxisTiling {
         self.owned(first).start..self.owned(last).end
     }
 
-    /// The points that tile `j` computes; of a block, those that it owns, to which its levels come.
+    /// The points that tile `j` computes; for a block, those that it owns, to which its levels come.
     pub fn computed(&self, j: usize) -> Range<usize> {
         if self.are_blocks {
             return self.owned(j);
@@ -210,7 +210,7 @@ pub type Region = [Range<usize>; 3];
 
 /// How a grid is partitioned into tiles: the product of the tiles of its axes.
 ///
-/// Tiles are numbered from 0, those along x first. Of a tile a solver needs what it computes and
+/// Tiles are numbered from 0, those along x first. A solver needs of a tile what it computes and
 /// what it owns; its halo is the layer of one point around what it computes. The systems of a batch
 /// are all partitioned alike.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -107,7 +107,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// What must be made beside a run, or observed of it, for a value to be known.
+/// What must be computed alongside a run, or observed of it, for a value to be known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// Jacobi's iteration on the same system.
@@ -174,14 +174,14 @@ impl Measure {
         },
         Self {
             name: "tile",
-            about: "Points of a tile along x; of a matrix, the rows of a block.",
+            about: "Points of a tile along x; for a matrix, the rows of a block.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().tile() as f64),
             ..BLANK
         },
         Self {
             name: "overlap",
-            about: "Points that neighbouring tiles share along x; of a matrix, levels.",
+            about: "Points that neighbouring tiles share along x; for a matrix, levels.",
             format: Format::Count,
             value: |it| Some(it.plan.tiling.x().overlap() as f64),
             ..BLANK
@@ -195,7 +195,7 @@ impl Measure {
         },
         Self {
             name: "points",
-            about: "Points of the grid; of a matrix, its rows.",
+            about: "Points of the grid; for a matrix, its rows.",
             format: Format::Count,
             value: |it| Some(it.plan.problem.shape.points() as f64),
             ..BLANK
@@ -299,7 +299,7 @@ impl Measure {
         },
         Self {
             name: "cycle_traffic",
-            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. Of a method that streams, it is counted.",
+            about: "Values that a cycle moves between slow and fast memory for each point: every tile reads its iterate with its halo and its right-hand side, and every point is written once. For a method that streams, it is counted.",
             value: cycle_traffic,
             ..BLANK
         },
@@ -349,7 +349,7 @@ impl Measure {
         },
         Self {
             name: "entries_inside",
-            about: "Of a matrix, the share of the off-diagonal entries whose column lies in the block of their row.",
+            about: "For a matrix, the share of the off-diagonal entries whose column lies in the block of their row.",
             format: Format::Percent,
             value: |it| {
                 let matrix = it.plan.problem.operator.matrix()?;

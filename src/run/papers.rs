@@ -144,7 +144,7 @@ const PLATE: &str = "heat-plate-2048";
 /// Blocks of 1,024 threads that a TITAN V holds at once: two on each of its 80 multiprocessors.
 const TITAN_V_BLOCKS: usize = 160;
 
-/// All experiments. Of those with the same preset, the first is the reference.
+/// All experiments. Among those with the same preset, the first is the reference.
 pub const EXPERIMENTS: [PublishedExperiment; 33] = [
     timed(
         Group::Classic,

@@ -24,12 +24,12 @@ pub struct Plan {
     pub spec: RunSpec,
     /// The system.
     pub problem: Arc<Problem>,
-    /// The spectral radius of Jacobi's iteration; of a matrix only where its diagonal is not dominant, since a
+    /// The spectral radius of Jacobi's iteration; for a matrix only where its diagonal is not dominant, since a
     /// power iteration takes time.
     pub spectral_radius: Option<SpectralRadius>,
     /// The method.
     pub method: Method,
-    /// Of a matrix in another order: row `i` is row `order[i]` of the file.
+    /// For a matrix in another order: row `i` is row `order[i]` of the file.
     pub order: Option<Arc<[u32]>>,
     /// The tiles that were chosen, whether the method uses them or not: maps show their borders.
     pub tiling: Tiling,
@@ -254,7 +254,7 @@ impl Planner {
         let devices: Vec<_> = spec.devices.iter().map(|ordinal| self.device(*ordinal)).collect();
         // What it stands for was decided by the method.
         let is_matrix = problem.operator.matrix().is_some();
-        // Of a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
+        // For a matrix, a kernel is one for blocks; Jacobi's iteration has its own.
         let is_choice = spec.kernel == Kernel::FASTEST || is_matrix && *method == Method::Classic;
         let kernel = if is_choice { Kernel::AUTO } else { spec.kernel };
         if spec.backend == Backend::Auto {

@@ -184,7 +184,7 @@ impl Samples {
     }
 }
 
-/// Of two values the one of larger magnitude, and of opposite ones the positive: so it does not
+/// The value of larger magnitude of two, and of opposite ones the positive: so it does not
 /// matter in which order many are compared. NaN wins, so that it is never hidden.
 pub fn larger(a: f64, b: f64) -> f64 {
     of_rank(rank(a).max(rank(b)))

@@ -82,7 +82,7 @@ pub struct MeanTile {
     pub size: [usize; 2],
     /// The means, row by row. NaN: not known.
     pub means: Vec<f32>,
-    /// Of each column and each row of the tile, how many inner tiles of their axis own it.
+    /// For each column and each row of the tile, how many inner tiles of their axis own it.
     owners: [Vec<u64>; 2],
 }
 
@@ -115,7 +115,7 @@ impl MeanTile {
 pub(super) struct Sorting {
     /// The tiles of both axes; in 1D, the systems of a batch are rows of tiles of one point.
     pub axes: [AxisTiling; 2],
-    /// Of each column and each row, the class of its distance from a border. The class of a point is the
+    /// For each column and each row, the class of its distance from a border. The class of a point is the
     /// lower one.
     pub classes: [Vec<u16>; 2],
     /// How many classes there are, with [`LEFT_OUT`]; 0 where there are no borders.
@@ -126,7 +126,7 @@ pub(super) struct Sorting {
     pub planes: Range<usize>,
     /// Whether the mean tile is made.
     pub folds: bool,
-    /// Of each tile of a row, which of its points are folded, and the columns that these are: those that it
+    /// For each tile of a row, which of its points are folded, and the columns that these are: those that it
     /// owns, of an inner tile.
     owned: Vec<[Range<usize>; 2]>,
 }
@@ -344,9 +344,9 @@ pub(super) fn of_samples<S: Observe + ?Sized>(
 /// How many points of each class are in each bin, while rows are added in whichever order.
 pub(super) struct Tally<'a> {
     sorting: &'a Sorting,
-    /// Of each class, the points in each bin.
+    /// For each class, the points in each bin.
     counts: Vec<u64>,
-    /// Of some rows, where each of their points is counted.
+    /// For some rows, where each of their points is counted.
     places: Vec<u32>,
 }
 

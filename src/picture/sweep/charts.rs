@@ -35,7 +35,7 @@ pub struct Chart {
     pub plot: Plot,
 }
 
-/// The plots of a figure of a sweep, from top to bottom; of the map, none.
+/// The plots of a figure of a sweep, from top to bottom; for the map, none.
 pub fn charts(figure: SweepFigure, data: SweepData<'_>, layer: Layer, theme: Theme) -> Vec<Chart> {
     match figure {
         SweepFigure::Map => Vec::new(),

@@ -123,7 +123,7 @@ impl MapValue {
 /// A cell of the map.
 #[derive(Clone, Debug, Default)]
 pub struct MapCell<'a> {
-    /// What was measured; of several tiles or kernels, of the best.
+    /// What was measured; for several tiles or kernels, of the best.
     pub row: Option<&'a SweepRow>,
     /// The index of its cell among those of the sweep, if it can run.
     pub index: Option<usize>,

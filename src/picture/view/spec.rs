@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(serialize = "K: Serialize + Default + PartialEq"))]
 pub struct ViewSpec<K = FigureKind> {
-    /// Cycles made; of an animation, those of its last frame.
+    /// Cycles made; for an animation, those of its last frame.
     pub cycle: u64,
     /// The field.
     pub field: FieldKind,

@@ -114,7 +114,7 @@ fn heat_1d(rows: u32) -> Vec<Entry> {
     (0..i64::from(rows)).flat_map(row).collect()
 }
 
-/// Of each element of a unit square, times its conductivity: 2/3 on the diagonal, −1/6 along a side and −1/3
+/// For each element of a unit square, times its conductivity: 2/3 on the diagonal, −1/6 along a side and −1/3
 /// across; and half of its mass, a quarter at each corner.
 fn ice_sheet() -> Vec<Entry> {
     let [nx, ny] = ICE_NODES;

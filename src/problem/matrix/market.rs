@@ -87,7 +87,7 @@ enum EntryField {
 /// Reads a square matrix (`coordinate`; `real`, `integer` or `pattern`; `general` or `symmetric`).
 /// `on_progress` gets the fraction that is read, 0 to 1.
 ///
-/// Entries of a pattern are 1. Of a symmetric matrix one half is stored; the other is added here.
+/// Entries of a pattern are 1. One half of a symmetric matrix is stored; the other is added here.
 ///
 /// # Errors
 /// [`MarketError`] with the file, the line, and what is wrong there.

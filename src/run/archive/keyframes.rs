@@ -154,7 +154,7 @@ impl Iterate {
     }
 }
 
-/// The same values in another precision; of those that came from there, exactly.
+/// The same values in another precision; for those that came from there, exactly.
 fn converted<R: Real, S: Real>(field: &Field<R>) -> Field<S> {
     let mut other = Field::filled(*field.shape(), S::default());
     for (to, from) in other.as_mut_slice().iter_mut().zip(field.as_slice()) {

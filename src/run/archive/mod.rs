@@ -23,7 +23,7 @@ pub struct RunArchive {
     /// Where cycles are replayed: where the run is computed now.
     place: Mutex<Place>,
     pub(in crate::run) run: Keyframes,
-    /// Those of Jacobi's iteration beside it, by sweeps.
+    /// Those of Jacobi's iteration alongside, by sweeps.
     pub(in crate::run) classic: Keyframes,
     exact: OnceLock<Arc<Field<f64>>>,
     /// The space–time diagram of a 1D run.

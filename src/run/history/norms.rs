@@ -75,7 +75,7 @@ impl History {
         &self.latest
     }
 
-    /// The record of a cycle; of one that was not kept, only with the seconds of the last before it.
+    /// The record of a cycle; for one that was not kept, only with the seconds of the last before it.
     pub fn of(&self, cycle: u64) -> Record {
         let records = self.records.points();
         let next = records.partition_point(|record| record.cycle <= cycle);

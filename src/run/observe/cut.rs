@@ -44,7 +44,7 @@ fn walk([from, to]: [[usize; 2]; 2]) -> impl ExactSizeIterator<Item = [usize; 2]
 }
 
 impl CutLine {
-    /// The same line where the grid has it, or else its last one; of a segment, ends that the grid has.
+    /// The same line where the grid has it, or else its last one; for a segment, ends that the grid has.
     #[must_use]
     pub fn within(self, shape: &Shape) -> Self {
         let last = [shape.nx() - 1, shape.rows() - 1];

@@ -278,7 +278,7 @@ impl Experiment {
         Ok((diagram.or(map), edges.unwrap_or_default(), observed.statistics))
     }
 
-    /// A field of the present iterate; of staleness that is not ready, nothing is known.
+    /// A field of the present iterate; for staleness that is not ready, nothing is known.
     ///
     /// # Errors
     /// [`SolverError`] if the solver fails.

@@ -21,7 +21,7 @@ pub struct SnapshotRequest {
     pub series: SeriesRequest,
     /// The last cycle of a run that is made for this, for its curve; at least the one that is observed.
     pub until: Option<u64>,
-    /// How many sweeps of Jacobi's iteration are made beside such a run, for their curve; `u64::MAX`
+    /// How many sweeps of Jacobi's iteration are made alongside such a run, for their curve; `u64::MAX`
     /// for as many as the run makes.
     pub classic: Option<u64>,
     /// Whether the norm of the error is recorded, whichever field is observed.

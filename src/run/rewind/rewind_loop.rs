@@ -220,7 +220,7 @@ fn field_difference(
     window: &Window,
 ) -> Result<Samples, SolverError> {
     let [a, b] = [a.experiment(), b.experiment()];
-    // Of one system the errors differ as the iterates do.
+    // For one system the errors differ as the iterates do.
     let is_of_iterates = match field {
         FieldKind::Solution => true,
         FieldKind::Error => Arc::ptr_eq(&a.run().plan().problem, &b.run().plan().problem),

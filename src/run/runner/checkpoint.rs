@@ -10,7 +10,7 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(2);
 
 /// The largest iterate that is kept, in bytes: 2,800² points. Copying it from a GPU takes some
-/// 20 ms, a hundredth of the time; of a larger one the run is recomputed from its initial guess.
+/// 20 ms, a hundredth of the time; for a larger one the run is recomputed from its initial guess.
 const LARGEST: usize = 64_000_000;
 
 /// The newest iterate that was kept.

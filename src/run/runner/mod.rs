@@ -153,7 +153,7 @@ impl Run {
         }
     }
 
-    /// Takes over Jacobi's iteration that was made beside another run of this system, unless it stops
+    /// Takes over Jacobi's iteration that was made alongside another run of this system, unless it stops
     /// at another tolerance. It may make as many sweeps as it takes for either run.
     pub(in crate::run) fn take_classic(&self, mut classic: Self) -> Option<Self> {
         let Stop { tolerance, max_cycles, .. } = self.classic_stop();

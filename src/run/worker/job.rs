@@ -43,7 +43,7 @@ pub(super) struct Job {
     pub failed: Option<String>,
     /// Whether the GPU that `auto` may use was tried.
     has_tried_gpu: bool,
-    /// Why there is no Jacobi's iteration beside it, if that failed.
+    /// Why Jacobi's iteration does not run alongside, if it failed.
     without_classic: Option<String>,
     /// The last statistics of the field by its tiles.
     statistics: Option<Arc<FieldStatistics>>,

@@ -134,9 +134,9 @@ pub struct Report {
     /// At the end of a run, ‖u − u*‖₂ relative to that of the initial guess; `None` where the exact solution is
     /// unknown, or takes long and was not requested.
     pub error_left: Option<f64>,
-    /// Of staleness that is being prepared, the share of Jacobi's sweeps that is made, 0 to 1.
+    /// For staleness that is being prepared, the share of Jacobi's sweeps that is made, 0 to 1.
     pub preparing: Option<f32>,
-    /// Why there is no Jacobi's iteration beside the run, if it failed; one sentence.
+    /// Why Jacobi's iteration does not run alongside, if it failed; one sentence.
     pub without_classic: Option<String>,
     /// The snapshot for a file, if one was requested.
     pub snapshot: Option<Arc<Snapshot>>,

@@ -20,7 +20,7 @@ use std::time::Duration;
 /// A turn makes cycles for this long, and one cycle at least.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// For each second of the run, Jacobi's iteration beside it gets this part of a second: on the CPU …
+/// For each second of the run, Jacobi's iteration alongside gets this fraction of a second: on the CPU …
 const CLASSIC_SHARE: f64 = 0.25;
 
 /// … and on a GPU, of whose throughput 95 % is to be left. There the run ends long before Jacobi's

@@ -45,7 +45,7 @@ impl NormAccumulator {
         }
     }
 
-    /// The total. Of the last vector only the lanes of the remainder count.
+    /// The total. In the last vector only the lanes of the remainder count.
     #[inline(always)]
     pub fn total(&self) -> Partial {
         let rest = if self.width < LANES { 0 } else { self.width % LANES };

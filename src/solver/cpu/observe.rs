@@ -23,7 +23,7 @@ pub(super) const TOGETHER: usize = 4;
 /// threads can share it.
 #[derive(Clone, Copy)]
 pub(super) enum Values<'a, R> {
-    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. Of a matrix, whose
+    /// u₁ − u₀, the update of one sweep: the residual over the diagonal. For a matrix, whose
     /// rows have diagonals of their own, the residual itself.
     SweepChange,
     Residual,

@@ -155,7 +155,7 @@ pub(super) struct GraphBatch {
     finds_all_norms: bool,
     /// How many cycles fit into `parts`.
     together: usize,
-    /// Of each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
+    /// For each cycle, the sums of its parts, one per adding block, then the parts of its other norms.
     sums: CudaSlice<Norms>,
     sums_of_a_cycle: usize,
     blocks_of_a_cycle: usize,

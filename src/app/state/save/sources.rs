@@ -47,7 +47,7 @@ impl Sources {
         }
     }
 
-    /// How many sweeps of Jacobi's iteration are made beside the run where that is repeated: as many
+    /// How many sweeps of Jacobi's iteration are made alongside the run where that is repeated: as many
     /// as it makes, if any do.
     pub fn classic(&self, view: &ViewSpec) -> Option<u64> {
         (self.has_reference && view.uses().reference).then_some(u64::MAX)
